@@ -1,0 +1,8 @@
+//! The compiler and the runtime behind `cuweave`.
+//!
+//! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is.
+
+pub mod plan;
+pub mod ptx;
+#[cfg(feature = "driver")]
+pub mod runtime;

@@ -1,0 +1,1 @@
+//! Memory: bounds, offsets and budgets on a partial order.

@@ -1,0 +1,1 @@
+//! PTX: the reader, and what a kernel does with its parameters.

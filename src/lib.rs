@@ -1,0 +1,1 @@
+//! CUDA graphs written as Rust functions.
