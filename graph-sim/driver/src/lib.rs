@@ -1,1 +1,3 @@
 //! The simulated libcuda.
+
+pub mod interp;
