@@ -215,6 +215,8 @@ pub enum Op {
     /// `cvt` of two floats into halves: the first above.
     ConvertPair(Box<ConvertSpec>, Slot, Slot, Slot),
     Pack(Type, Type, Slot, [Slot; 3]),
+    /// The truth table, result, operands.
+    Lop3(u8, Slot, [Slot; 3]),
     Counter(Counter, Slot),
     ActiveMask(Slot),
     Nop,

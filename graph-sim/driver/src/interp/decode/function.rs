@@ -219,6 +219,12 @@ impl<'d, 'm> Decoder<'d, 'm> {
         self.insts.push(Inst { op, guard, negated, counts, line: self.line, source: self.location });
     }
 
+    /// The operation emitted last, if it is of the instruction at hand.
+    pub fn last(&mut self) -> Option<&mut Op> {
+        let first = self.first;
+        self.insts[first..].last_mut().map(|inst| &mut inst.op)
+    }
+
     pub fn temporary(&mut self) -> Slot {
         self.function.slots += 1;
         self.function.slots - 1
