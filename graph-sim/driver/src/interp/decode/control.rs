@@ -16,7 +16,9 @@ impl<'m> Decoder<'_, 'm> {
                 self.emit(Op::Branch(target));
             }
             "brx" => {
-                let [index, list] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+                let [index, list] = i.operands.as_slice() else {
+                    return Err("expected two operands".to_owned());
+                };
                 let index = self.value(index, Type::U32)?;
                 let targets = self.label_list(list)?;
                 self.emit(Op::BranchTable(index, targets));
@@ -48,7 +50,9 @@ impl<'m> Decoder<'_, 'm> {
             }
             operands = rest;
         }
-        let [Operand::Name(target), rest @ ..] = operands else { return Err("expected a function".to_owned()) };
+        let [Operand::Name(target), rest @ ..] = operands else {
+            return Err("expected a function".to_owned());
+        };
         let mut arguments = Vec::new();
         if let [Operand::List(list), ..] = rest {
             for operand in list {
@@ -122,7 +126,9 @@ impl<'m> Decoder<'_, 'm> {
     }
 
     fn shuffle(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let [d, a, b, c, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let [d, a, b, c, rest @ ..] = i.operands.as_slice() else {
+            return Err("too few operands".to_owned());
+        };
         let (d, p) = match d {
             Operand::Pair(d, p) => (self.pair_part(d)?, self.pair_part(p)?),
             d => (self.result(d)?, NONE),
@@ -158,7 +164,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(mask) => self.value(mask, Type::U32)?,
             None => NONE,
         };
-        self.emit(Op::Vote(kind, d, a, false, mask));
+        self.emit(Op::Vote(kind, d, a, mask));
         Ok(())
     }
 

@@ -64,7 +64,9 @@ impl<'m> Decoder<'_, 'm> {
         let key = (shape.m, shape.n, shape.k);
         let known = match a_type {
             _ if warp => match a_type {
-                Type::F16 | Type::Bf16 | Type::S8 | Type::U8 => matches!(key, (16, 16, 16) | (32, 8, 16) | (8, 32, 16)),
+                Type::F16 | Type::Bf16 | Type::S8 | Type::U8 => {
+                    matches!(key, (16, 16, 16) | (32, 8, 16) | (8, 32, 16))
+                }
                 Type::Tf32 => key == (16, 16, 8),
                 Type::F64 => key == (8, 8, 4),
                 _ => false,
@@ -102,7 +104,9 @@ impl<'m> Decoder<'_, 'm> {
             elements.div_ceil(32).div_ceil(per)
         };
         // A fragment of `wmma` may hold its values twice; there are never fewer registers than needed.
-        let enough = |row: &[Slot], elements, ty| row.len() >= registers(elements, ty) && (warp || row.len() == registers(elements, ty));
+        let enough = |row: &[Slot], elements, ty| {
+            row.len() >= registers(elements, ty) && (warp || row.len() == registers(elements, ty))
+        };
         if !enough(&mma.a, m * k, a_type)
             || !enough(&mma.b, k * n, b_type)
             || !enough(&mma.c, m * n, c_type)
@@ -124,10 +128,15 @@ impl<'m> Decoder<'_, 'm> {
             () if i.has("c") || i.has("d") => b'c',
             () => return Err(String::new()),
         };
-        if !matches!(ty, Type::F16 | Type::Bf16 | Type::F32 | Type::Tf32 | Type::F64 | Type::S8 | Type::U8 | Type::S32) {
+        if !matches!(
+            ty,
+            Type::F16 | Type::Bf16 | Type::F32 | Type::Tf32 | Type::F64 | Type::S8 | Type::U8 | Type::S32
+        ) {
             return Err(String::new());
         }
-        let [first, second, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let [first, second, rest @ ..] = i.operands.as_slice() else {
+            return Err("too few operands".to_owned());
+        };
         let space = if i.has("shared") || i.has("shared::cta") { Space::Shared } else { Space::Generic };
         let (registers, address) = if load { (first, second) } else { (second, first) };
         let registers = self.registers(registers, ty)?;

@@ -69,7 +69,9 @@ impl<'m> Decoder<'_, 'm> {
             }
             "mapa" => {
                 // A cluster is one block: its own address.
-                let [d, a, _] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
+                let [d, a, _] = i.operands.as_slice() else {
+                    return Err("expected three operands".to_owned());
+                };
                 let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
                 self.emit(Op::Map1(|v| v, d, a));
                 Ok(())
@@ -118,7 +120,8 @@ impl<'m> Decoder<'_, 'm> {
         if i.space() == Some(PtxSpace::Param) && address.base.is_some_and(|name| self.in_frame(name)) {
             space = Space::Local;
         }
-        self.at(address, space)
+        let strong = ["volatile", "relaxed", "acquire", "release", "mmio"].iter().any(|word| i.has(word));
+        Ok(At { strong, ..self.at(address, space)? })
     }
 
     fn load(&mut self, i: &Instruction<'m>) -> Result<()> {
@@ -262,7 +265,8 @@ impl<'m> Decoder<'_, 'm> {
         let shared = |modifier: &&str| modifier.starts_with("shared");
         let to_shared = i.modifiers().find(|m| m.starts_with("shared") || *m == "global");
         let to_shared = to_shared.as_ref().is_some_and(shared);
-        let spaces = if to_shared { (Space::Shared, Space::Generic) } else { (Space::Generic, Space::Shared) };
+        let spaces =
+            if to_shared { (Space::Shared, Space::Generic) } else { (Space::Generic, Space::Shared) };
         let both_shared = i.modifiers().filter(|m| m.starts_with("shared")).count() == 2;
         let spaces = if both_shared { (Space::Shared, Space::Shared) } else { spaces };
         let (to, from) = (self.address(to, spaces.0)?, self.address(from, spaces.1)?);
@@ -276,7 +280,9 @@ impl<'m> Decoder<'_, 'm> {
             return Ok(());
         }
         let read = match rest.first() {
-            Some(operand) if self.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) => {
+            Some(operand)
+                if self.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) =>
+            {
                 // `ignore-src`: nothing is read where the predicate holds.
                 let p = self.value(operand, Type::Pred)?;
                 let read = self.temporary();
@@ -296,7 +302,7 @@ impl<'m> Decoder<'_, 'm> {
         if i.has("pending_count") {
             let [d, state] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
             let (d, state) = (self.result(d)?, self.value(state, Type::B64)?);
-            let at = At { space, base: state, offset: 0 };
+            let at = At { space, base: state, offset: 0, strong: true };
             self.emit(Op::Mbarrier(MbarrierOp::Pending, at, d, [state, NONE]));
             return Ok(());
         }

@@ -1,8 +1,8 @@
 //! Moves, conversions, comparisons and bits that need more than one type.
 
+use super::alu::rounding;
 use super::code::*;
 use super::function::{Decoder, Result, is_float};
-use super::alu::rounding;
 use crate::interp::number::{ConvertSpec, Mode, format, widen};
 use cuweave_core::ptx::{Instruction, Operand, Type};
 
@@ -72,7 +72,8 @@ fn flush_single(bits: u64) -> u64 {
 }
 
 const COMPARISONS: [&str; 18] = [
-    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan",
+    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu",
+    "num", "nan",
 ];
 
 fn combine(op: &str) -> Option<Map2> {
@@ -225,8 +226,13 @@ impl<'m> Decoder<'_, 'm> {
                     sum = next;
                 }
             }
-            (d, Operand::Name(name @ ("%clock" | "%clock_hi" | "%clock64" | "%globaltimer" | "%globaltimer_lo"
-            | "%globaltimer_hi"))) => {
+            (
+                d,
+                Operand::Name(
+                    name @ ("%clock" | "%clock_hi" | "%clock64" | "%globaltimer" | "%globaltimer_lo"
+                    | "%globaltimer_hi"),
+                ),
+            ) => {
                 let d = self.result(d)?;
                 let counter = if name.starts_with("%clock") { Counter::Clock } else { Counter::Time };
                 self.emit(Op::Counter(counter, d));
@@ -315,7 +321,8 @@ impl<'m> Decoder<'_, 'm> {
             }
             (None, None, [a]) => {
                 let a = self.value(a, from)?;
-                let known = is_float(to) == (format(to).is_some()) && is_float(from) == (format(from).is_some());
+                let known =
+                    is_float(to) == (format(to).is_some()) && is_float(from) == (format(from).is_some());
                 if !known || to.size() > 8 || from.size() > 8 {
                     return Err(String::new());
                 }
