@@ -2,6 +2,8 @@
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is.
 
+pub mod ir;
+pub mod operation;
 pub mod plan;
 pub mod ptx;
 #[cfg(feature = "driver")]
