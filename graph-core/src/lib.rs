@@ -4,5 +4,6 @@
 
 pub mod plan;
 pub mod ptx;
+pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
