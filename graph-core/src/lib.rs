@@ -6,5 +6,6 @@ pub mod ir;
 pub mod operation;
 pub mod plan;
 pub mod ptx;
+pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
