@@ -76,6 +76,12 @@ impl Poly {
         Some(Poly { terms })
     }
 
+    /// Whether `other - self` has no negative coefficient, without making the difference.
+    fn at_most_by_terms(&self, other: &Poly) -> bool {
+        self.terms.iter().all(|(product, &mine)| mine <= other.coefficient(product))
+            && other.terms.iter().all(|(product, &theirs)| theirs >= 0 || self.terms.contains_key(product))
+    }
+
     fn nonnegative(&self) -> bool {
         self.terms.values().all(|&coefficient| coefficient >= 0)
     }
@@ -131,7 +137,20 @@ impl Facts {
 
     /// Whether `a <= b` is proved.
     pub fn at_most(&self, a: &Poly, b: &Poly) -> bool {
-        b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
+        a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
+    }
+
+    /// Whether one of the half-open ranges is proved to end before the other begins.
+    pub fn disjoint(&self, a: (&Poly, &Poly), b: (&Poly, &Poly)) -> bool {
+        a.1.at_most_by_terms(b.0)
+            || b.1.at_most_by_terms(a.0)
+            || self.at_most(a.1, b.0)
+            || self.at_most(b.1, a.0)
+    }
+
+    /// Whether `inner` is proved to lie in `outer`.
+    pub fn contains(&self, outer: (&Poly, &Poly), inner: (&Poly, &Poly)) -> bool {
+        self.at_most(outer.0, inner.0) && self.at_most(inner.1, outer.1)
     }
 
     /// Whether `0 <= poly`: it is a sum of facts and of a polynomial without negative coefficients.
