@@ -45,6 +45,8 @@ pub struct Program {
     pub outputs: List<BufferId>,
     /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
     pub edges: List<(StatementId, StatementId)>,
+    /// How many edges there were before the reduction, for the report.
+    pub edges_before_reduction: u32,
 }
 
 /// The options of `#[graph(...)]`.
