@@ -177,7 +177,7 @@ impl<T> Bound for Shared<'_, T> {
                 visitor.shared(view, &stream, true);
             }
             Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
-            Shared::Owned(slice) => visitor.exclusive(slice, false, false),
+            Shared::Owned(slice) => visitor.exclusive(slice, false),
         }
     }
 }
@@ -185,9 +185,9 @@ impl<T> Bound for Shared<'_, T> {
 impl<T> Bound for Exclusive<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            Exclusive::Slice(slice) => visitor.exclusive(*slice, true, true),
-            Exclusive::View(view) => visitor.exclusive(view, true, true),
-            Exclusive::Owned(slice) => visitor.exclusive(slice, false, true),
+            Exclusive::Slice(slice) => visitor.exclusive(*slice, true),
+            Exclusive::View(view) => visitor.exclusive(view, true),
+            Exclusive::Owned(slice) => visitor.exclusive(slice, false),
         }
     }
 }

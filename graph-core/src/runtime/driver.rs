@@ -64,6 +64,7 @@ macro_rules! handles {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         pub struct $name(usize);
 
+        #[allow(dead_code)]
         impl $name {
             /// The handle of nothing.
             pub const NONE: $name = $name(0);
@@ -201,6 +202,12 @@ macro_rules! entry_points {
         pub struct Driver {
             $($name: unsafe extern "C" fn($($type),*) -> u32,)*
             $($newer: Option<unsafe extern "C" fn($($kind),*) -> u32>,)*
+        }
+
+        impl std::fmt::Debug for Driver {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("Driver")
+            }
         }
 
         impl Driver {
@@ -824,4 +831,29 @@ pub fn end_device_buffer<T>(buffer: &mut ManuallyDrop<CudaSlice<T>>) {
 pub fn allocate(stream: &Arc<CudaStream>, bytes: u64) -> Outcome<CudaSlice<u8>> {
     // SAFETY: the checker proved that the graph writes each byte before it reads it.
     unsafe { stream.alloc(bytes as usize) }.map_err(|error| Failure::of("cuMemAllocAsync", error))
+}
+
+/// An error code as cudarc's enum, `CUDA_ERROR_UNKNOWN` for all but the ones met in drops.
+pub fn known_code(code: u32) -> sys::CUresult {
+    use sys::CUresult as Code;
+    let known = [
+        Code::CUDA_ERROR_INVALID_VALUE,
+        Code::CUDA_ERROR_OUT_OF_MEMORY,
+        Code::CUDA_ERROR_NOT_INITIALIZED,
+        Code::CUDA_ERROR_DEINITIALIZED,
+        Code::CUDA_ERROR_INVALID_CONTEXT,
+        Code::CUDA_ERROR_INVALID_HANDLE,
+        Code::CUDA_ERROR_ILLEGAL_ADDRESS,
+        Code::CUDA_ERROR_LAUNCH_FAILED,
+        Code::CUDA_ERROR_NOT_PERMITTED,
+        Code::CUDA_ERROR_NOT_SUPPORTED,
+        Code::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+        Code::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
+    ];
+    known.into_iter().find(|&known| known as u32 == code).unwrap_or(Code::CUDA_ERROR_UNKNOWN)
+}
+
+/// Whether the driver is the simulated one, which has calls of its own.
+pub fn is_simulated() -> bool {
+    !simulator_symbol(c"cuweaveSimAnnotate").is_null()
 }

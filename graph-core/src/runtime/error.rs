@@ -242,6 +242,16 @@ pub enum Error {
         /// Why.
         reason: &'static str,
     },
+    /// Launches share a module-level variable that one of them writes, and nothing orders them.
+    #[error("{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written")]
+    HiddenState {
+        /// The variable.
+        variable: String,
+        /// The earlier launch.
+        first: At,
+        /// The later one.
+        second: At,
+    },
     /// An argument that reaches a length cannot be set.
     #[error("{at} reaches a length or a bound, and cannot be set: build the graph again")]
     BuildAgain {

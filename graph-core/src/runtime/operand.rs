@@ -44,8 +44,6 @@ pub(super) struct Operand {
     pub same_context: bool,
     /// Whether the caller keeps the buffer, and may end its life behind our back.
     pub borrowed: bool,
-    /// Whether the caller let the graph write it.
-    pub mutable: bool,
     /// Whether nobody else can use the buffer while it is bound.
     pub exclusive: bool,
     /// Which owning stream.
@@ -55,13 +53,6 @@ pub(super) struct Operand {
     pub write: Event,
     /// The output that a taken argument stands for.
     pub slot: Option<Arc<Slot>>,
-}
-
-impl Operand {
-    /// Bytes from its first to its last.
-    pub fn bytes(&self) -> u64 {
-        self.len.saturating_mul(self.element)
-    }
 }
 
 /// An owning stream.
@@ -156,7 +147,6 @@ impl<'v> Visitor<'v> {
                 element: size_of::<T>() as u64,
                 same_context: true,
                 borrowed,
-                mutable: false,
                 exclusive: false,
                 owner: None,
                 read,
@@ -167,7 +157,7 @@ impl<'v> Visitor<'v> {
     }
 
     /// A buffer that is ours alone while it is bound.
-    pub(super) fn exclusive<T, B: DevicePtrMut<T> + DevicePtr<T>>(&mut self, buffer: &mut B, borrowed: bool, mutable: bool) {
+    pub(super) fn exclusive<T, B: DevicePtrMut<T> + DevicePtr<T>>(&mut self, buffer: &mut B, borrowed: bool) {
         let stream = buffer.stream().clone();
         self.push(&stream, |owner| {
             // The owner waits for reads and writes.
@@ -184,7 +174,6 @@ impl<'v> Visitor<'v> {
                 element: size_of::<T>() as u64,
                 same_context: true,
                 borrowed,
-                mutable,
                 exclusive: true,
                 owner: None,
                 read,
@@ -204,7 +193,6 @@ impl<'v> Visitor<'v> {
             element: size_of::<T>() as u64,
             same_context: **memory.context() == **self.ctx,
             borrowed,
-            mutable,
             exclusive: mutable,
             owner: None,
             read,
@@ -222,7 +210,6 @@ impl<'v> Visitor<'v> {
             element: size_of::<T>() as u64,
             same_context: **output.slot().context() == **self.ctx,
             borrowed: false,
-            mutable: true,
             exclusive: true,
             owner: None,
             read: Event::NONE,

@@ -11,6 +11,7 @@
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{
@@ -31,6 +32,10 @@ pub struct Slot {
     at: At,
     /// Records the free, for the next launch to wait for.
     freed: Arc<CudaEvent>,
+    /// The graph that makes it.
+    maker: u64,
+    /// Whether that graph is gone.
+    retired: AtomicBool,
     state: Mutex<State>,
 }
 
@@ -44,6 +49,8 @@ struct State {
 /// An allocation that lives.
 #[derive(Debug)]
 struct Live {
+    /// The graph whose launch it came from last: the one that may free it when its handle is forgotten.
+    holder: u64,
     /// Where it is freed.
     home: Arc<CudaStream>,
     /// The events of the handle's uses, once there is a handle.
@@ -52,9 +59,17 @@ struct Live {
 
 impl Slot {
     /// A slot in which nothing lives.
-    pub(super) fn new(driver: &'static Driver, ctx: &Arc<CudaContext>, address: u64, len: u64, at: At) -> Result<Slot> {
+    pub(super) fn new(
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        address: u64,
+        len: u64,
+        at: At,
+        maker: u64,
+    ) -> Result<Slot> {
         let freed = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-        Ok(Slot { driver, ctx: ctx.clone(), address, len, at, freed: Arc::new(freed), state: Mutex::default() })
+        let (freed, retired) = (Arc::new(freed), AtomicBool::new(false));
+        Ok(Slot { driver, ctx: ctx.clone(), address, len, at, freed, maker, retired, state: Mutex::default() })
     }
 
     /// Where the allocation lies whenever it lives.
@@ -71,17 +86,46 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Before a launch on `stream`: frees what was forgotten, and waits for what ended the last life.
-    pub(super) fn prepare(&self, stream: Stream) -> std::result::Result<(), Failure> {
-        self.free_forgotten()?;
+    /// Whether the graph that makes it is gone.
+    pub(super) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Relaxed)
+    }
+
+    /// The graph `holder` is gone: what it holds and nobody else does is freed.
+    pub(super) fn retire(&self, holder: u64) {
+        if self.maker == holder {
+            self.retired.store(true, Ordering::Relaxed);
+        }
+        if self.holder() == Some(holder)
+            && let Err(failure) = self.free()
+        {
+            super::record(&self.ctx, failure);
+        }
+    }
+
+    fn holder(&self) -> Option<u64> {
+        self.state().live.as_ref().map(|live| live.holder)
+    }
+
+    /// Before `holder` launches on `stream`: frees what was forgotten, and waits for what ended the last life.
+    pub(super) fn prepare(&self, holder: u64, stream: Stream) -> Result<()> {
+        match self.holder() {
+            None => {}
+            // Its handle borrows the exec that is being launched: that it lives means that it was forgotten.
+            Some(other) if other == holder => self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?,
+            Some(_) => {
+                let reason = "this output of the launch before still lives: another graph took it over and handed it on";
+                return Err(Error::WrongOutput { at: self.at.clone(), reason });
+            }
+        }
         match &self.state().wait {
-            Some(event) => self.driver.wait(stream, Event::of(event)),
+            Some(event) => Ok(self.driver.wait(stream, Event::of(event))?),
             None => Ok(()),
         }
     }
 
-    /// Frees an allocation whose handle was forgotten.
-    pub(super) fn free_forgotten(&self) -> std::result::Result<(), Failure> {
+    /// Frees the allocation, behind its uses, if it lives.
+    fn free(&self) -> std::result::Result<(), Failure> {
         let mut state = self.state();
         let Some(live) = &state.live else { return Ok(()) };
         let raw = Stream::of(&live.home);
@@ -94,9 +138,9 @@ impl Slot {
         self.driver.record(Event::of(&self.freed), raw).or_else(|_| self.driver.synchronize(raw))
     }
 
-    /// After a launch on `stream`.
-    pub(super) fn launched(&self, stream: &Arc<CudaStream>) {
-        *self.state() = State { live: Some(Live { home: home(stream), uses: None }), wait: None };
+    /// After `holder` was launched on `stream`.
+    pub(super) fn launched(&self, holder: u64, stream: &Arc<CudaStream>) {
+        *self.state() = State { live: Some(Live { holder, home: home(stream), uses: None }), wait: None };
     }
 
     /// The handle of what a launch made; `done` records the launch. There is one handle a launch.
@@ -199,7 +243,7 @@ impl<T> Drop for Output<'_, T> {
         ctx.record_err(ctx.bind_to_thread());
         if !self.taken {
             // The uses are waited for here, before the events that record them are destroyed.
-            if let Err(failure) = self.slot.free_forgotten() {
+            if let Err(failure) = self.slot.free() {
                 super::record(ctx, failure);
                 if let Some(live) = &mut self.slot.state().live {
                     live.uses = Some([Event::NONE; 2]);
