@@ -62,6 +62,26 @@ pub struct Kernel {
     pub required_block: Option<[u32; 3]>,
 }
 
+impl Kernel {
+    /// A kernel that shares no hidden state and takes any block.
+    pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
+        Kernel { name, module, params, hidden_reads: &[], hidden_writes: &[], required_block: None }
+    }
+
+    /// With the module-level variables that it reads and writes.
+    pub const fn hidden(mut self, reads: &'static [&'static str], writes: &'static [&'static str]) -> Kernel {
+        self.hidden_reads = reads;
+        self.hidden_writes = writes;
+        self
+    }
+
+    /// With the block that it requires.
+    pub const fn requires(mut self, block: [u32; 3]) -> Kernel {
+        self.required_block = Some(block);
+        self
+    }
+}
+
 /// The module of a kernels block. Its address is its identity.
 #[derive(Debug)]
 pub struct Module {

@@ -61,6 +61,14 @@ impl Core {
         Ok(recorded.and(ordered)?)
     }
 
+    /// The handle of an output of the last launch.
+    pub(super) fn output<T>(&self, index: u32) -> Result<Output<'_, T>> {
+        match self.slots.get(index as usize) {
+            Some(slot) => slot.output(&self.done),
+            None => Err(Error::Plan(format!("`{}` has no output {index}", self.program.name))),
+        }
+    }
+
     /// Each taken-over argument gets the output that the graph was built for.
     fn check_taken(&self, taken: &[&mut dyn Handed]) -> Result<()> {
         let mut given = taken.iter();
@@ -220,21 +228,6 @@ impl Drop for Core {
             && let Err(failure) = self.driver.destroy_graph(graph)
         {
             super::record(&self.ctx, failure);
-        }
-    }
-}
-
-/// A launch that has just been made, to take its outputs from.
-pub struct Launched<'e> {
-    pub(super) core: &'e mut Core,
-}
-
-impl<'e> Launched<'e> {
-    /// The output of that number, which borrows the exec. Each can be taken once.
-    pub fn output<T>(&self, index: u32) -> Result<Output<'e, T>> {
-        match self.core.slots.get(index as usize) {
-            Some(slot) => slot.output(&self.core.done),
-            None => Err(Error::Plan(format!("`{}` has no output {index}", self.core.program.name))),
         }
     }
 }

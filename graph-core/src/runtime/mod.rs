@@ -68,7 +68,7 @@ pub mod private {
         pub use super::super::mark::{Atomic, Fresh, Shared, Unique};
     }
     pub use super::operand::Visitor;
-    pub use super::output::{Handed, Output, OutputDescription};
+    pub use super::output::{Handed, HandedOver, Output, OutputDescription};
     pub use crate::ir::{self, Access, Buffer, Kind, Mode, Origin, Program, Statement};
 }
 

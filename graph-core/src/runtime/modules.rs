@@ -7,34 +7,24 @@ use cudarc::driver::{CudaContext, CudaEvent};
 
 use super::driver::Driver;
 use super::error::Result;
-use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param};
+use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
 
 /// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
 
 /// Does nothing.
-pub(super) static HUB: Kernel = Kernel {
-    name: "cuweave_hub",
-    module: &INTERNAL,
-    params: &[],
-    hidden_reads: &[],
-    hidden_writes: &[],
-    required_block: None,
-};
+pub(super) static HUB: Kernel = Kernel::new("cuweave_hub", &INTERNAL, &[]);
 
 /// Fills with 64-bit values.
-pub(super) static FILL64: Kernel = Kernel {
-    name: "cuweave_fill64",
-    module: &INTERNAL,
-    params: &[
-        Param::fixed::<u64>("target", super::kernel::ParamKind::Write),
+pub(super) static FILL64: Kernel = Kernel::new(
+    "cuweave_fill64",
+    &INTERNAL,
+    &[
+        Param::fixed::<u64>("target", ParamKind::Write),
         Param::scalar::<u64>("value"),
         Param::scalar::<u64>("n"),
     ],
-    hidden_reads: &[],
-    hidden_writes: &[],
-    required_block: None,
-};
+);
 
 /// The modules and functions of a graph.
 pub struct Modules {

@@ -334,3 +334,42 @@ impl<T> Handed for Output<'_, T> {
         self.taken = true;
     }
 }
+
+/// The outputs that a launch is handed: a tuple of them.
+pub trait HandedOver {
+    /// Shows them, in order.
+    #[doc(hidden)]
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()>;
+}
+
+impl HandedOver for () {
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+        what(&mut [])
+    }
+}
+
+macro_rules! tuples {
+    ($($first:ident $($rest:ident)*;)*) => {$(
+        impl<$first: Handed, $($rest: Handed),*> HandedOver for ($first, $($rest,)*) {
+            #[allow(non_snake_case)]
+            fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+                let ($first, $($rest,)*) = self;
+                what(&mut [$first, $($rest),*])
+            }
+        }
+    )*};
+}
+tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+    A B C D E F G H I;
+    A B C D E F G H I J;
+    A B C D E F G H I J K;
+    A B C D E F G H I J K L;
+}

@@ -13,15 +13,18 @@ use super::driver::Event;
 use super::error::{At, Error, Result};
 use super::evaluate::{Evaluation, Recorded};
 use super::graph::{ExecCore, GraphFn};
-use super::launch::Launched;
 use super::operand::{Operand, Visitor};
-use super::output::{Handed, OutputDescription};
+use super::output::{HandedOver, Output, OutputDescription};
 
 impl<A: GraphFn> ExecCore<A> {
-    /// Launches; see the generated `launch`.
-    pub fn run(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<Launched<'_>> {
-        self.core.launch(stream, taken)?;
-        Ok(Launched { core: &mut self.core })
+    /// Launches, and hands over a tuple of outputs: see the generated `launch`.
+    pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOver) -> Result<()> {
+        taken.with(&mut |taken| self.core.launch(stream, taken))
+    }
+
+    /// The output of that number of the last launch. Each can be taken once a launch.
+    pub fn output<T>(&self, index: u32) -> Result<Output<'_, T>> {
+        self.core.output(index)
     }
 
     /// The description of an output.
@@ -30,11 +33,11 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// Binds an argument anew. `first` is its first buffer in the program.
-    pub fn replace<B: Bound>(
+    pub fn set_buffer<B: Bound>(
         &mut self,
         first: u32,
-        place: impl FnOnce(&mut A) -> &mut B,
         mut value: B,
+        place: impl FnOnce(&mut A) -> &mut B,
     ) -> Result<()> {
         let core = &mut self.core;
         core.changeable()?;
@@ -62,8 +65,8 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// Sets a scalar argument.
-    pub fn set_scalar<T>(&mut self, index: u32, place: impl Fn(&mut A) -> &mut T, value: T) -> Result<()> {
-        let scalar = &A::SCALARS[index as usize];
+    pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
+        let scalar = &A::SCALARS[index];
         self.core.changeable()?;
         if scalar.dims {
             let file = self.core.program.file.to_string();
