@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
-    let mut entries: Vec<_> = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
@@ -29,7 +30,8 @@ fn hash(mut state: u64, bytes: &[u8]) -> u64 {
 /// The names of the calls that the sources define, each on a line of its own as `Kind fn name(`.
 fn implemented(text: &str) -> BTreeSet<String> {
     let kinds = ["Call fn ", "Release fn ", "Query fn "];
-    let rest = text.lines().filter_map(|line| kinds.iter().find_map(|kind| line.trim_start().strip_prefix(kind)));
+    let rest =
+        text.lines().filter_map(|line| kinds.iter().find_map(|kind| line.trim_start().strip_prefix(kind)));
     rest.filter_map(|rest| rest.split_once('(')).map(|(name, _)| name.to_owned()).collect()
 }
 
@@ -55,7 +57,9 @@ fn main() {
     for variable in ["CARGO_PKG_VERSION", "TARGET", "OPT_LEVEL", "RUSTC", "PROFILE", "DEBUG"] {
         nonce = hash(nonce, env::var(variable).unwrap_or_default().as_bytes());
     }
-    let rustc = std::process::Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into())).arg("-vV").output();
+    let rustc = std::process::Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .arg("-vV")
+        .output();
     nonce = hash(nonce, &rustc.map(|output| output.stdout).unwrap_or_default());
     let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
     // Two builds of one source, in different target folders, differ too.
@@ -67,9 +71,13 @@ fn main() {
     let symbols = fs::read_to_string("symbols.txt").unwrap_or_default();
     let mut known: Vec<(&str, &str)> = symbols.lines().filter_map(|line| line.split_once(' ')).collect();
     let listed: BTreeSet<&str> = known.iter().map(|symbol| symbol.0).collect();
-    known.extend(defined.iter().filter(|name| !listed.contains(name.as_str())).map(|name| (name.as_str(), "11.4")));
+    known.extend(
+        defined.iter().filter(|name| !listed.contains(name.as_str())).map(|name| (name.as_str(), "11.4")),
+    );
     known.sort();
-    let mut code = String::from("/// Every symbol of the driver interface, sorted by name.\npub static SYMBOLS: &[Symbol] = &[\n");
+    let mut code = String::from(
+        "/// Every symbol of the driver interface, sorted by name.\npub static SYMBOLS: &[Symbol] = &[\n",
+    );
     for (name, version) in &known {
         if name.starts_with("cu") && !name.starts_with("cuweave") {
             let version = version.replace('.', ", ");

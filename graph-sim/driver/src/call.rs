@@ -63,7 +63,9 @@ pub fn enter(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() ->
 fn run(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Result) -> Result {
     if newer {
         let (major, minor) = config().version;
-        say_once(format!("`{name}` is newer than the CUDA {major}.{minor} that this driver presents itself as"));
+        say_once(format!(
+            "`{name}` is newer than the CUDA {major}.{minor} that this driver presents itself as"
+        ));
         return Err(Status::NOT_SUPPORTED);
     }
     if kind != Kind::Query && IN_CALLBACK.get() {

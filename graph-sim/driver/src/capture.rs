@@ -110,7 +110,9 @@ impl State {
         let mut work: Vec<u64> = seen.iter().copied().collect();
         while let Some(node) = work.pop() {
             let Some(node) = self.nodes.get(node) else { continue };
-            work.extend(node.dependencies.iter().map(|before| before.0).filter(|&before| seen.insert(before)));
+            work.extend(
+                node.dependencies.iter().map(|before| before.0).filter(|&before| seen.insert(before)),
+            );
         }
         let others = capture.streams.iter().filter(|(other, _)| **other != stream);
         others.flat_map(|(_, nodes)| nodes).all(|(node, _)| seen.contains(node))
@@ -122,7 +124,8 @@ impl State {
         if capture.broken {
             return Err(Status::STREAM_CAPTURE_INVALIDATED);
         }
-        let (graph, dependencies) = (capture.graph, capture.streams.get(&stream).cloned().unwrap_or_default());
+        let (graph, dependencies) =
+            (capture.graph, capture.streams.get(&stream).cloned().unwrap_or_default());
         let node = match op {
             Op::Child(child) => self.add_child(graph, dependencies, *child, false)?,
             op => self.add_node(graph, dependencies, op.clone())?,

@@ -175,7 +175,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn conflict(&mut self, first: (usize, u8), second: (usize, u8), from: u64, to: u64, place: &dyn Fn(u64) -> String) {
+    fn conflict(
+        &mut self,
+        first: (usize, u8),
+        second: (usize, u8),
+        from: u64,
+        to: u64,
+        place: &dyn Fn(u64) -> String,
+    ) {
         let pair = (first.0.min(second.0), first.0.max(second.0));
         if !self.reported.insert(pair) {
             return;
@@ -192,7 +199,9 @@ impl<'a> Checker<'a> {
     }
 
     fn check_buffers(&mut self, node: usize, start: u64, end: u64, flags: u8, place: &dyn Fn(u64) -> String) {
-        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else { return };
+        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else {
+            return;
+        };
         let uses = self.uses.get(&node).map_or(&[][..], |uses| uses);
         let mut covered: Vec<(u64, u64, usize)> = uses
             .iter()

@@ -19,8 +19,12 @@ struct Log {
     next_callback: u64,
 }
 
-static LOG: Mutex<Log> =
-    Mutex::new(Log { written: 0, lines: std::collections::VecDeque::new(), callbacks: Vec::new(), next_callback: 1 });
+static LOG: Mutex<Log> = Mutex::new(Log {
+    written: 0,
+    lines: std::collections::VecDeque::new(),
+    callbacks: Vec::new(),
+    next_callback: 1,
+});
 
 /// Writes a line about an error and gives the error back.
 pub fn say(status: Status, text: impl Into<String>) -> Status {

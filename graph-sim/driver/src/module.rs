@@ -96,11 +96,22 @@ impl State {
             self.memory.name(address, variable.name.clone())?;
         }
         let count = image.kernels.len();
-        let module =
-            self.modules.insert(Module { context, image: Arc::clone(&image), functions: Vec::new(), variables });
+        let module = self.modules.insert(Module {
+            context,
+            image: Arc::clone(&image),
+            functions: Vec::new(),
+            variables,
+        });
         let functions = (0..count).map(|kernel| {
             let (image, attributes) = (Arc::clone(&image), BTreeMap::new());
-            self.functions.insert(Function { module, context, image, kernel, dynamic_shared: 48 << 10, attributes })
+            self.functions.insert(Function {
+                module,
+                context,
+                image,
+                kernel,
+                dynamic_shared: 48 << 10,
+                attributes,
+            })
         });
         let functions = functions.collect();
         if let Some(entry) = self.modules.get_mut(module) {
@@ -120,7 +131,8 @@ impl State {
     /// A kernel of a module by its name. One that the interpreter cannot run is refused here, in words.
     pub fn find_function(&self, module: u64, name: &str) -> Result<u64> {
         let module = self.module(module)?;
-        let at = module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::NOT_FOUND)?;
+        let at =
+            module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::NOT_FOUND)?;
         if let Err(why) = &module.image.kernels[at].supported {
             let what = format!("kernel `{name}` cannot be simulated: {why}");
             eprintln!("cuweave-sim: {what}");

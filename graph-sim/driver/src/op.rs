@@ -278,8 +278,11 @@ pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Re
         || (to_pitch == copy.width
             && from_pitch == copy.width
             && (copy.depth == 1 || (to_slice == from_slice && to_slice == copy.width * copy.height)));
-    let (width, height, depth) =
-        if whole { (copy.width * copy.height * copy.depth, 1, 1) } else { (copy.width, copy.height, copy.depth) };
+    let (width, height, depth) = if whole {
+        (copy.width * copy.height * copy.depth, 1, 1)
+    } else {
+        (copy.width, copy.height, copy.depth)
+    };
     let mut touches = Touched::new();
     for slice in 0..depth {
         for row in 0..height {

@@ -13,11 +13,21 @@ use crate::types::{CUcontext, CUdevice};
 
 /// Ends what belongs to a context.
 fn clear(state: &mut crate::state::State, context: u64) {
-    let modules: Vec<u64> =
-        state.modules.iter().filter(|(_, module)| module.context == context).map(|(handle, _)| handle).collect();
-    modules.into_iter().for_each(|module| drop(state.unload_module(module)));
-    let streams: Vec<u64> =
-        state.streams.iter().filter(|(_, stream)| stream.context == context).map(|(handle, _)| handle).collect();
+    let modules: Vec<u64> = state
+        .modules
+        .iter()
+        .filter(|(_, module)| module.context == context)
+        .map(|(handle, _)| handle)
+        .collect();
+    for module in modules {
+        let _ = state.unload_module(module);
+    }
+    let streams: Vec<u64> = state
+        .streams
+        .iter()
+        .filter(|(_, stream)| stream.context == context)
+        .map(|(handle, _)| handle)
+        .collect();
     streams.into_iter().for_each(|stream| drop(state.streams.remove(stream)));
     let events: Vec<u64> =
         state.events.iter().filter(|(_, event)| event.context == context).map(|(handle, _)| handle).collect();

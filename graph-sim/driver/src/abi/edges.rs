@@ -60,7 +60,12 @@ fn put_edges(
     }
     if !data.is_null() {
         put(count, room)?;
-        put_list(data, count, &edges.iter().map(|edge| edge.2).collect::<Vec<_>>(), CUgraphEdgeData::default())?;
+        put_list(
+            data,
+            count,
+            &edges.iter().map(|edge| edge.2).collect::<Vec<_>>(),
+            CUgraphEdgeData::default(),
+        )?;
     }
     let _ = found;
     Ok(())

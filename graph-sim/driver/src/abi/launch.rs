@@ -89,7 +89,11 @@ pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Resul
     if list.iter().any(|attribute| attribute.id > 18) {
         return Err(Status::INVALID_VALUE);
     }
-    Ok(list.into_iter().filter(|attribute| attribute.id != 0).map(|attribute| (attribute.id, attribute.value)).collect())
+    Ok(list
+        .into_iter()
+        .filter(|attribute| attribute.id != 0)
+        .map(|attribute| (attribute.id, attribute.value))
+        .collect())
 }
 
 driver_calls! {

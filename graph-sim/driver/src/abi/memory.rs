@@ -36,7 +36,12 @@ fn allocate_host(place: *mut *mut c_void, bytes: usize, kind: Kind) -> Result {
 }
 
 /// Allocates in stream order.
-pub(super) fn allocate_ordered(place: *mut CUdeviceptr, bytes: usize, pool: Option<u64>, hstream: u64) -> Result {
+pub(super) fn allocate_ordered(
+    place: *mut CUdeviceptr,
+    bytes: usize,
+    pool: Option<u64>,
+    hstream: u64,
+) -> Result {
     if place.is_null() || bytes == 0 {
         return Err(Status::INVALID_VALUE);
     }

@@ -26,7 +26,8 @@ const TOO_OLD: u32 = 2;
 /// very call.
 fn address(name: &str, asked: (u32, u32)) -> (*mut c_void, u32) {
     let own = config().version;
-    let named: Vec<_> = SYMBOLS.iter().filter(|symbol| symbol.name == name || base(symbol.name) == name).collect();
+    let named: Vec<_> =
+        SYMBOLS.iter().filter(|symbol| symbol.name == name || base(symbol.name) == name).collect();
     let exact = base(name) != name;
     let fits = |symbol: &&&crate::call::Symbol| symbol.first <= own && (exact || symbol.first <= asked);
     // Versions of a name are sorted: `cuX`, then `cuX_v2`.
@@ -138,7 +139,8 @@ mod tests {
 
     #[test]
     fn the_newest_call_that_both_know_is_found() {
-        let at = |name: &str| SYMBOLS.iter().find(|symbol| symbol.name == name).unwrap().address as *mut c_void;
+        let at =
+            |name: &str| SYMBOLS.iter().find(|symbol| symbol.name == name).unwrap().address as *mut c_void;
         assert_eq!(address("cuMemAlloc", (12, 0)), (at("cuMemAlloc_v2"), FOUND));
         assert_eq!(address("cuGraphAddNode", (12, 2)), (at("cuGraphAddNode"), FOUND));
         assert_eq!(address("cuGraphAddNode", (12, 4)), (at("cuGraphAddNode_v2"), FOUND));

@@ -277,5 +277,9 @@ driver_calls! {
 /// The context that a kernel's own one is checked against.
 pub(super) fn same_context(state: &State, function: CUfunction, context: CUcontext) -> Result {
     let own = state.function(function)?.context;
-    if state.context(own)?.device == state.context(context)?.device { Ok(()) } else { Err(Status::INVALID_HANDLE) }
+    if state.context(own)?.device == state.context(context)?.device {
+        Ok(())
+    } else {
+        Err(Status::INVALID_HANDLE)
+    }
 }

@@ -59,7 +59,10 @@ pub(super) fn host_op(p: &CUDA_HOST_NODE_PARAMS) -> Result<Op> {
 fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
     let props = &p.poolProps;
     if props.handleTypes != 0 || props.allocType != ALLOCATION_PINNED {
-        return Err(log::say(Status::INVALID_VALUE, "an alloc node of memory that is not plain device memory"));
+        return Err(log::say(
+            Status::INVALID_VALUE,
+            "an alloc node of memory that is not plain device memory",
+        ));
     }
     if props.location.kind != LOCATION_DEVICE {
         return Err(log::say(Status::INVALID_VALUE, "an alloc node at a location that is no device"));
@@ -74,7 +77,11 @@ fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
     Ok(Op::Alloc { address: 0, bytes: p.bytesize as u64, device })
 }
 
-fn dependencies(nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) -> Result<Dependencies> {
+fn dependencies(
+    nodes: *const CUgraphNode,
+    data: *const CUgraphEdgeData,
+    count: usize,
+) -> Result<Dependencies> {
     let nodes = take_all(nodes, count)?;
     let data = if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { take_all(data, count)? };
     Ok(nodes.into_iter().zip(data).collect())

@@ -47,7 +47,8 @@ fn best(
     while size > 0 {
         let threads = size.min(most);
         // SAFETY: the program gave the function for being called so.
-        let shared = of_block.map_or(shared, |of_block| crate::call::outside(|| unsafe { of_block(threads) }));
+        let shared =
+            of_block.map_or(shared, |of_block| crate::call::outside(|| unsafe { of_block(threads) }));
         let count = blocks(&state(), function, threads, shared)?;
         let busy = count * threads as usize;
         if busy > found.0 {

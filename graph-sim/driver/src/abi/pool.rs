@@ -8,7 +8,8 @@ use crate::call::{driver_calls, put, take, take_all};
 use crate::state::{Pool, state};
 use crate::status::Status;
 use crate::types::{
-    ALLOCATION_PINNED, CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool, LOCATION_DEVICE,
+    ALLOCATION_PINNED, CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool,
+    LOCATION_DEVICE,
 };
 
 driver_calls! {

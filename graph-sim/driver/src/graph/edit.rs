@@ -83,7 +83,11 @@ impl State {
             }
             op => op,
         };
-        let local = self.graph(graph)?.nodes.last().map_or(Ok(0), |&last| self.node(last).map(|last| last.local + 1))?;
+        let local = self
+            .graph(graph)?
+            .nodes
+            .last()
+            .map_or(Ok(0), |&last| self.node(last).map(|last| last.local + 1))?;
         let before: Vec<u64> = dependencies.iter().map(|dependency| dependency.0).collect();
         let entry =
             Node { graph, op, dependencies, dependents: Vec::new(), freed, note: None, original: 0, local };
@@ -168,7 +172,12 @@ impl State {
         for &(from, to, data) in edges {
             let (first, second) = (self.node(from)?, self.node(to)?);
             let known = second.dependencies.iter().any(|dependency| dependency.0 == from);
-            if first.graph != graph || second.graph != graph || from == to || known || !seen.insert((from, to)) {
+            if first.graph != graph
+                || second.graph != graph
+                || from == to
+                || known
+                || !seen.insert((from, to))
+            {
                 return Err(Status::INVALID_VALUE);
             }
             check_edge(&first.op, data, Some(&second.op))?;
@@ -188,7 +197,10 @@ impl State {
     pub fn remove_edges(&mut self, graph: u64, edges: &[(u64, u64, CUgraphEdgeData)]) -> Result {
         self.graph(graph)?;
         if !edges.is_empty() && self.has_memory(graph) {
-            return Err(log::say(Status::NOT_SUPPORTED, "edges of a graph with memory nodes cannot be removed"));
+            return Err(log::say(
+                Status::NOT_SUPPORTED,
+                "edges of a graph with memory nodes cannot be removed",
+            ));
         }
         for &(from, to, data) in edges {
             let known = self.node(to)?.dependencies.contains(&(from, data));
@@ -211,7 +223,10 @@ impl State {
     pub fn destroy_node(&mut self, node: u64) -> Result {
         let graph = self.node(node)?.graph;
         if self.has_memory(graph) {
-            return Err(log::say(Status::NOT_SUPPORTED, "nodes of a graph with memory nodes cannot be destroyed"));
+            return Err(log::say(
+                Status::NOT_SUPPORTED,
+                "nodes of a graph with memory nodes cannot be destroyed",
+            ));
         }
         let entry = self.nodes.remove(node).ok_or(Status::INVALID_VALUE)?;
         for (before, _) in entry.dependencies {
@@ -240,7 +255,8 @@ impl State {
         let mut work = vec![(graph, top)];
         while let Some((from, to)) = work.pop() {
             let source = self.graph(from)?;
-            let (nodes, objects, buffers) = (source.nodes.clone(), source.objects.clone(), source.buffers.clone());
+            let (nodes, objects, buffers) =
+                (source.nodes.clone(), source.objects.clone(), source.buffers.clone());
             let mut images = BTreeMap::new();
             for &node in &nodes {
                 let entry = self.node(node)?;
@@ -269,7 +285,8 @@ impl State {
             let image_of = |node: &u64| images.get(node).copied().unwrap_or(0);
             for (&node, &image) in &images {
                 let entry = self.node(node)?;
-                let before: Dependencies = entry.dependencies.iter().map(|(n, data)| (image_of(n), *data)).collect();
+                let before: Dependencies =
+                    entry.dependencies.iter().map(|(n, data)| (image_of(n), *data)).collect();
                 let after: Vec<u64> = entry.dependents.iter().map(image_of).collect();
                 if let Some(entry) = self.nodes.get_mut(image) {
                     (entry.dependencies, entry.dependents) = (before, after);
@@ -293,7 +310,13 @@ impl State {
     }
 
     /// Adds a child node: a clone of the graph, or the graph itself.
-    pub fn add_child(&mut self, graph: u64, dependencies: Dependencies, child: u64, moved: bool) -> Result<u64> {
+    pub fn add_child(
+        &mut self,
+        graph: u64,
+        dependencies: Dependencies,
+        child: u64,
+        moved: bool,
+    ) -> Result<u64> {
         self.check_dependencies(graph, &dependencies, None)?;
         let inner = self.graph(child)?;
         if child == graph || (moved && (inner.owner != Owner::Program || inner.execs > 0)) {

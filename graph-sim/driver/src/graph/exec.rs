@@ -10,7 +10,8 @@ use crate::op::Op;
 use crate::state::State;
 use crate::status::{Result, Status};
 use crate::types::{
-    CUgraphEdgeData, INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY, INSTANTIATE_UPLOAD,
+    CUgraphEdgeData, INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY,
+    INSTANTIATE_UPLOAD,
 };
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
@@ -132,9 +133,15 @@ impl State {
     /// Makes an instance.
     pub fn instantiate(&mut self, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
         let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
-        let Ok(entry) = self.graph(graph) else { return Err(Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0)) };
-        let known = INSTANTIATE_AUTO_FREE | INSTANTIATE_UPLOAD | INSTANTIATE_DEVICE_LAUNCH | INSTANTIATE_NODE_PRIORITY;
-        if flags & !known != 0 || flags & INSTANTIATE_AUTO_FREE != 0 && flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
+        let Ok(entry) = self.graph(graph) else {
+            return Err(Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0));
+        };
+        let known = INSTANTIATE_AUTO_FREE
+            | INSTANTIATE_UPLOAD
+            | INSTANTIATE_DEVICE_LAUNCH
+            | INSTANTIATE_NODE_PRIORITY;
+        if flags & !known != 0 || flags & INSTANTIATE_AUTO_FREE != 0 && flags & INSTANTIATE_DEVICE_LAUNCH != 0
+        {
             return refuse(Status::INVALID_VALUE, "instantiation flags that do not go together");
         }
         if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
@@ -172,7 +179,9 @@ impl State {
             let Some(entry) = self.graphs.get(graph) else { continue };
             ranges.extend_from_slice(entry.place.ranges());
             let ops = entry.nodes.iter().filter_map(|&node| self.nodes.get(node));
-            work.extend(ops.filter_map(|node| if let Op::Child(child) = node.op { Some(child) } else { None }));
+            work.extend(
+                ops.filter_map(|node| if let Op::Child(child) = node.op { Some(child) } else { None }),
+            );
         }
         ranges
     }
@@ -223,7 +232,8 @@ impl State {
                 let node = self.node(handle).map_err(|_| wrong())?;
                 let at = index[&handle];
                 for (before, data) in &node.dependencies {
-                    let before = exits.get(before).or_else(|| index.get(before)).copied().ok_or_else(wrong)?;
+                    let before =
+                        exits.get(before).or_else(|| index.get(before)).copied().ok_or_else(wrong)?;
                     predecessors[at].push(before);
                     if *data == CUgraphEdgeData::default() || self.waits(&node.op) {
                         full[at].push(before);
@@ -245,7 +255,11 @@ impl State {
         }
         if schedule::order(&predecessors, None).is_none() {
             let node = nodes.first().map_or(0, |node| node.node);
-            return Err(Refusal(log::say(Status::INVALID_VALUE, "the graph has a cycle"), RESULT_STRUCTURE, node));
+            return Err(Refusal(
+                log::say(Status::INVALID_VALUE, "the graph has a cycle"),
+                RESULT_STRUCTURE,
+                node,
+            ));
         }
         for node in &nodes {
             if let Op::Kernel(launch) = &node.op
@@ -254,8 +268,10 @@ impl State {
                 return Err(Refusal(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
             }
         }
-        let places = |users: &[u64]| users.iter().filter_map(|user| index.get(user).copied()).collect::<Vec<_>>();
-        let buffers = buffers.into_iter().map(|buffer| (places(&buffer.users), buffer)).map(|(a, b)| (b, a)).collect();
+        let places =
+            |users: &[u64]| users.iter().filter_map(|user| index.get(user).copied()).collect::<Vec<_>>();
+        let buffers =
+            buffers.into_iter().map(|buffer| (places(&buffer.users), buffer)).map(|(a, b)| (b, a)).collect();
         let precedence = OnceLock::new();
         Ok((nodes, Shape { predecessors, full, precedence, index, children, buffers }))
     }
@@ -345,9 +361,15 @@ fn permitted(old: &Op, new: &Op) -> Update {
         }
         (Op::Fill(old), Op::Fill(new)) => {
             let shape = (old.width, old.height, old.element) == (new.width, new.height, new.element);
-            if shape || (old.height == 1 && new.height == 1) { Update::Success } else { Update::ParametersChanged }
+            if shape || (old.height == 1 && new.height == 1) {
+                Update::Success
+            } else {
+                Update::ParametersChanged
+            }
         }
-        (Op::Alloc { bytes: a, device: b, .. }, Op::Alloc { bytes: c, device: d, .. }) if (a, b) == (c, d) => {
+        (Op::Alloc { bytes: a, device: b, .. }, Op::Alloc { bytes: c, device: d, .. })
+            if (a, b) == (c, d) =>
+        {
             Update::Success
         }
         (Op::Free(_), Op::Free(_))

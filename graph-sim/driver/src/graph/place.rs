@@ -68,7 +68,14 @@ impl Placement {
     }
 
     /// Chooses the address of an allocation whose node is preceded by these free nodes.
-    pub fn allocate(&mut self, memory: &mut Memory, bytes: u64, node: u64, freed: &Row, reuse: bool) -> Result<u64> {
+    pub fn allocate(
+        &mut self,
+        memory: &mut Memory,
+        bytes: u64,
+        node: u64,
+        freed: &Row,
+        reuse: bool,
+    ) -> Result<u64> {
         let size = bytes.next_multiple_of(512);
         let fits = |hole: &&Hole| hole.bytes >= size && freed.holds(&hole.freed);
         let best = self.holes.iter().filter(|(_, hole)| fits(hole)).min_by_key(|(_, hole)| hole.bytes);

@@ -99,7 +99,9 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
             continue;
         }
         for (address, bytes) in checker.begins(at) {
-            if let Ok(crate::memory::Place::Device(backing, offset)) = state.memory.resolve_device(address, bytes) {
+            if let Ok(crate::memory::Place::Device(backing, offset)) =
+                state.memory.resolve_device(address, bytes)
+            {
                 backing.mark(offset, bytes, false);
             }
         }
@@ -155,7 +157,8 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
         }
     }
     let reports = std::mem::take(&mut checker.reports);
-    if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS) {
+    if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS)
+    {
         state.break_context(run.context, status);
     }
     let _ = run.device;
@@ -167,8 +170,10 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
 /// The allocations that hold planned buffers.
 fn arenas(state: &State, shape: &Shape) -> Vec<(u64, u64)> {
     let planned = shape.buffers.iter().map(|buffer| &buffer.0).filter(|buffer| buffer.planned);
-    let mut arenas: Vec<_> =
-        planned.filter_map(|buffer| state.memory.find(buffer.address)).map(|found| (found.base, found.end())).collect();
+    let mut arenas: Vec<_> = planned
+        .filter_map(|buffer| state.memory.find(buffer.address))
+        .map(|found| (found.base, found.end()))
+        .collect();
     arenas.sort_unstable();
     arenas.dedup();
     arenas

@@ -49,11 +49,7 @@ pub fn copy(to: &Place, from: &Place, bytes: u64) {
             // SAFETY: the shadows are as long as the allocations. No node runs now, so that the flags of a
             // running node are not among what is copied.
             unsafe {
-                std::ptr::copy(
-                    from.shadow().add(*of as usize),
-                    to.shadow().add(*at as usize),
-                    bytes as usize,
-                )
+                std::ptr::copy(from.shadow().add(*of as usize), to.shadow().add(*at as usize), bytes as usize)
             };
         }
         (Place::Device(to, at), _) if !to.is_host() => to.mark(*at, bytes, true),

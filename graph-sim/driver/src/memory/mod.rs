@@ -108,7 +108,13 @@ pub struct Memory {
 impl Memory {
     /// An empty address space.
     pub fn new(devices: usize) -> Self {
-        Memory { live: BTreeMap::new(), reserved: BTreeMap::new(), next: FIRST, ids: 0, used: vec![0; devices] }
+        Memory {
+            live: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            next: FIRST,
+            ids: 0,
+            used: vec![0; devices],
+        }
     }
 
     /// The end of what starts at or before an address.
