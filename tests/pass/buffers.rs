@@ -14,7 +14,15 @@ unsafe extern "ptx-kernel" {
 }
 
 #[cuweave::graph]
-fn fills(n: u32, a: &mut [u8; n], b: &mut [i16; n], c: &mut [f32; n], d: &mut [f64; n], value: u64, e: &mut [u64; n]) {
+fn fills(
+    n: u32,
+    a: &mut [u8; n],
+    b: &mut [i16; n],
+    c: &mut [f32; n],
+    d: &mut [f64; n],
+    value: u64,
+    e: &mut [u64; n],
+) {
     fill(&mut a, 7);
     fill(&mut b, -2);
     fill(&mut c, -1.5);

@@ -128,14 +128,17 @@ fn a_structure_by_value() {
     let device = device();
     let mut x = device.upload(&ramp(50));
     run!(device, structure(&device.ctx, 50, Affine { a: 3.0, b: 1.0 }, &mut x));
-    assert_eq!(
-        device.download(&x),
-        ramp(50).iter().map(|x| (x * 3.0 + 1.0) * 2.0 - 1.0).collect::<Vec<_>>()
-    );
+    assert_eq!(device.download(&x), ramp(50).iter().map(|x| (x * 3.0 + 1.0) * 2.0 - 1.0).collect::<Vec<_>>());
 }
 
 #[cuweave::graph]
-fn extents(rows: u32, cols: u32, x: &[f32; rows * cols], turned: &mut [f32; rows * cols], total: &mut [f32; 1]) {
+fn extents(
+    rows: u32,
+    cols: u32,
+    x: &[f32; rows * cols],
+    turned: &mut [f32; rows * cols],
+    total: &mut [f32; 1],
+) {
     kernels::transpose[((cols.div_ceil(8), rows.div_ceil(8)), (8, 8))](&x, &mut turned, rows, cols);
     kernels::reduce_sum[(1, 128)](&x, &mut total, rows * cols);
 }
