@@ -4,8 +4,8 @@ use cuweave::prelude::*;
 
 #[cuweave::graph]
 fn f(n: u32, x: &[f32; 2 * n]) {
-    let (lo, _hi) = x.split_at_mut(n); //~ CW205
-    fill(&mut lo, 0.0);
+    let (lo, _hi) = x.split_at_mut(n);
+    fill(&mut lo, 0.0); //~ CW205
 }
 
 fn main() {}
