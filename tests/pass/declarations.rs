@@ -201,6 +201,35 @@ fn items_inside_a_function() {
     assert_eq!(device.download(&out), [1.0; 10]);
 }
 
+/// Two blocks of one file in one module.
+mod two_blocks {
+    use cuweave::prelude::*;
+
+    #[cuweave::kernels("tests/kernels/common.ptx")]
+    unsafe extern "ptx-kernel" {
+        fn iota(out: &mut [MaybeUninit<f32>; n], first: f32, n: u32);
+    }
+
+    #[cuweave::kernels("tests/kernels/common.ptx")]
+    unsafe extern "ptx-kernel" {
+        fn scale(x: &mut [f32; n], a: f32, n: u32);
+    }
+
+    #[cuweave::graph]
+    pub fn both(n: u32, out: &mut [f32; n]) {
+        iota[per_item(n)](&mut out, 1.0, n);
+        scale[per_item(n)](&mut out, 2.0, n);
+    }
+}
+
+#[test]
+fn two_blocks_of_one_file() {
+    let device = device();
+    let mut out = device.zeros::<f32>(10);
+    run!(device, two_blocks::both(&device.ctx, 10, &mut out));
+    assert_eq!(device.download(&out), ramp(11)[1..].iter().map(|x| x * 2.0).collect::<Vec<_>>());
+}
+
 mod state {
     #[allow(unused_imports, reason = "one of the two blocks of this file needs it")]
     use cuweave::prelude::*;

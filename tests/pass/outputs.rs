@@ -83,23 +83,3 @@ fn an_output_taken_over_by_another_graph() {
     }
     assert_eq!(device.download(&out), [110.0]);
 }
-
-/// Taken over, changed and handed on.
-#[cuweave::graph]
-fn pass_on(n: u32, h: [f32; n]) -> [f32; n] {
-    scale[per_item(n)](&mut h, 3.0, n);
-    h
-}
-
-#[test]
-fn taken_over_and_handed_on() {
-    let device = device();
-    let mut producer = one(&device.ctx, 10, 1.0).expect("it builds").instantiate().expect("it instantiates");
-    let graph = pass_on(&device.ctx, 10, producer.output()).expect("it builds");
-    let mut second = graph.instantiate().expect("it instantiates");
-    for _ in 0..2 {
-        let h = producer.launch(&device.stream).expect("it launches");
-        let h = second.launch(&device.stream, (h,)).expect("it takes over");
-        assert_eq!(device.download(&h), ramp(11)[1..].iter().map(|x| x * 3.0).collect::<Vec<_>>());
-    }
-}

@@ -9,7 +9,7 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n]) {
-    for _i in 0..10_001 { //~ CW001
+    for _ in 0..10_001 { //~ CW001
         scale[per_item(n)](&mut x, 2.0, n);
     }
 }
