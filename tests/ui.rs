@@ -153,7 +153,8 @@ fn messages(stderr: &str) -> Result<Vec<Message>, String> {
         if line.starts_with("error") || line.starts_with("warning") {
             messages.push(String::new());
         }
-        if let Some(text) = messages.last_mut() {
+        // The program's own lines show the marks: they prove nothing.
+        if let Some(text) = messages.last_mut().filter(|_| !line.contains("//~")) {
             text.push_str(line);
             text.push('\n');
         }
