@@ -16,6 +16,7 @@ use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
 use crate::order::Ordered;
 use crate::poly::Poly;
+use crate::reach::Reach;
 
 /// An ordered program without faults.
 #[derive(Clone, Debug)]
@@ -43,8 +44,8 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     ownership(&ordered, &lives, &mut found);
     uses_after_free(&ordered, &lives, &mut found);
     if ordered.source.program.options.order == Order::Explicit {
-        unordered_conflicts(&ordered, &mut found);
-        outside_life(&ordered, &lives, &mut found);
+        let assumed = unordered_conflicts(&ordered, &mut found);
+        outside_life(&ordered, &lives, &assumed, &mut found);
     }
     let settled = initialised(&ordered, &lives, &mut found);
     usefulness(&ordered, &lives, &mut found);
@@ -328,8 +329,9 @@ fn named(ordered: &Ordered, path: &[StatementId]) -> String {
 }
 
 /// CW202: for each statement the conflicting ones before it in the text that nothing orders with it. A pair whose
-/// order would follow from another missing edge is no fault of its own.
-fn unordered_conflicts(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
+/// order would follow from another missing edge is no fault of its own. Returns the statements that the missing
+/// edges would put before each.
+fn unordered_conflicts(ordered: &Ordered, found: &mut Vec<Diagnostic>) -> Vec<Vec<StatementId>> {
     let program = &ordered.source.program;
     let mut earlier: Vec<Vec<(StatementId, u32)>> = vec![Vec::new(); program.buffers.len()];
     // Statements that a reported missing edge would put before each statement.
@@ -372,6 +374,7 @@ fn unordered_conflicts(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
             earlier[access.buffer as usize].push((id, index as u32));
         }
     }
+    assumed
 }
 
 fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId, u32)) -> Diagnostic {
@@ -407,47 +410,62 @@ fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId,
     diagnostic
 }
 
-/// CW203: in explicit order, each access after its alloc and before its free.
-fn outside_life(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
+/// CW203: in explicit order, each access after its alloc and before its free. An access that would be inside the life
+/// if another missing edge were there is no fault of its own.
+fn outside_life(
+    ordered: &Ordered,
+    lives: &[Life],
+    assumed: &[Vec<StatementId>],
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut preds = ordered.reach.reduced().to_vec();
+    for (list, more) in preds.iter_mut().zip(assumed) {
+        list.extend_from_slice(more);
+    }
+    let reach = Reach::of(&preds).unwrap_or_else(|_| ordered.reach.clone());
     for (buffer, life) in lives.iter().enumerate() {
         if ordered.poisoned(buffer as BufferId) {
             continue;
         }
         let name = ordered.buffer_name(buffer as BufferId);
+        let others = |id: StatementId| life.accesses.iter().map(|at| at.0).filter(move |&other| other != id);
         for &(id, index) in &life.accesses {
             let user = &ordered.source.program.statements[id as usize].name;
-            // An access that a missing edge already leaves unordered behind another says nothing new.
-            if let Some(alloc) = life.alloc.filter(|&alloc| !ordered.reach.precedes(alloc, id)) {
-                let follows_faulty = life.accesses.iter().any(|&(other, _)| {
-                    other != id && ordered.reach.precedes(other, id) && !ordered.reach.precedes(alloc, other)
-                });
-                if !follows_faulty {
-                    found.push(
-                        Diagnostic::new(
-                            "CW203",
-                            Site::Access(id, index),
-                            format!("`{user}` uses `{name}`, but is not ordered after its alloc"),
-                        )
-                        .note(format!("the missing edge is {} -> {}", ordered.at(alloc), ordered.at(id)))
-                        .help(format!("put `#[after({name})]` on this statement")),
-                    );
-                }
+            if let Some(alloc) = life.alloc.filter(|&alloc| !reach.precedes(alloc, id))
+                && !others(id).any(|other| reach.precedes(other, id) && !reach.precedes(alloc, other))
+            {
+                found.push(
+                    Diagnostic::new(
+                        "CW203",
+                        Site::Access(id, index),
+                        format!("`{user}` uses `{name}`, but is not ordered after its alloc"),
+                    )
+                    .note(format!(
+                        "the missing edge is alloc of `{name}` (line {}) -> {}",
+                        ordered.line(alloc),
+                        ordered.at(id)
+                    ))
+                    .help(format!("put `#[after({name})]` on this statement")),
+                );
             }
-            if let Some(free) = life.free.filter(|&free| !ordered.reach.ordered(free, id)) {
-                let precedes_faulty = life.accesses.iter().any(|&(other, _)| {
-                    other != id && ordered.reach.precedes(id, other) && !ordered.reach.ordered(free, other)
-                });
-                if !precedes_faulty {
-                    found.push(
-                        Diagnostic::new(
-                            "CW203",
-                            Site::Access(id, index),
-                            format!("`{user}` uses `{name}`, but is not ordered before its free"),
-                        )
-                        .note(format!("the missing edge is {} -> {}", ordered.at(id), ordered.at(free)))
-                        .help(format!("put `#[after({user})]` on `free({name})`, or delete the `free`")),
-                    );
-                }
+            if let Some(free) = life.free.filter(|&free| !reach.ordered(free, id))
+                && !others(id).any(|other| reach.precedes(id, other) && !reach.ordered(free, other))
+            {
+                found.push(
+                    Diagnostic::new(
+                        "CW203",
+                        Site::Access(id, index),
+                        format!("`{user}` uses `{name}`, but is not ordered before its free"),
+                    )
+                    .note(format!(
+                        "the missing edge is {} -> free of `{name}` (line {})",
+                        ordered.at(id),
+                        ordered.line(free)
+                    ))
+                    .help(format!(
+                        "name this statement and put `#[after(..)]` with its name on `free({name})`, or delete the `free`"
+                    )),
+                );
             }
         }
     }

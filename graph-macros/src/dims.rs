@@ -29,9 +29,12 @@ impl Bound {
     }
 
     /// Of an expression over the arguments.
-    pub fn of(expr: &Expr, symbols: &mut Symbols) -> Bound {
-        let text = expr.span().source_text().unwrap_or_else(|| compact(expr));
-        Bound { poly: poly(expr, symbols), tokens: dim_tokens(expr), text }
+    ///
+    /// `as_written` is false where the values of loop variables were put in: the source says something else then.
+    pub fn of(expr: &Expr, as_written: bool, symbols: &mut Symbols) -> Bound {
+        let poly = poly(expr, symbols);
+        let text = if as_written { compact(expr) } else { symbols.text(&poly) };
+        Bound { poly, tokens: dim_tokens(expr), text }
     }
 
     /// `self + other`, for the bound of a slice of a slice.

@@ -245,7 +245,9 @@ impl Lowering<'_> {
     }
 
     fn bound(&mut self, expr: &Expr) -> Bound {
-        Bound::of(&self.substituted(expr), &mut self.symbols)
+        let substituted = self.substituted(expr);
+        let as_written = substituted == *expr;
+        Bound::of(&substituted, as_written, &mut self.symbols)
     }
 
     fn substituted(&self, expr: &Expr) -> Expr {
@@ -261,6 +263,8 @@ impl Lowering<'_> {
         let id = *self.dim_ids.entry(bound.poly.clone()).or_insert(next);
         if id == next {
             self.dims.push(bound);
+        } else if bound.text.len() < self.dims[id as usize].text.len() {
+            self.dims[id as usize] = bound;
         }
         id
     }
@@ -783,7 +787,7 @@ impl Lowering<'_> {
             },
         };
         let Some(view) = self.view(inner)? else { return Ok(None) };
-        let access = self.access(&view, mode, argument.span());
+        let access = self.access(&view, mode, inner.span());
         self.device_only(&access, argument, kernel)?;
         Ok(Some(access))
     }
@@ -832,7 +836,7 @@ impl Lowering<'_> {
                 "borrow it by `&mut`",
             ));
         }
-        Ok(self.access(&view, mode, argument.span()))
+        Ok(self.access(&view, mode, inner.span()))
     }
 
     fn device_only(&mut self, access: &(Access, Span), at: &Expr, user: &str) -> Lower<()> {
