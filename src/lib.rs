@@ -2,10 +2,12 @@
 
 pub use cudarc;
 pub use cuweave_core::runtime::{
-    At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, DriverFailure, Error, Exclusive, ExclusivePinned,
-    Exec, Graph, GraphFn, GraphMemory, Loaded, Output, OutputDescription, Pinned, Report, Result, Shared, SharedPinned,
-    Taken, context, graph_memory, reset_graph_memory_high, trim_graph_memory,
+    At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, DriverFailure, Error, Exclusive,
+    ExclusivePinned, Exec, Graph, GraphFn, GraphMemory, Loaded, Output, OutputDescription, Pinned, Report,
+    Result, Shared, SharedPinned, Taken, context, graph_memory, reset_graph_memory_high, trim_graph_memory,
 };
+
+pub use cuweave_macros::{graph, kernels};
 
 mod language;
 

@@ -19,7 +19,7 @@ mod nn {
     pub struct add {}
 
     const _: () = {
-        use ::cuweave::__private as __private;
+        use ::cuweave::__private;
 
         // A static and a function, not a constant: before Rust 1.90 no constant may refer to a static with a lock.
         static MODULE: __private::Module =
@@ -184,7 +184,7 @@ pub mod residual {
 }
 
 const _: () = {
-    use ::cuweave::__private as __private;
+    use ::cuweave::__private;
     use ::cuweave::__private::ir;
 
     #[allow(non_camel_case_types)]
@@ -365,10 +365,7 @@ const _: () = {
         }
 
         /// Binds the argument `x` anew.
-        pub fn set_x(
-            &mut self,
-            x: impl ::cuweave::__private::BindShared<'a, f32>,
-        ) -> ::cuweave::Result<()> {
+        pub fn set_x(&mut self, x: impl ::cuweave::__private::BindShared<'a, f32>) -> ::cuweave::Result<()> {
             let x = ::cuweave::__private::BindShared::bind_shared(x);
             self.0.set_buffer(1, x, |args| &mut args.x)
         }
@@ -392,7 +389,8 @@ fn the_expanded_example_runs() -> Result<(), Box<dyn Error>> {
     let w_host: Vec<f32> = (0..n * n).map(|i| ((i * 7 % 13) as f32 - 6.0) / 8.0).collect();
     let x_host: Vec<f32> = (0..n).map(|i| (i % 5) as f32 - 2.0).collect();
     let want = |x: &[f32]| -> Vec<f32> {
-        let row = |row: usize| (0..n as usize).map(|col| w_host[row * n as usize + col] * x[col]).sum::<f32>();
+        let row =
+            |row: usize| (0..n as usize).map(|col| w_host[row * n as usize + col] * x[col]).sum::<f32>();
         (0..n as usize).map(|at| x[at] + row(at).max(0.0)).collect()
     };
     let (w, x) = (stream.clone_htod(&w_host)?, stream.clone_htod(&x_host)?);
