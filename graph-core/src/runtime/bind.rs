@@ -6,7 +6,8 @@
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, PinnedHostSlice, SyncOnDrop, sys,
+    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, PinnedHostSlice,
+    SyncOnDrop, sys,
 };
 
 use super::operand::Visitor;
