@@ -165,6 +165,7 @@ impl Core {
         let added = self.add_all(&list, &mut memories);
         self.operations.list = list;
         added?;
+        super::annotate::annotate(self);
         self.make_slots()
     }
 

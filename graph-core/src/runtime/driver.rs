@@ -7,21 +7,28 @@
 //!
 //! The functions here are safe to call only as this runtime calls them: a handle is used while what owns it
 //! lives, an address is that of a live allocation of the operand or the graph it stands for. Nothing outside
-//! the runtime reaches them.
+//! the runtime reaches them. `params` has what nodes are given, `graphs` the calls about graphs, `buffers` what
+//! opens or makes cudarc's own types, `simulator` the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
+mod buffers;
+mod graphs;
+mod params;
+mod simulator;
+
+pub use buffers::{allocate, device_buffer, end_device_buffer, guarded, pinned_parts};
+pub use params::{Filling, Launching, Place, Scratch, Values, Word, address_word, bits_of, push_value};
+pub use simulator::{PlannedBuffer, Simulator};
+
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::mem::{ManuallyDrop, MaybeUninit};
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cudarc::driver::{
-    CudaContext, CudaSlice, CudaStream, DriverError, HostSlice, PinnedHostSlice, SyncOnDrop, sys,
-};
-use std::sync::Arc;
+use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 
 use super::error::{Error, Result};
+use params::{AllocParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams};
 
 /// The CUDA version that graphs need.
 pub const NEEDED: (u32, u32) = (12, 4);
@@ -121,82 +128,6 @@ impl Context {
     }
 }
 
-#[repr(C)]
-struct KernelParams {
-    function: Function,
-    grid: [u32; 3],
-    block: [u32; 3],
-    shared: u32,
-    values: *mut *mut c_void,
-    extra: *mut *mut c_void,
-    kernel: usize,
-    context: usize,
-}
-
-#[repr(C)]
-struct MemsetParams {
-    target: u64,
-    pitch: usize,
-    value: u32,
-    element: u32,
-    width: usize,
-    height: usize,
-}
-
-#[repr(C)]
-struct End {
-    x_in_bytes: usize,
-    y: usize,
-    z: usize,
-    lod: usize,
-    memory_type: u32,
-    host: usize,
-    device: u64,
-    array: usize,
-    reserved: usize,
-    pitch: usize,
-    height: usize,
-}
-
-#[repr(C)]
-struct MemcpyParams {
-    source: End,
-    target: End,
-    width: usize,
-    height: usize,
-    depth: usize,
-}
-
-#[repr(C)]
-struct AllocParams {
-    allocation_type: u32,
-    handle_types: u32,
-    location_type: u32,
-    location: i32,
-    reserved: [u64; 9],
-    accesses: usize,
-    access_count: usize,
-    bytes: usize,
-    address: u64,
-}
-
-#[repr(C)]
-struct InstantiateParams {
-    flags: u64,
-    upload_stream: usize,
-    error_node: Node,
-    result: u32,
-}
-
-const _: () = {
-    assert!(size_of::<KernelParams>() == 72 && size_of::<sys::CUDA_KERNEL_NODE_PARAMS_v2>() == 72);
-    assert!(size_of::<MemsetParams>() == size_of::<sys::CUDA_MEMSET_NODE_PARAMS>());
-    assert!(size_of::<MemcpyParams>() == size_of::<sys::CUDA_MEMCPY3D>());
-    assert!(size_of::<AllocParams>() == 120 && size_of::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>() == 120);
-    assert!(size_of::<InstantiateParams>() == size_of::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>());
-    assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
-};
-
 macro_rules! entry_points {
     (needed { $($name:ident($($type:ty),*);)* } optional { $($newer:ident = $version:literal($($kind:ty),*);)* }) => {
         /// The driver's entry points.
@@ -290,6 +221,8 @@ macro_rules! call {
     }};
 }
 
+use call;
+
 static DRIVER: OnceLock<Driver> = OnceLock::new();
 
 /// The driver, if one is there that is new enough. Asked again each time until there is one.
@@ -356,20 +289,6 @@ fn library() -> *mut c_void {
     null_mut()
 }
 
-/// A symbol that only the simulated driver has.
-fn simulator_symbol(name: &CStr) -> *mut c_void {
-    let library = library();
-    if library.is_null() {
-        return null_mut();
-    }
-    // SAFETY: the library is open and is never closed.
-    #[cfg(not(windows))]
-    return unsafe { dlsym(library, name.as_ptr()) };
-    #[cfg(windows)]
-    // SAFETY: as above.
-    return unsafe { GetProcAddress(library, name.as_ptr()) };
-}
-
 /// The name and the description of an error.
 pub fn error_name(code: u32) -> (String, String) {
     let Some(driver) = DRIVER.get() else { return ("CUDA error".to_owned(), String::new()) };
@@ -417,74 +336,6 @@ pub fn log_since_mark() -> String {
     text.truncate(size);
     let text = String::from_utf8_lossy(&text);
     text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned()
-}
-
-/// A kernel launch: its function and configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Launching {
-    /// The function.
-    pub function: Function,
-    /// Blocks.
-    pub grid: [u32; 3],
-    /// Threads a block.
-    pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes.
-    pub shared: u32,
-}
-
-/// A memset of `width` elements of 1, 2 or 4 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Filling {
-    /// Where.
-    pub target: u64,
-    /// The element's bits.
-    pub value: u32,
-    /// Its size.
-    pub element: u32,
-    /// How many.
-    pub width: u64,
-}
-
-/// One end of a copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// Device memory.
-    Device(u64),
-    /// Pinned host memory.
-    Host(u64),
-}
-
-/// The values of launches' parameters: each starts at a word.
-pub type Word = MaybeUninit<u64>;
-
-/// The words of an address.
-pub fn address_word(address: u64) -> Word {
-    MaybeUninit::new(address)
-}
-
-/// Appends a value, byte for byte with its padding, and gives the word that it starts at.
-pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) -> usize {
-    let start = words.len();
-    words.resize(start + size_of::<T>().div_ceil(8).max(1), MaybeUninit::new(0));
-    // SAFETY: the room was made above; padding stays uninitialised, which the words allow.
-    unsafe { words.as_mut_ptr().add(start).cast::<T>().write_unaligned(value) };
-    start
-}
-
-/// The bits of a value of 1, 2, 4 or 8 bytes.
-pub fn bits_of<T: Copy>(value: T) -> u64 {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "`fill` takes types of 1, 2, 4 and 8 bytes") };
-    let mut bits = 0u64;
-    // SAFETY: the value is no larger than the room. A type of these sizes that may stand in device memory has
-    // no padding unless its author gave it some; the bytes of that are unspecified but written from `value`.
-    unsafe { (&raw mut bits).cast::<T>().write_unaligned(value) };
-    bits
-}
-
-/// Scratch space for the calls that take arrays of pointers.
-#[derive(Default)]
-pub struct Scratch {
-    pointers: Vec<usize>,
 }
 
 impl Driver {
@@ -606,152 +457,6 @@ impl Driver {
         call!(self, cuMemFreeAsync(address, stream))
     }
 
-    /// A new graph.
-    pub fn create_graph(&self) -> Outcome<RawGraph> {
-        let mut graph = RawGraph::NONE;
-        call!(self, cuGraphCreate(&mut graph, 0))?;
-        Ok(graph)
-    }
-
-    /// Destroys a graph.
-    pub fn destroy_graph(&self, graph: RawGraph) -> Outcome<()> {
-        call!(self, cuGraphDestroy(graph))
-    }
-
-    /// Adds a kernel node; each of `starts` is the word at which a parameter begins.
-    pub fn add_kernel(
-        &self,
-        graph: RawGraph,
-        after: &[Node],
-        launch: &Launching,
-        values: Values<'_>,
-        scratch: &mut Scratch,
-    ) -> Outcome<Node> {
-        let mut node = Node::NONE;
-        let params = kernel_params(launch, values, scratch);
-        call!(self, cuGraphAddKernelNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
-        Ok(node)
-    }
-
-    /// Adds a memset node.
-    pub fn add_fill(&self, graph: RawGraph, after: &[Node], fill: &Filling, ctx: Context) -> Outcome<Node> {
-        let mut node = Node::NONE;
-        let params = memset_params(fill);
-        call!(self, cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
-        Ok(node)
-    }
-
-    /// Adds a memcpy node.
-    pub fn add_copy(
-        &self,
-        graph: RawGraph,
-        after: &[Node],
-        from: Place,
-        to: Place,
-        bytes: u64,
-        ctx: Context,
-    ) -> Outcome<Node> {
-        let mut node = Node::NONE;
-        let params = memcpy_params(from, to, bytes);
-        call!(self, cuGraphAddMemcpyNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
-        Ok(node)
-    }
-
-    /// Adds an alloc node, and gives the address of what it allocates at each launch.
-    pub fn add_alloc(
-        &self,
-        graph: RawGraph,
-        after: &[Node],
-        bytes: u64,
-        device: usize,
-    ) -> Outcome<(Node, u64)> {
-        let mut node = Node::NONE;
-        // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE
-        let mut params = AllocParams {
-            allocation_type: 1,
-            handle_types: 0,
-            location_type: 1,
-            location: i32::try_from(device).unwrap_or(i32::MAX),
-            reserved: [0; 9],
-            accesses: 0,
-            access_count: 0,
-            bytes: bytes as usize,
-            address: 0,
-        };
-        call!(self, cuGraphAddMemAllocNode(&mut node, graph, after.as_ptr(), after.len(), &mut params))?;
-        Ok((node, params.address))
-    }
-
-    /// Adds a free node.
-    pub fn add_free(&self, graph: RawGraph, after: &[Node], address: u64) -> Outcome<Node> {
-        let mut node = Node::NONE;
-        call!(self, cuGraphAddMemFreeNode(&mut node, graph, after.as_ptr(), after.len(), address))?;
-        Ok(node)
-    }
-
-    /// Instantiates a graph; on failure with the node that the driver blames, if it blames one.
-    pub fn instantiate(&self, graph: RawGraph) -> std::result::Result<RawExec, (Failure, Node)> {
-        let mut exec = RawExec::NONE;
-        let mut params = InstantiateParams { flags: 0, upload_stream: 0, error_node: Node::NONE, result: 0 };
-        call!(self, cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
-            .map_err(|failure| (failure, params.error_node))?;
-        if params.result != 0 {
-            return Err((
-                Failure { call: "cuGraphInstantiateWithParams", code: INVALID_VALUE },
-                params.error_node,
-            ));
-        }
-        Ok(exec)
-    }
-
-    /// Destroys an instantiated graph; the driver waits for launches in flight by itself.
-    pub fn destroy_exec(&self, exec: RawExec) -> Outcome<()> {
-        call!(self, cuGraphExecDestroy(exec))
-    }
-
-    /// Maps an instantiated graph's memory and brings it to the device.
-    pub fn upload(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
-        call!(self, cuGraphUpload(exec, stream))
-    }
-
-    /// Launches.
-    pub fn launch(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
-        call!(self, cuGraphLaunch(exec, stream))
-    }
-
-    /// Changes a kernel node of an instantiated graph.
-    pub fn set_kernel(
-        &self,
-        exec: RawExec,
-        node: Node,
-        launch: &Launching,
-        values: Values<'_>,
-        scratch: &mut Scratch,
-    ) -> Outcome<()> {
-        let params = kernel_params(launch, values, scratch);
-        call!(self, cuGraphExecKernelNodeSetParams(exec, node, &params))
-    }
-
-    /// Changes a memset node of an instantiated graph.
-    pub fn set_fill(&self, exec: RawExec, node: Node, fill: &Filling, ctx: Context) -> Outcome<()> {
-        let params = memset_params(fill);
-        call!(self, cuGraphExecMemsetNodeSetParams(exec, node, &params, ctx))
-    }
-
-    /// Changes a memcpy node of an instantiated graph.
-    pub fn set_copy(
-        &self,
-        exec: RawExec,
-        node: Node,
-        from: Place,
-        to: Place,
-        bytes: u64,
-        ctx: Context,
-    ) -> Outcome<()> {
-        let params = memcpy_params(from, to, bytes);
-        call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))
-    }
-
     /// Gives memory of the device's graph pool that nothing uses back to the system.
     pub fn trim_graph_memory(&self, device: c_int) -> Outcome<()> {
         call!(self, cuDeviceGraphMemTrim(device))
@@ -769,115 +474,6 @@ impl Driver {
         let mut value = 0u64;
         call!(self, cuDeviceSetGraphMemAttribute(device, attribute, (&raw mut value).cast()))
     }
-}
-
-/// Where a launch's parameters lie.
-#[derive(Clone, Copy)]
-pub struct Values<'w> {
-    /// All words.
-    pub words: &'w [Word],
-    /// The word at which each parameter begins.
-    pub starts: &'w [u32],
-}
-
-fn kernel_params(launch: &Launching, values: Values<'_>, scratch: &mut Scratch) -> KernelParams {
-    scratch.pointers.clear();
-    let base = values.words.as_ptr();
-    // The driver reads the values within the call, and does not write them.
-    scratch
-        .pointers
-        .extend(values.starts.iter().map(|&start| base.wrapping_add(start as usize).expose_provenance()));
-    KernelParams {
-        function: launch.function,
-        grid: launch.grid,
-        block: launch.block,
-        shared: launch.shared,
-        values: scratch.pointers.as_mut_ptr().cast(),
-        extra: null_mut(),
-        kernel: 0,
-        context: 0,
-    }
-}
-
-fn memset_params(fill: &Filling) -> MemsetParams {
-    MemsetParams {
-        target: fill.target,
-        pitch: 0,
-        value: fill.value,
-        element: fill.element,
-        width: fill.width as usize,
-        height: 1,
-    }
-}
-
-fn memcpy_params(from: Place, to: Place, bytes: u64) -> MemcpyParams {
-    let end = |place| {
-        // CU_MEMORYTYPE_HOST is 1, CU_MEMORYTYPE_DEVICE 2.
-        let (memory_type, host, device) = match place {
-            Place::Host(address) => (1, address as usize, 0),
-            Place::Device(address) => (2, 0, address),
-        };
-        End {
-            x_in_bytes: 0,
-            y: 0,
-            z: 0,
-            lod: 0,
-            memory_type,
-            host,
-            device,
-            array: 0,
-            reserved: 0,
-            pitch: 0,
-            height: 0,
-        }
-    };
-    MemcpyParams { source: end(from), target: end(to), width: bytes as usize, height: 1, depth: 1 }
-}
-
-/// Where a pinned slice lies and the event that guards it. `stream` is made to wait for that event.
-pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64, Event) {
-    // SAFETY: only the address of the elements is taken, none is read or written.
-    let (elements, guard) = unsafe { slice.stream_synced_slice(stream) };
-    let address = elements.as_ptr().expose_provenance() as u64;
-    let event = guarded(&guard);
-    // Nothing was done with the slice: there is nothing to record.
-    std::mem::forget(guard);
-    (address, event)
-}
-
-/// The event that a guard of cudarc would record.
-pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
-    match guard {
-        SyncOnDrop::Record(Some((event, _))) => Event::of(event),
-        _ => Event::NONE,
-    }
-}
-
-/// A device buffer for cudarc at an address that the graph owns.
-///
-/// The caller sees to it that the allocation lives as long as what is made here, and that this is never
-/// dropped as it is: its drop would free the allocation.
-pub fn device_buffer<T>(
-    stream: &Arc<CudaStream>,
-    address: u64,
-    len: u64,
-) -> Result<ManuallyDrop<CudaSlice<T>>> {
-    // cudarc unwraps the creation of two events: fail here where it would panic.
-    stream.context().new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-    // SAFETY: see above.
-    Ok(ManuallyDrop::new(unsafe { stream.upgrade_device_ptr(address, len as usize) }))
-}
-
-/// Ends a buffer made by [`device_buffer`] without freeing its allocation. Its stream waits for its uses.
-pub fn end_device_buffer<T>(buffer: &mut ManuallyDrop<CudaSlice<T>>) {
-    // SAFETY: called once, in the drop of what holds the buffer.
-    let _ = unsafe { ManuallyDrop::take(buffer) }.leak();
-}
-
-/// Memory of the exec's own, uninitialised.
-pub fn allocate(stream: &Arc<CudaStream>, bytes: u64) -> Outcome<CudaSlice<u8>> {
-    // SAFETY: the checker proved that the graph writes each byte before it reads it.
-    unsafe { stream.alloc(bytes as usize) }.map_err(|error| Failure::of("cuMemAllocAsync", error))
 }
 
 /// An error code as cudarc's enum, `CUDA_ERROR_UNKNOWN` for all but the ones met in drops.
@@ -898,9 +494,4 @@ pub fn known_code(code: u32) -> sys::CUresult {
         Code::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
     ];
     known.into_iter().find(|&known| known as u32 == code).unwrap_or(Code::CUDA_ERROR_UNKNOWN)
-}
-
-/// Whether the driver is the simulated one, which has calls of its own.
-pub fn is_simulated() -> bool {
-    !simulator_symbol(c"cuweaveSimAnnotate").is_null()
 }

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use crate::ir::Program;
 use crate::operation::Operations;
 
-use super::driver;
+use super::driver::Simulator;
 use super::error::{Error, Result};
 
 type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
@@ -25,7 +25,7 @@ pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static
 /// Changes the plan if that was asked for.
 pub(super) fn apply(program: &Program, operations: &mut Operations) -> Result<()> {
     let Some(change) = CHANGE.take() else { return Ok(()) };
-    if !driver::is_simulated() {
+    if Simulator::get().is_none() {
         return Err(Error::Plan("only the simulated driver is given a changed plan".to_owned()));
     }
     change(program, operations);

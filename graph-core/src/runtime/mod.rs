@@ -9,10 +9,12 @@
 //! - `mark`, `kernel`, `modules`, `config`, `dims`, `evaluate`: what generated code says of kernels and launches;
 //! - `build`, `hidden`, `core`: from arguments to nodes;
 //! - `graph`, `launch`, `set`, `output`: the graph and the exec, and what can be done with them;
-//! - `report`, `dot`, `pool`, `context`, `error`, `hook`.
+//! - `annotate`, `hook`: what the simulated driver is told, and the way for tests to give it a broken plan;
+//! - `report`, `dot`, `pool`, `context`, `error`.
 //!
 //! No memory is used after it is freed, whatever safe code drops, forgets or moves: `operand` and `output` say why.
 
+mod annotate;
 mod bind;
 mod build;
 mod config;

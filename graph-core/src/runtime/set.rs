@@ -23,13 +23,13 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// The output of that number of the last launch. Each can be taken once a launch.
-    pub fn output<T>(&self, index: usize) -> Result<Output<'_, T>> {
-        self.core.output(index)
+    pub fn output<T>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
+        self.core.output(number(index))
     }
 
     /// The description of an output.
-    pub fn description<T>(&self, index: usize) -> OutputDescription<T> {
-        OutputDescription::of(&self.core.slots[index])
+    pub fn description<T>(&self, index: impl TryInto<usize>) -> OutputDescription<T> {
+        OutputDescription::of(&self.core.slots[number(index)])
     }
 
     /// Binds an argument anew. `first` is its first buffer in the program.
@@ -103,6 +103,11 @@ impl<A: GraphFn> ExecCore<A> {
         }
         Ok(records)
     }
+}
+
+/// A literal of generated code, of whatever integer type.
+fn number(index: impl TryInto<usize>) -> usize {
+    index.try_into().unwrap_or(usize::MAX)
 }
 
 impl Core {
