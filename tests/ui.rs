@@ -94,7 +94,8 @@ fn every_code_has_a_page_with_a_program_and_its_message() {
 
 /// A page with the contents of its first block of this kind replaced.
 fn block(page: &str, fence: &str, contents: &str) -> String {
-    let start = page.find(&format!("{fence}\n")).map(|at| at + fence.len() + 1).expect("a block of this kind");
+    let start =
+        page.find(&format!("{fence}\n")).map(|at| at + fence.len() + 1).expect("a block of this kind");
     let end = page[start..].find("```").map(|at| start + at).expect("a closed block");
     format!("{}{}\n{}", &page[..start], contents.trim_end(), &page[end..])
 }
@@ -204,7 +205,8 @@ fn target_folder() -> PathBuf {
         .output()
         .expect("cargo runs");
     let text = String::from_utf8_lossy(&output.stdout);
-    let (_, rest) = text.split_once("\"target_directory\":\"").expect("cargo says where the target folder is");
+    let (_, rest) =
+        text.split_once("\"target_directory\":\"").expect("cargo says where the target folder is");
     PathBuf::from(rest.split('"').next().unwrap_or_default())
 }
 
