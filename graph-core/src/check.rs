@@ -43,7 +43,7 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     borrows(&ordered, &mut found);
     ownership(&ordered, &lives, &mut found);
     uses_after_free(&ordered, &lives, &mut found);
-    if ordered.source.program.options.order == Order::Explicit {
+    if ordered.source.program.options.order == Order::Explicit && !ordered.source.order_unknown {
         let assumed = unordered_conflicts(&ordered, &mut found);
         outside_life(&ordered, &lives, &assumed, &mut found);
     }

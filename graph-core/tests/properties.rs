@@ -117,7 +117,7 @@ fn source(random: &Random, order: Order) -> Source {
         edges_before_reduction: 0,
     };
     let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-    Source { program, polys, poisoned }
+    Source { program, polys, poisoned, order_unknown: false }
 }
 
 fn checked(random: &Random) -> Checked {

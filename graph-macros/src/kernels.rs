@@ -4,6 +4,8 @@
 //! have the kernel's name. Its `__launch` is what a launch in a graph function calls: rustc checks the arguments
 //! there, against the declaration.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -147,13 +149,21 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
     let mut arguments = Vec::new();
     let mut steps = Vec::new();
     let mut table = Vec::new();
+    let integers: BTreeSet<String> = parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
+        .map(|parameter| parameter.name.to_string())
+        .collect();
+    // No name that a parameter's could meet.
+    let [evaluation, config, launch] =
+        ["evaluation", "config", "launch"].map(|name| Ident::new(name, Span::mixed_site()));
     for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
         let label = parameter.to_string();
         match kind {
             ParameterKind::Scalar(ty) => {
                 table.push(quote!(#private::Param::scalar::<#ty>(#label)));
                 arguments.push(quote!(#parameter: #ty));
-                steps.push(quote!(launch.scalar::<#ty>(#parameter);));
+                steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
@@ -164,8 +174,8 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
                     quote_spanned!(*span=> #generic: #private::Fits<#private::param::#kind<#element>, #name>),
                 );
                 arguments.push(quote!(#argument: #generic));
-                let len = dim_tokens(len);
-                steps.push(quote!(launch.buffer(#argument, #len)?;));
+                let len = dim_tokens(len, &integers);
+                steps.push(quote!(#launch.buffer(#argument, #len)?;));
             }
         }
     }
@@ -178,13 +188,13 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
 
             #[doc(hidden)]
             pub fn __launch<#(#generics),*>(
-                evaluation: &mut #private::Evaluation,
-                config: impl #private::Config,
+                #evaluation: &mut #private::Evaluation<'_>,
+                #config: impl #private::Config,
                 #(#arguments),*
             ) -> ::cuweave::Result<()> {
-                let mut launch = evaluation.launch(Self::__KERNEL, config)?;
+                let mut #launch = #evaluation.launch(Self::__KERNEL, #config)?;
                 #(#steps)*
-                launch.finish()
+                #launch.finish()
             }
         }
     }
@@ -277,7 +287,7 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
         const _: () = {
             static MODULE: ::cuweave::__private::Module = ::cuweave::__private::Module::new(#path, #bytes);
             #(#implementations)*
-            impl #hidden::Block {
+            impl #hidden::__CuweaveBlock {
                 #[doc(hidden)]
                 pub const MODULE: &'static ::cuweave::__private::Module = &MODULE;
             }
@@ -286,7 +296,7 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
         #[doc(hidden)]
         #[allow(non_snake_case)]
         mod #hidden {
-            pub struct Block {}
+            pub struct __CuweaveBlock {}
 
             /// Loads the module of these kernels into a context, and keeps it there as long as the value lives.
             ///
@@ -297,7 +307,7 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
             pub fn load(
                 ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
             ) -> ::cuweave::Result<::cuweave::Loaded> {
-                ::cuweave::__private::load(Block::MODULE, ctx)
+                ::cuweave::__private::load(__CuweaveBlock::MODULE, ctx)
             }
 
             /// The module of these kernels, by the name of its file.

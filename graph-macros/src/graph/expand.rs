@@ -25,6 +25,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let buffers = expansion.buffer_names();
+    let unknown = &lowered.unknown;
     let table = table::program(&lowered.source.program, &lowered.elements);
     quote! {
         #build
@@ -38,6 +39,10 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #implementation
             #methods
         };
+        #(const _: () = {
+            // Where a buffer should stand: rustc says what the name is, or that it is none.
+            let _: ::core::convert::Infallible = #unknown;
+        };)*
     }
 }
 
@@ -302,7 +307,7 @@ impl Expansion<'_> {
     fn buffer_names(&self) -> TokenStream {
         let names: BTreeSet<&str> =
             self.lowered.source.program.buffers.iter().map(|buffer| base(&buffer.name)).collect();
-        let names = names.into_iter().map(ident);
+        let names = names.into_iter().map(named);
         quote! {
             mod __buffers {
                 #(pub struct #names {})*
@@ -408,25 +413,27 @@ impl Expansion<'_> {
     fn evaluation(&self, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
         let name = self.name();
         let statements = &self.lowered.source.program.statements;
-        let evaluation = Ident::new("evaluation", Span::mixed_site());
+        // No name that a user's could meet: their expressions stand among these.
+        let [args, id, evaluation] =
+            ["args", "statement", "evaluation"].map(|name| Ident::new(name, Span::mixed_site()));
         let mut chunks = TokenStream::new();
         let mut arms = TokenStream::new();
         let all: Vec<usize> = (0..statements.len()).collect();
         for (index, ids) in all.chunks(CHUNK).enumerate() {
-            let each = ids.iter().filter_map(|&id| {
-                let (id_literal, step) = (id as u32, self.step(id, &statements[id], &evaluation)?);
-                Some(quote!(#id_literal => #step,))
+            let each = ids.iter().filter_map(|&at| {
+                let (literal, step) = (at as u32, self.step(at, &statements[at], &evaluation)?);
+                Some(quote!(#literal => #step,))
             });
             let chunk = format_ident!("evaluate_{index}");
             chunks.extend(quote! {
                 fn #chunk(
-                    args: &#name::Args<'_>,
-                    statement: u32,
+                    #args: &#name::Args<'_>,
+                    #id: u32,
                     #evaluation: &mut __private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
-                    let #name::Args { #(#scalars,)* .. } = args;
+                    let #name::Args { #(#scalars,)* .. } = #args;
                     #(let #scalars = *#scalars;)*
-                    match statement {
+                    match #id {
                         #(#each)*
                         _ => ::core::result::Result::Ok(()),
                     }
@@ -469,7 +476,7 @@ impl Expansion<'_> {
         };
         let program: &Program = &self.lowered.source.program;
         let span = self.lowered.spans.accesses[id][index as usize];
-        let (kind, buffer) = (ident(kind), ident(base(&program.buffers[access.buffer as usize].name)));
+        let (kind, buffer) = (ident(kind), named(base(&program.buffers[access.buffer as usize].name)));
         let element = &self.lowered.elements[access.buffer as usize];
         quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
     }
@@ -556,6 +563,14 @@ impl Expansion<'_> {
                 ::core::result::Result::Ok(#value)
             }
         }
+    }
+}
+
+/// The identifier of a user's name, which may be raw.
+fn named(name: &str) -> Ident {
+    match name.strip_prefix("r#") {
+        Some(raw) => Ident::new_raw(raw, Span::call_site()),
+        None => ident(name),
     }
 }
 

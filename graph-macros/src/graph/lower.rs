@@ -1,7 +1,7 @@
 //! From tokens to the IR: statements in program order, loops unrolled, names resolved, views as ranges of their
 //! buffers. What is not in the language is CW001; what hangs on a faulty name is left out and not spoken of again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::diagnostic::{Site, nearest};
 use cuweave_core::ir::{
@@ -18,9 +18,6 @@ use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Substitute};
 use crate::report::Report;
-
-/// More statements than this in one function are refused: the driver's own time per launch would be seconds.
-pub const MOST_STATEMENTS: usize = 10_000;
 
 mod calls;
 mod statements;
@@ -40,6 +37,8 @@ pub struct Lowered {
     pub argument_buffers: Vec<Option<BufferId>>,
     /// Where faults are.
     pub spans: Spans,
+    /// Names that are no buffers, for rustc to speak of.
+    pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
     pub faulty: bool,
 }
@@ -99,8 +98,27 @@ struct Lowering<'r> {
     bodies: Vec<Body>,
     outputs: Vec<BufferId>,
     spans: Spans,
-    /// Told once.
+    /// The outermost loop that is being unrolled.
+    unrolling: Option<Unrolling>,
+    /// Turns of all loops in it.
+    turns: usize,
+    /// A loop is too long: told once.
     too_many: bool,
+    /// Something was refused as not in the language.
+    refused: bool,
+    /// Names of scalar arguments.
+    scalars: BTreeSet<String>,
+    /// Those that are integers: their arithmetic is done, and checked, in 64 bits.
+    integers: BTreeSet<String>,
+    /// Names that stand where a buffer should and are none; rustc says so.
+    unknown: Vec<Ident>,
+}
+
+/// A loop being unrolled: how many statements stand before it, and where it is.
+#[derive(Clone, Copy)]
+struct Unrolling {
+    first: usize,
+    span: Span,
 }
 
 /// A statement's fault was reported: nothing more to say of it.
@@ -131,9 +149,16 @@ pub fn lower(
         bodies: Vec::new(),
         outputs: Vec::new(),
         spans: Spans::default(),
+        unrolling: None,
+        turns: 0,
         too_many: false,
+        refused: false,
+        scalars: BTreeSet::new(),
+        integers: BTreeSet::new(),
+        unknown: Vec::new(),
     };
     lowering.dim(Bound::constant(0));
+    (lowering.scalars, lowering.integers) = scalars(signature);
     let argument_buffers = lowering.arguments(signature);
     let options = Options {
         budget: budget.map(|expr| {
@@ -145,10 +170,11 @@ pub fn lower(
     lowering.body(body, signature);
     let (resolved, unknown) = lowering.scopes.leave();
     lowering.resolve(resolved);
+    let order_unknown = !unknown.is_empty();
     for after in unknown {
         lowering.no_such_name(&after.name);
     }
-    lowering.finish(name, file, options, argument_buffers)
+    lowering.finish(name, file, options, argument_buffers, order_unknown)
 }
 
 impl Lowering<'_> {
@@ -158,6 +184,7 @@ impl Lowering<'_> {
         file: String,
         options: Options,
         argument_buffers: Vec<Option<BufferId>>,
+        order_unknown: bool,
     ) -> Lowered {
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let dim_tokens = self.dims.iter().map(|bound| bound.tokens.clone()).collect();
@@ -173,12 +200,13 @@ impl Lowering<'_> {
             edges_before_reduction: 0,
         };
         Lowered {
-            source: Source { program, polys, poisoned: self.poisoned },
+            source: Source { program, polys, poisoned: self.poisoned, order_unknown },
             dim_tokens,
             elements: self.elements,
             bodies: self.bodies,
             argument_buffers,
             spans: self.spans,
+            unknown: self.unknown,
             faulty: false,
         }
     }
@@ -250,7 +278,7 @@ impl Lowering<'_> {
     pub(super) fn bound(&mut self, expr: &Expr) -> Bound {
         let substituted = self.substituted(expr);
         let as_written = substituted == *expr;
-        Bound::of(&substituted, as_written, &mut self.symbols)
+        Bound::of(&substituted, as_written, &self.integers, &mut self.symbols)
     }
 
     pub(super) fn substituted(&self, expr: &Expr) -> Expr {
@@ -291,9 +319,6 @@ impl Lowering<'_> {
             after: Vec::new().into(),
         });
         self.bodies.push(body);
-        if self.statements.len() > MOST_STATEMENTS && self.variables.is_empty() {
-            self.over_limit(span);
-        }
         self.statements.len() as StatementId - 1
     }
 
@@ -354,4 +379,20 @@ impl Lowering<'_> {
             Some(&help),
         );
     }
+}
+
+/// The names of the scalar arguments, and of those whose type is an integer.
+fn scalars(signature: &Signature) -> (BTreeSet<String>, BTreeSet<String>) {
+    const INTEGERS: [&str; 12] =
+        ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+    let (mut scalars, mut integers) = (BTreeSet::new(), BTreeSet::new());
+    for argument in &signature.arguments {
+        if let ArgumentKind::Scalar(ty) = &argument.kind {
+            scalars.insert(argument.name.to_string());
+            if matches!(&**ty, Type::Path(path) if INTEGERS.iter().any(|name| path.path.is_ident(name))) {
+                integers.insert(argument.name.to_string());
+            }
+        }
+    }
+    (scalars, integers)
 }

@@ -1,6 +1,7 @@
 //! Calls: allocations, frees, fills, copies and launches.
 
-use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
+use cuweave_core::diagnostic::nearest;
+use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -83,55 +84,23 @@ impl Lowering<'_> {
         name: Option<&Ident>,
         attributes: &[Attribute],
     ) -> Lower<()> {
-        let Expr::Path(path) = &call.args[0] else {
+        let freed = &call.args[0];
+        if !matches!(freed, Expr::Path(_) | Expr::Index(_)) {
+            return Err(self.refuse(freed, "`free` takes the name of an allocation", "write `free(b);`"));
+        }
+        let Some(view) = self.view(freed)? else { return Err(self.no_buffer(freed, "free")) };
+        if !self.is_whole(&view) {
             return Err(self.refuse(
-                &call.args[0],
-                "`free` takes the name of an allocation",
-                "write `free(b);`",
+                freed,
+                "a part of a buffer cannot be freed",
+                "free the whole allocation by its name",
             ));
-        };
-        let binding = path.path.get_ident().and_then(|freed| Some((freed, self.scopes.get(freed)?.clone())));
-        let (freed, view) = match binding {
-            Some((_, Binding::Unknown)) => return Err(Reported),
-            Some((freed, Binding::View(view))) if self.is_whole(&view) => (freed, view),
-            Some((_, Binding::View(_))) => {
-                return Err(self.refuse(
-                    &call.args[0],
-                    "a part of a buffer cannot be freed",
-                    "free the whole allocation by its name",
-                ));
-            }
-            Some((_, Binding::Array(views))) => {
-                if let Some(view) = views.first() {
-                    self.not_owned(&call.args[0], view.buffer);
-                }
-                return Err(Reported);
-            }
-            _ => {
-                return Err(self.refuse(
-                    &call.args[0],
-                    "`free` takes the name of an allocation",
-                    "write `free(b);`",
-                ));
-            }
-        };
-        let text = name.map_or_else(|| format!("free {freed}"), ToString::to_string);
+        }
+        let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
         let id = self.push(text, freed.span(), Kind::Free(view.buffer), Vec::new(), Body::Memory);
         self.after(id, attributes);
         self.name(name, id);
         Ok(())
-    }
-
-    /// CW104 for a whole array of arguments.
-    pub(super) fn not_owned(&mut self, at: &Expr, buffer: BufferId) {
-        let line = self.buffers[buffer as usize].line;
-        self.report.error(
-            at.span(),
-            "CW104",
-            "these buffers are freed, but the graph does not own them",
-            &[format!("they are borrowed arguments, declared on line {line}")],
-            Some("remove the `free`: their owner frees them"),
-        );
     }
 
     pub(super) fn is_whole(&self, view: &View) -> bool {
@@ -145,7 +114,7 @@ impl Lowering<'_> {
         name: Option<&Ident>,
         attributes: &[Attribute],
     ) -> Lower<()> {
-        let access = self.buffer_argument(&call.args[0], "fill", &[Mode::Write])?;
+        let access = self.buffer_argument(&call.args[0], "fill", Mode::Write)?;
         self.device_only(&access, &call.args[0], "fill")?;
         let value = self.substituted(&call.args[1]);
         let body = Body::Fill { value: value.to_token_stream() };
@@ -163,8 +132,12 @@ impl Lowering<'_> {
         name: Option<&Ident>,
         attributes: &[Attribute],
     ) -> Lower<()> {
-        let from = self.buffer_argument(&call.args[0], "copy", &[Mode::Read])?;
-        let to = self.buffer_argument(&call.args[1], "copy", &[Mode::Write])?;
+        let from = self.buffer_argument(&call.args[0], "copy", Mode::Read);
+        let to = self.buffer_argument(&call.args[1], "copy", Mode::Write);
+        let (Ok(from), Ok(to)) = (from, to) else {
+            self.poison(call.args.to_token_stream());
+            return Err(Reported);
+        };
         let text = name.map_or_else(|| "copy".to_owned(), ToString::to_string);
         let span = name.map_or_else(|| call.span(), Ident::span);
         let id = self.push(text, span, Kind::Copy, vec![from, to], Body::Copy);
@@ -188,7 +161,7 @@ impl Lowering<'_> {
             ));
         };
         let kernel_name = kernel.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let config = configuration(&self.substituted(&launch.index), self.report);
+        let config = configuration(&self.substituted(&launch.index), &self.integers, self.report);
         let mut accesses = Vec::new();
         let mut arguments = Vec::new();
         let mut faulty = false;
@@ -257,7 +230,14 @@ impl Lowering<'_> {
                 None => return Ok(None),
             },
         };
-        let Some(view) = self.view(inner)? else { return Ok(None) };
+        let Some(view) = self.view(inner)? else {
+            return match inner {
+                Expr::Path(path) if path.path.get_ident().is_some_and(|name| !self.is_scalar(name)) => {
+                    Err(self.no_buffer(inner, kernel))
+                }
+                _ => Ok(None),
+            };
+        };
         let access = self.access(&view, mode, inner.span());
         self.device_only(&access, argument, kernel)?;
         Ok(Some(access))
@@ -273,21 +253,14 @@ impl Lowering<'_> {
         &mut self,
         argument: &Expr,
         statement: &str,
-        modes: &[Mode; 1],
+        mode: Mode,
     ) -> Lower<(Access, Span)> {
-        let mode = modes[0];
         let reference = match argument {
             Expr::Reference(reference) => Some(reference),
             _ => None,
         };
         let inner = reference.map_or(argument, |reference| &reference.expr);
-        let Some(view) = self.view(inner)? else {
-            return Err(self.refuse(
-                argument,
-                &format!("this argument of `{statement}` is not a buffer"),
-                "pass an allocation or an argument by `&` or `&mut`",
-            ));
-        };
+        let Some(view) = self.view(inner)? else { return Err(self.no_buffer(inner, statement)) };
         let mutable = match (reference, view.borrow) {
             (Some(reference), _) => reference.mutability.is_some(),
             (None, Some(borrow)) => borrow == Borrow::Mutable,
@@ -308,6 +281,34 @@ impl Lowering<'_> {
             ));
         }
         Ok(self.access(&view, mode, inner.span()))
+    }
+
+    /// Where a buffer should stand, something else does. A name that nothing here gives is rustc's to speak of; what
+    /// may have been meant is unknown from here.
+    pub(super) fn no_buffer(&mut self, at: &Expr, user: &str) -> Reported {
+        if let Expr::Path(path) = at
+            && let Some(name) = path.path.get_ident().filter(|name| !self.is_scalar(name))
+        {
+            let text = name.to_string();
+            let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
+            if let Some(near) = nearest(&text, names.iter().map(String::as_str)) {
+                for (buffer, poisoned) in names.iter().zip(&mut self.poisoned) {
+                    *poisoned |= buffer == near;
+                }
+            }
+            self.unknown.push(name.clone());
+            return Reported;
+        }
+        self.refuse(
+            at,
+            &format!("this argument of `{user}` is not a buffer"),
+            "pass an allocation or an argument by `&` or `&mut`",
+        )
+    }
+
+    pub(super) fn is_scalar(&self, name: &Ident) -> bool {
+        self.scalars.contains(&name.to_string())
+            || self.variables.iter().any(|(variable, _)| name == variable)
     }
 
     pub(super) fn device_only(&mut self, access: &(Access, Span), at: &Expr, user: &str) -> Lower<()> {

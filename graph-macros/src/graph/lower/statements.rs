@@ -6,10 +6,15 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
 
 use super::tail::is_tail;
-use super::{Lower, Lowering, MOST_STATEMENTS, Reported};
+use super::{Lower, Lowering, Reported, Unrolling};
 use crate::dims::constant;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
+
+/// More statements than this in one loop are refused: the driver's own time for a launch would be seconds.
+const MOST_STATEMENTS: usize = 10_000;
+/// A loop within a loop adds turns without statements; a loop of nothing has no end otherwise.
+const MOST_TURNS: usize = 4 * MOST_STATEMENTS;
 
 impl Lowering<'_> {
     pub(super) fn body(&mut self, body: &Block, signature: &Signature) {
@@ -26,6 +31,8 @@ impl Lowering<'_> {
         match tail {
             Some(tail) => self.tail(tail, signature),
             None if signature.returned.is_empty() => {}
+            // What was refused may have been meant as the end.
+            None if self.refused => {}
             None => self.report.error(
                 body.brace_token.span.close(),
                 "CW001",
@@ -67,6 +74,7 @@ impl Lowering<'_> {
         notes: &[String],
     ) -> Reported {
         self.poison(at.to_token_stream());
+        self.refused = true;
         self.report.error(
             at.span(),
             "CW001",
@@ -79,6 +87,7 @@ impl Lowering<'_> {
 
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
         self.poison(at.to_token_stream());
+        self.refused = true;
         self.report.error(at.span(), "CW001", message, &[], Some(help));
         Reported
     }
@@ -140,6 +149,7 @@ impl Lowering<'_> {
                     (Some([lo, hi]), Expr::MethodCall(call))
                         if call.method == "split_at_mut" && call.args.len() == 1 =>
                     {
+                        self.no_after(&local.attrs);
                         self.split(lo, hi, &call.receiver, &call.args[0])
                     }
                     _ => Err(self.not_in_language(
@@ -190,6 +200,7 @@ impl Lowering<'_> {
             }
             Expr::ForLoop(each) if name.is_none() => self.for_loop(each),
             Expr::Reference(_) | Expr::Index(_) if name.is_some() => {
+                self.no_after(outer);
                 let reference = self.view(expr)?;
                 match (reference, name) {
                     (Some(view), Some(name)) => {
@@ -254,10 +265,11 @@ impl Lowering<'_> {
                 "write the numbers, as in `for i in 0..4`: the loop is unrolled while the crate compiles",
             ));
         };
+        // The outermost loop is the one that grows too long.
+        let outermost = self.unrolling.is_none();
+        let unrolling =
+            *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span: each.span() });
         for value in from..to {
-            if self.too_many {
-                break;
-            }
             if let Some(variable) = &variable {
                 self.variables.push((variable.clone(), value));
             }
@@ -265,23 +277,30 @@ impl Lowering<'_> {
             if variable.is_some() {
                 self.variables.pop();
             }
-            if self.statements.len() > MOST_STATEMENTS {
-                self.over_limit(each.span());
+            self.turns += 1;
+            let statements = self.statements.len() - unrolling.first;
+            if statements > MOST_STATEMENTS || self.turns > MOST_TURNS {
+                self.over_limit(unrolling.span);
             }
-            if each.body.stmts.is_empty() {
+            if self.too_many {
                 break;
             }
+        }
+        if outermost {
+            self.unrolling = None;
+            self.turns = 0;
         }
         Ok(())
     }
 
-    pub(super) fn over_limit(&mut self, span: Span) {
+    fn over_limit(&mut self, span: Span) {
         if !std::mem::replace(&mut self.too_many, true) {
+            // What the rest of the loop would have done is not known.
             self.poisoned.fill(true);
             self.report.error(
                 span,
                 "CW001",
-                &format!("the loops of this function unroll to more than {MOST_STATEMENTS} statements"),
+                &format!("this loop unrolls to more than {MOST_STATEMENTS} statements"),
                 &[],
                 Some("launch a graph of fewer steps several times"),
             );
