@@ -2,6 +2,8 @@
 
 use std::marker::PhantomData;
 
+use cuweave_core::runtime::private;
+
 /// What nothing but a graph function can give: no value of this type exists.
 #[derive(Debug)]
 pub enum InGraphFunctions {}
@@ -38,3 +40,21 @@ pub fn atomic(only: InGraphFunctions) {
 /// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
 #[derive(Debug)]
 pub struct Atomic<T>(PhantomData<T>);
+
+/// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
+/// `.maxntid` says so. `n = 0` is an error.
+pub fn per_item(n: impl private::ToDim) -> private::PerItem {
+    private::per_item(n)
+}
+
+/// Types beside the functions of the same names: generated code refers to them, so that rustc sees that the words which
+/// a program imports are used.
+macro_rules! words {
+    ($($word:ident)*) => {$(
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        #[derive(Debug)]
+        pub enum $word {}
+    )*};
+}
+words!(alloc fill copy free atomic per_item);

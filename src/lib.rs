@@ -2,19 +2,19 @@
 
 pub use cudarc;
 pub use cuweave_core::runtime::{
-    At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, DriverFailure, Error, Exclusive, ExclusivePinned,
-    Exec, Graph, GraphFn, GraphMemory, Loaded, Output, OutputDescription, Pinned, Report, Result, Shared, SharedPinned,
-    Taken, context, graph_memory, reset_graph_memory_high, trim_graph_memory,
+    At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, DriverFailure, Error, Exclusive,
+    ExclusivePinned, Exec, Graph, GraphFn, GraphMemory, Loaded, Output, OutputDescription, Pinned, Report,
+    Result, Shared, SharedPinned, Taken, context, graph_memory, reset_graph_memory_high, trim_graph_memory,
 };
+pub use cuweave_macros::{graph, kernels};
 
 mod language;
 
 /// The words of the language, so that editors know them.
 pub mod prelude {
-    pub use crate::language::{Atomic, alloc, atomic, copy, fill, free};
+    pub use crate::language::{Atomic, alloc, atomic, copy, fill, free, per_item};
     pub use cudarc::driver::LaunchConfig;
     pub use cuweave_core::runtime::Pinned;
-    pub use cuweave_core::runtime::private::per_item;
     pub use std::mem::MaybeUninit;
 }
 

@@ -14,6 +14,7 @@ use syn::{Expr, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Pat, ReturnTy
 use crate::dims::dim_tokens;
 use crate::image::Image;
 use crate::report::Report;
+use crate::words::words;
 
 /// A kernel's parameter.
 struct Parameter {
@@ -52,6 +53,7 @@ impl Access {
 /// Expands a block of kernels.
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
+    let words = words(&item);
     let block = match syn::parse2::<ItemForeignMod>(item) {
         Ok(block) => block,
         Err(error) => {
@@ -76,7 +78,7 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     }
     let module = module(&image, &items);
     let errors = report.into_tokens();
-    quote!(#errors #module)
+    quote!(#errors #module #words)
 }
 
 fn head(block: &ItemForeignMod, report: &mut Report) {

@@ -49,15 +49,24 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let mut records = vec![Recorded::Nothing; program.statements.len()];
     for (statement, record) in (0..).zip(&mut records) {
         if !program.statements[statement as usize].kind.is_memory() {
-            let mut evaluation = Evaluation { program, dims: &dims, limits: &limits, modules: &mut modules, statement, record };
+            let mut evaluation = Evaluation {
+                program,
+                dims: &dims,
+                limits: &limits,
+                modules: &mut modules,
+                statement,
+                record,
+            };
             args.evaluate(statement, &mut evaluation)?;
         }
     }
 
     let wishes = Wishes { edges: hidden::edges(program, &records)?, ..Wishes::default() };
-    let mut operations = compile::back(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
+    let mut operations =
+        compile::back(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
     hook::apply(program, &mut operations)?;
-    let mut core = Core::new(program, driver, ctx, dims, limits, modules, records, operands, owners, operations)?;
+    let mut core =
+        Core::new(program, driver, ctx, dims, limits, modules, records, operands, owners, operations)?;
     core.fixed_kinds(A::SCALARS);
     core.add_nodes()?;
     Ok(Graph::new(core, args))
@@ -78,7 +87,12 @@ pub(super) fn at_statement(program: &Program, statement: StatementId) -> At {
 /// The values of lengths and bounds; one without a value is told with what it belongs to.
 fn values(program: &Program, dims: Vec<Dim>) -> Result<Vec<u64>> {
     if dims.len() != program.dims.len() {
-        return Err(Error::Plan(format!("`{}` has {} lengths, not {}", program.name, program.dims.len(), dims.len())));
+        return Err(Error::Plan(format!(
+            "`{}` has {} lengths, not {}",
+            program.name,
+            program.dims.len(),
+            dims.len()
+        )));
     }
     let value = |(id, dim): (usize, Dim)| {
         dim.value().map_err(|fault| {
@@ -101,7 +115,9 @@ fn user_of(program: &Program, dim: DimId) -> (&'static str, At) {
     };
     match program.statements.iter().position(uses) {
         Some(statement) => ("a bound", at_statement(program, statement as StatementId)),
-        None => ("the budget", At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
+        None => {
+            ("the budget", At { name: program.name.to_string(), file: program.file.to_string(), line: 0 })
+        }
     }
 }
 
@@ -139,8 +155,14 @@ fn ranges(program: &Program, dims: &[u64]) -> Result<()> {
 }
 
 /// Checks operands that stand for the buffers from `first` on against their declarations.
-pub(super) fn check_operands(program: &Program, dims: &[u64], first: usize, operands: &[Operand]) -> Result<()> {
-    let declared = program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_))).skip(first);
+pub(super) fn check_operands(
+    program: &Program,
+    dims: &[u64],
+    first: usize,
+    operands: &[Operand],
+) -> Result<()> {
+    let declared =
+        program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_))).skip(first);
     let mut count = 0;
     for ((at, buffer), operand) in (first..).zip(declared).zip(operands) {
         count += 1;
@@ -169,7 +191,11 @@ pub(super) fn check_operands(program: &Program, dims: &[u64], first: usize, oper
             return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });
         }
     }
-    if count == operands.len() { Ok(()) } else { Err(Error::Plan(format!("`{}` binds too many buffers", program.name))) }
+    if count == operands.len() {
+        Ok(())
+    } else {
+        Err(Error::Plan(format!("`{}` binds too many buffers", program.name)))
+    }
 }
 
 /// Whether the graph may write an argument.
@@ -221,7 +247,8 @@ pub(super) fn check_new_overlap(
         let bytes = dims[program.buffers[at].len as usize].saturating_mul(operand.element);
         (operand.address, operand.address.saturating_add(bytes))
     };
-    let operand = |at: usize| if (first..first + new.len()).contains(&at) { &new[at - first] } else { &operands[at] };
+    let operand =
+        |at: usize| if (first..first + new.len()).contains(&at) { &new[at - first] } else { &operands[at] };
     for at in first..first + new.len() {
         let (lo, hi) = bytes(at, operand(at));
         let written = writes(program, at);
@@ -274,10 +301,17 @@ impl Limits {
     }
 
     /// Why the device, or the loaded function, does not take a configuration.
-    pub(super) fn check(&self, shape: &Shape, kernel: &Kernel, info: &FunctionInfo) -> std::result::Result<(), String> {
+    pub(super) fn check(
+        &self,
+        shape: &Shape,
+        kernel: &Kernel,
+        info: &FunctionInfo,
+    ) -> std::result::Result<(), String> {
         let Shape { grid, block, shared } = *shape;
         for (what, extents, most) in [("grid", grid, self.grid), ("block", block, self.block)] {
-            for (axis, extent, most) in [('x', extents[0], most[0]), ('y', extents[1], most[1]), ('z', extents[2], most[2])] {
+            for (axis, extent, most) in
+                [('x', extents[0], most[0]), ('y', extents[1], most[1]), ('z', extents[2], most[2])]
+            {
                 if extent == 0 {
                     return Err(format!("the {what}'s {axis} is 0"));
                 }
@@ -291,7 +325,10 @@ impl Limits {
             return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
         }
         if threads > u64::from(info.most_threads) {
-            return Err(format!("a block of {threads} threads, and `{}` takes {}", kernel.name, info.most_threads));
+            return Err(format!(
+                "a block of {threads} threads, and `{}` takes {}",
+                kernel.name, info.most_threads
+            ));
         }
         if let Some(required) = kernel.required_block
             && required != block
@@ -301,7 +338,10 @@ impl Limits {
         let most = self.shared[0].max(self.shared[1]);
         if u64::from(info.shared) + u64::from(shared) > u64::from(most) {
             let own = info.shared;
-            return Err(format!("{shared} bytes of shared memory and {own} of `{}`'s own, and the device has {most} a block", kernel.name));
+            return Err(format!(
+                "{shared} bytes of shared memory and {own} of `{}`'s own, and the device has {most} a block",
+                kernel.name
+            ));
         }
         Ok(())
     }
@@ -316,10 +356,15 @@ pub(super) fn check_changed(program: &Program, operations: &Operations) -> Resul
             What::Alloc { memory } | What::Free { memory } => Some(memory),
             _ => None,
         };
-        let sourced = !matches!(operation.what, What::Kernel | What::Fill | What::Copy) || !operation.sources.is_empty();
+        let sourced = !matches!(operation.what, What::Kernel | What::Fill | What::Copy)
+            || !operation.sources.is_empty();
         let known = operation.sources.iter().all(|&source| (source as usize) < program.statements.len());
         let after = operation.after.iter().all(|&before| (before as usize) < at);
-        if !(sourced && known && after && memory.is_none_or(|memory| (memory as usize) < operations.memories.len())) {
+        if !(sourced
+            && known
+            && after
+            && memory.is_none_or(|memory| (memory as usize) < operations.memories.len()))
+        {
             return Err(fault(at));
         }
     }

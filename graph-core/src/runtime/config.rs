@@ -37,7 +37,11 @@ pub trait Config {
 impl Config for LaunchConfig {
     fn shape(self, _: BlockLimits) -> Result<Shape, String> {
         let triple = |(x, y, z)| [x, y, z];
-        Ok(Shape { grid: triple(self.grid_dim), block: triple(self.block_dim), shared: self.shared_mem_bytes })
+        Ok(Shape {
+            grid: triple(self.grid_dim),
+            block: triple(self.block_dim),
+            shared: self.shared_mem_bytes,
+        })
     }
 }
 
@@ -73,7 +77,8 @@ impl Extent for u32 {
 impl Extent for Dim {
     fn extent(self, what: &str) -> Result<u32, String> {
         let value = self.value().map_err(|fault| format!("the {what} {fault}"))?;
-        u32::try_from(value).map_err(|_| format!("the {what} has an extent of {value}, which does not fit in 32 bits"))
+        u32::try_from(value)
+            .map_err(|_| format!("the {what} has an extent of {value}, which does not fit in 32 bits"))
     }
 }
 
@@ -125,12 +130,15 @@ impl Config for PerItem {
         let block = match limits.required {
             Some([x, 1, 1]) => [x.max(1), 1, 1],
             Some([x, y, z]) => {
-                return Err(format!("the kernel requires blocks of {x} x {y} x {z} threads, and `per_item` has one dimension"));
+                return Err(format!(
+                    "the kernel requires blocks of {x} x {y} x {z} threads, and `per_item` has one dimension"
+                ));
             }
             None => [limits.most.clamp(1, 256), 1, 1],
         };
         let blocks = items.div_ceil(u64::from(block[0]));
-        let grid = u32::try_from(blocks).map_err(|_| format!("{items} items make {blocks} blocks, more than any device takes"))?;
+        let grid = u32::try_from(blocks)
+            .map_err(|_| format!("{items} items make {blocks} blocks, more than any device takes"))?;
         Ok(Shape { grid: [grid, 1, 1], block, shared: 0 })
     }
 }

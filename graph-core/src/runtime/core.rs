@@ -15,7 +15,9 @@ use crate::operation::{Operation, Operations, Place, What};
 
 use super::build::{Limits, at_buffer, at_statement, check_changed};
 use super::config::Shape;
-use super::driver::{self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values};
+use super::driver::{
+    self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values,
+};
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
 use super::graph::Scalar;
@@ -170,7 +172,9 @@ impl Core {
     fn place(&mut self, memory: u32, address: u64) {
         for (base, place) in self.bases.iter_mut().zip(&self.operations.places) {
             match *place {
-                Place::Inside { memory: other, offset } if other == memory => *base = address.wrapping_add(offset),
+                Place::Inside { memory: other, offset } if other == memory => {
+                    *base = address.wrapping_add(offset)
+                }
                 _ => {}
             }
         }
@@ -203,16 +207,26 @@ impl Core {
             What::Hub => {
                 let function = self.modules.function(&HUB)?.function;
                 let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-                driver.add_kernel(graph, after, &launch, Values { words: &[], starts: &[] }, &mut self.scratch)
+                driver.add_kernel(
+                    graph,
+                    after,
+                    &launch,
+                    Values { words: &[], starts: &[] },
+                    &mut self.scratch,
+                )
             }
             What::Kernel | What::Fill | What::Copy => {
                 let statement = operation.sources[0];
                 let mut record = std::mem::take(&mut self.records[statement as usize]);
                 self.resolve(statement, &mut record)?;
                 let added = match self.node_of(statement, &record)? {
-                    NodeParams::Launch(launch, values) => driver.add_kernel(graph, after, &launch, values, &mut self.scratch),
+                    NodeParams::Launch(launch, values) => {
+                        driver.add_kernel(graph, after, &launch, values, &mut self.scratch)
+                    }
                     NodeParams::Fill(fill) => driver.add_fill(graph, after, &fill, self.context),
-                    NodeParams::Copy { from, to, bytes } => driver.add_copy(graph, after, from, to, bytes, self.context),
+                    NodeParams::Copy { from, to, bytes } => {
+                        driver.add_copy(graph, after, from, to, bytes, self.context)
+                    }
                 };
                 self.records[statement as usize] = record;
                 added
@@ -242,7 +256,11 @@ impl Core {
                 let mut words = vec![driver::address_word(address)];
                 driver::push_value(&mut words, *bits);
                 driver::push_value(&mut words, len);
-                let shape = Shape { grid: [blocks, 1, 1], block: [256.min(info.most_threads.max(1)), 1, 1], shared: 0 };
+                let shape = Shape {
+                    grid: [blocks, 1, 1],
+                    block: [256.min(info.most_threads.max(1)), 1, 1],
+                    shared: 0,
+                };
                 *record = Recorded::Launch(LaunchRecord {
                     kernel: &FILL64,
                     info,
@@ -283,7 +301,10 @@ impl Core {
         Ok(match record {
             Recorded::Launch(LaunchRecord { info, shape, words, starts, .. }) => {
                 let Shape { grid, block, shared } = *shape;
-                NodeParams::Launch(Launching { function: info.function, grid, block, shared }, Values { words, starts })
+                NodeParams::Launch(
+                    Launching { function: info.function, grid, block, shared },
+                    Values { words, starts },
+                )
             }
             &Recorded::Fill { bits, size } => {
                 let (target, len) = self.end(statement, 0);
@@ -296,7 +317,10 @@ impl Core {
                 NodeParams::Copy { from, to, bytes: self.end(statement, 0).1 * self.element(buffer) }
             }
             Recorded::Nothing => {
-                return Err(Error::Plan(format!("{} was not evaluated", at_statement(self.program, statement))));
+                return Err(Error::Plan(format!(
+                    "{} was not evaluated",
+                    at_statement(self.program, statement)
+                )));
             }
         })
     }

@@ -9,7 +9,8 @@ use super::core::Core;
 /// One node an operation, one arrow an edge.
 pub(super) fn dot(core: &Core) -> String {
     let program = core.program;
-    let mut text = format!("digraph {} {{\n  node [shape=box, fontname=\"monospace\"];\n", quoted(&program.name));
+    let mut text =
+        format!("digraph {} {{\n  node [shape=box, fontname=\"monospace\"];\n", quoted(&program.name));
     for (at, operation) in core.operations.list.iter().enumerate() {
         let (kind, colour) = match operation.what {
             What::Alloc { .. } => ("alloc", "palegreen"),

@@ -16,7 +16,9 @@ use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, HostSlice, PinnedHostSlice, SyncOnDrop, sys};
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream, DriverError, HostSlice, PinnedHostSlice, SyncOnDrop, sys,
+};
 use std::sync::Arc;
 
 use super::error::{Error, Result};
@@ -232,7 +234,8 @@ fn find(symbol: &'static str, version: c_int) -> Outcome<*mut c_void> {
     name.get_mut(..symbol.len()).ok_or(missing)?.copy_from_slice(symbol.as_bytes());
     let mut address = null_mut();
     // SAFETY: the name is shorter than its zeroed room, so it ends with a nul.
-    let code = unsafe { sys::cuGetProcAddress_v2(name.as_ptr().cast(), &mut address, version, 0, null_mut()) };
+    let code =
+        unsafe { sys::cuGetProcAddress_v2(name.as_ptr().cast(), &mut address, version, 0, null_mut()) };
     if code as u32 == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
 }
 
@@ -502,12 +505,21 @@ impl Driver {
         let mut options = [5u32, 6];
         let mut values = [log.as_mut_ptr().cast::<c_void>(), std::ptr::without_provenance_mut(log.len())];
         let mut module = RawModule::NONE;
-        call!(self, cuModuleLoadDataEx(&mut module, image.as_ptr().cast(), 2, options.as_mut_ptr(), values.as_mut_ptr()))
-            .map(|()| module)
-            .map_err(|failure| {
-                let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
-                (failure, String::from_utf8_lossy(&log[..end]).trim().to_owned())
-            })
+        call!(
+            self,
+            cuModuleLoadDataEx(
+                &mut module,
+                image.as_ptr().cast(),
+                2,
+                options.as_mut_ptr(),
+                values.as_mut_ptr()
+            )
+        )
+        .map(|()| module)
+        .map_err(|failure| {
+            let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+            (failure, String::from_utf8_lossy(&log[..end]).trim().to_owned())
+        })
     }
 
     /// Unloads a module.
@@ -646,7 +658,13 @@ impl Driver {
     }
 
     /// Adds an alloc node, and gives the address of what it allocates at each launch.
-    pub fn add_alloc(&self, graph: RawGraph, after: &[Node], bytes: u64, device: usize) -> Outcome<(Node, u64)> {
+    pub fn add_alloc(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        bytes: u64,
+        device: usize,
+    ) -> Outcome<(Node, u64)> {
         let mut node = Node::NONE;
         // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE
         let mut params = AllocParams {
@@ -678,7 +696,10 @@ impl Driver {
         call!(self, cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
             .map_err(|failure| (failure, params.error_node))?;
         if params.result != 0 {
-            return Err((Failure { call: "cuGraphInstantiateWithParams", code: INVALID_VALUE }, params.error_node));
+            return Err((
+                Failure { call: "cuGraphInstantiateWithParams", code: INVALID_VALUE },
+                params.error_node,
+            ));
         }
         Ok(exec)
     }
@@ -718,7 +739,15 @@ impl Driver {
     }
 
     /// Changes a memcpy node of an instantiated graph.
-    pub fn set_copy(&self, exec: RawExec, node: Node, from: Place, to: Place, bytes: u64, ctx: Context) -> Outcome<()> {
+    pub fn set_copy(
+        &self,
+        exec: RawExec,
+        node: Node,
+        from: Place,
+        to: Place,
+        bytes: u64,
+        ctx: Context,
+    ) -> Outcome<()> {
         let params = memcpy_params(from, to, bytes);
         call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))
     }
@@ -755,7 +784,9 @@ fn kernel_params(launch: &Launching, values: Values<'_>, scratch: &mut Scratch) 
     scratch.pointers.clear();
     let base = values.words.as_ptr();
     // The driver reads the values within the call, and does not write them.
-    scratch.pointers.extend(values.starts.iter().map(|&start| base.wrapping_add(start as usize).expose_provenance()));
+    scratch
+        .pointers
+        .extend(values.starts.iter().map(|&start| base.wrapping_add(start as usize).expose_provenance()));
     KernelParams {
         function: launch.function,
         grid: launch.grid,
@@ -786,7 +817,19 @@ fn memcpy_params(from: Place, to: Place, bytes: u64) -> MemcpyParams {
             Place::Host(address) => (1, address as usize, 0),
             Place::Device(address) => (2, 0, address),
         };
-        End { x_in_bytes: 0, y: 0, z: 0, lod: 0, memory_type, host, device, array: 0, reserved: 0, pitch: 0, height: 0 }
+        End {
+            x_in_bytes: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            memory_type,
+            host,
+            device,
+            array: 0,
+            reserved: 0,
+            pitch: 0,
+            height: 0,
+        }
     };
     MemcpyParams { source: end(from), target: end(to), width: bytes as usize, height: 1, depth: 1 }
 }
@@ -814,7 +857,11 @@ pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
 ///
 /// The caller sees to it that the allocation lives as long as what is made here, and that this is never
 /// dropped as it is: its drop would free the allocation.
-pub fn device_buffer<T>(stream: &Arc<CudaStream>, address: u64, len: u64) -> Result<ManuallyDrop<CudaSlice<T>>> {
+pub fn device_buffer<T>(
+    stream: &Arc<CudaStream>,
+    address: u64,
+    len: u64,
+) -> Result<ManuallyDrop<CudaSlice<T>>> {
     // cudarc unwraps the creation of two events: fail here where it would panic.
     stream.context().new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
     // SAFETY: see above.

@@ -127,7 +127,9 @@ pub enum Error {
         len: u64,
     },
     /// A kernel is given fewer elements than its declaration says it touches.
-    #[error("{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}")]
+    #[error(
+        "{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}"
+    )]
     Extent {
         /// The node.
         at: At,
@@ -243,7 +245,9 @@ pub enum Error {
         reason: &'static str,
     },
     /// Launches share a module-level variable that one of them writes, and nothing orders them.
-    #[error("{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written")]
+    #[error(
+        "{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written"
+    )]
     HiddenState {
         /// The variable.
         variable: String,

@@ -177,7 +177,14 @@ impl Launch<'_> {
         let kernel = || self.record.kernel.name.to_owned();
         if extent > len {
             let buffer = self.evaluation.name(access);
-            return Err(Error::Extent { at: at(), kernel: kernel(), parameter: parameter.to_owned(), buffer, extent, len });
+            return Err(Error::Extent {
+                at: at(),
+                kernel: kernel(),
+                parameter: parameter.to_owned(),
+                buffer,
+                extent,
+                len,
+            });
         }
         if access.relied_on && extent != len {
             let buffer = self.evaluation.name(access);

@@ -59,7 +59,8 @@ pub(super) fn edges(program: &Program, records: &[Recorded]) -> Result<Vec<(Stat
     if Reach::of(&preds).is_err() {
         // One of the edges closes it: the first that contradicts what stands without it.
         let all = |&(first, second): &(StatementId, StatementId)| reach.precedes(second, first);
-        let (first, second) = edges.iter().find(|edge| all(edge)).or(edges.first()).copied().unwrap_or_default();
+        let (first, second) =
+            edges.iter().find(|edge| all(edge)).or(edges.first()).copied().unwrap_or_default();
         return Err(shares("hidden state", first, second));
     }
     Ok(edges)

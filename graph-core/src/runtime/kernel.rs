@@ -102,11 +102,17 @@ impl Module {
     }
 
     /// The module in a context: what is loaded, or a new load.
-    pub(super) fn load(&'static self, driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<Arc<LoadedModule>> {
+    pub(super) fn load(
+        &'static self,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+    ) -> Result<Arc<LoadedModule>> {
         let context = Context::of(ctx);
         // Held over the load, so that two threads do not load twice.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) = loaded.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade()) {
+        if let Some(module) =
+            loaded.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
+        {
             return Ok(module);
         }
         loaded.retain(|entry| entry.1.strong_count() > 0);
@@ -151,7 +157,10 @@ impl Module {
             (7.., _) => (major + 4, minor),
             _ => return String::new(),
         };
-        format!("\nhelp: its PTX version {major}.{minor} needs a driver of CUDA {}.{} or newer", needed.0, needed.1)
+        format!(
+            "\nhelp: its PTX version {major}.{minor} needs a driver of CUDA {}.{} or newer",
+            needed.0, needed.1
+        )
     }
 }
 
@@ -192,17 +201,28 @@ impl LoadedModule {
         if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
             return Ok(*info);
         }
-        let fault = |reason: String| Error::Kernel { kernel: name.to_owned(), path: self.module.path.to_owned(), reason };
-        let function = self.driver.function(self.raw, name)?.ok_or_else(|| fault("does not exist there".to_owned()))?;
+        let fault = |reason: String| Error::Kernel {
+            kernel: name.to_owned(),
+            path: self.module.path.to_owned(),
+            reason,
+        };
+        let function =
+            self.driver.function(self.raw, name)?.ok_or_else(|| fault("does not exist there".to_owned()))?;
         if let Some(sizes) = self.driver.parameter_sizes(function)? {
             if sizes.len() != params.len() {
-                return Err(fault(format!("has {} parameters, and {} are declared", sizes.len(), params.len())));
+                return Err(fault(format!(
+                    "has {} parameters, and {} are declared",
+                    sizes.len(),
+                    params.len()
+                )));
             }
             for (at, (&size, param)) in sizes.iter().zip(params).enumerate() {
                 if size != u64::from(param.size) {
                     let declared = param.size;
                     let param = param.name;
-                    return Err(fault(format!("has {size} bytes in its parameter {at}, and `{param}` is declared with {declared}")));
+                    return Err(fault(format!(
+                        "has {size} bytes in its parameter {at}, and `{param}` is declared with {declared}"
+                    )));
                 }
             }
         }

@@ -95,7 +95,8 @@ impl Core {
             }
         }
         let touched = self.touched.get();
-        for owner in self.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream) {
+        for owner in self.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)
+        {
             let event = Event::of(&owner.event);
             driver.record(event, owner.raw)?;
             driver.wait(stream, event)?;

@@ -55,8 +55,8 @@ pub mod private {
         SharedPinned, Taken,
     };
     pub use super::build::build;
-    pub use super::config::{Config, per_item};
-    pub use super::dims::{Dim, Dims, dim};
+    pub use super::config::{Config, PerItem, per_item};
+    pub use super::dims::{Dim, Dims, ToDim, dim};
     pub use super::error::{Error, Result};
     pub use super::evaluate::{Evaluation, Launch};
     pub use super::graph::{Exec, ExecCore, Graph, GraphFn, Scalar};

@@ -86,7 +86,10 @@ impl Owners {
         if let Some(at) = self.list.iter().position(|owner| owner.raw == raw) {
             return Ok(at);
         }
-        let event = stream.context().new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
+        let event = stream
+            .context()
+            .new_event(None)
+            .map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
         self.list.push(Owner { stream, raw, event, pending: false, borrowed: 0 });
         Ok(self.list.len() - 1)
     }
@@ -134,7 +137,12 @@ impl<'v> Visitor<'v> {
     }
 
     /// A buffer that others may read meanwhile.
-    pub(super) fn shared<T, B: DevicePtr<T>>(&mut self, buffer: &B, stream: &Arc<CudaStream>, borrowed: bool) {
+    pub(super) fn shared<T, B: DevicePtr<T>>(
+        &mut self,
+        buffer: &B,
+        stream: &Arc<CudaStream>,
+        borrowed: bool,
+    ) {
         self.push(stream, |owner| {
             // The owner waits for writes; there is nothing to record yet.
             let (address, guard) = buffer.device_ptr(owner);

@@ -15,7 +15,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{
-    CudaContext, CudaEvent, CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
+    CudaContext, CudaEvent, CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice,
+    SyncOnDrop, sys,
 };
 
 use super::driver::{self, Driver, Event, Failure, Stream};
@@ -69,7 +70,17 @@ impl Slot {
     ) -> Result<Slot> {
         let freed = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
         let (freed, retired) = (Arc::new(freed), AtomicBool::new(false));
-        Ok(Slot { driver, ctx: ctx.clone(), address, len, at, freed, maker, retired, state: Mutex::default() })
+        Ok(Slot {
+            driver,
+            ctx: ctx.clone(),
+            address,
+            len,
+            at,
+            freed,
+            maker,
+            retired,
+            state: Mutex::default(),
+        })
     }
 
     /// Where the allocation lies whenever it lives.
@@ -112,7 +123,9 @@ impl Slot {
         match self.holder() {
             None => {}
             // Its handle borrows the exec that is being launched: that it lives means that it was forgotten.
-            Some(other) if other == holder => self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?,
+            Some(other) if other == holder => {
+                self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?
+            }
             Some(_) => {
                 let reason = "this output of the launch before still lives: another graph took it over and handed it on";
                 return Err(Error::WrongOutput { at: self.at.clone(), reason });
@@ -148,7 +161,12 @@ impl Slot {
         let mut state = self.state();
         let live = match &mut state.live {
             Some(live) if live.uses.is_none() => live,
-            _ => return Err(Error::WrongOutput { at: self.at.clone(), reason: "this output has its handle already" }),
+            _ => {
+                return Err(Error::WrongOutput {
+                    at: self.at.clone(),
+                    reason: "this output has its handle already",
+                });
+            }
         };
         let raw = Stream::of(&live.home);
         // A per-thread stream has the legacy stream as its home, which has to be told of the launch.
@@ -288,7 +306,10 @@ impl<T> Clone for OutputDescription<T> {
 
 impl<T> std::fmt::Debug for OutputDescription<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OutputDescription").field("address", &self.slot.address).field("len", &self.slot.len).finish()
+        f.debug_struct("OutputDescription")
+            .field("address", &self.slot.address)
+            .field("len", &self.slot.len)
+            .finish()
     }
 }
 
@@ -316,7 +337,10 @@ impl<T> Handed for Output<'_, T> {
         let slot = &self.slot;
         let state = slot.state();
         let Some(live) = &state.live else {
-            return Err(Error::WrongOutput { at: slot.at.clone(), reason: "this output does not live any more" });
+            return Err(Error::WrongOutput {
+                at: slot.at.clone(),
+                reason: "this output does not live any more",
+            });
         };
         let (from, to) = (Stream::of(&live.home), Stream::of(stream));
         for event in live.uses.into_iter().flatten().filter(|&event| event != Event::NONE) {

@@ -40,7 +40,9 @@ pub struct Report {
 impl Report {
     pub(super) fn of(core: &Core) -> Report {
         let operations = &core.operations;
-        let count = |which: fn(&What) -> bool| operations.list.iter().filter(|operation| which(&operation.what)).count();
+        let count = |which: fn(&What) -> bool| {
+            operations.list.iter().filter(|operation| which(&operation.what)).count()
+        };
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         Report {
@@ -72,7 +74,11 @@ impl fmt::Display for Report {
             "{} nodes: {kernels} kernels, {fills} fills, {copies} copies, {hubs} hubs, {allocs} allocs, {frees} frees",
             self.nodes()
         )?;
-        writeln!(f, "{} edges, {} before reduction; depth {}", self.edges, self.edges_before_reduction, self.depth)?;
+        writeln!(
+            f,
+            "{} edges, {} before reduction; depth {}",
+            self.edges, self.edges_before_reduction, self.depth
+        )?;
         write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)
     }
 }

@@ -70,10 +70,14 @@ impl<A: GraphFn> ExecCore<A> {
         self.core.changeable()?;
         if scalar.dims {
             let file = self.core.program.file.to_string();
-            return Err(Error::BuildAgain { at: At { name: scalar.name.to_owned(), file, line: scalar.line } });
+            return Err(Error::BuildAgain {
+                at: At { name: scalar.name.to_owned(), file, line: scalar.line },
+            });
         }
         let old = std::mem::replace(place(&mut self.args), value);
-        let changed = self.evaluate(scalar.statements).and_then(|records| self.core.exchange(scalar.statements, records));
+        let changed = self
+            .evaluate(scalar.statements)
+            .and_then(|records| self.core.exchange(scalar.statements, records));
         if changed.is_err() {
             *place(&mut self.args) = old;
         }
@@ -117,11 +121,17 @@ impl Core {
         let (driver, exec) = (self.driver, self.exec);
         let patched = self.node_of(statement, &record).and_then(|params| {
             let set = match params {
-                NodeParams::Launch(launch, values) => driver.set_kernel(exec, node, &launch, values, &mut self.scratch),
+                NodeParams::Launch(launch, values) => {
+                    driver.set_kernel(exec, node, &launch, values, &mut self.scratch)
+                }
                 NodeParams::Fill(fill) => driver.set_fill(exec, node, &fill, self.context),
-                NodeParams::Copy { from, to, bytes } => driver.set_copy(exec, node, from, to, bytes, self.context),
+                NodeParams::Copy { from, to, bytes } => {
+                    driver.set_copy(exec, node, from, to, bytes, self.context)
+                }
             };
-            set.map_err(|failure| Error::driver(failure, Some(super::build::at_statement(self.program, statement))))
+            set.map_err(|failure| {
+                Error::driver(failure, Some(super::build::at_statement(self.program, statement)))
+            })
         });
         self.records[statement as usize] = record;
         patched
@@ -178,7 +188,8 @@ impl Core {
         self.set_bases(first, new.iter().map(|operand| operand.address));
         for (at, &statement) in users.iter().enumerate() {
             if let Err(error) = self.readdress(statement).and_then(|()| self.patch(statement)) {
-                let old: Vec<u64> = self.operands[first..first + new.len()].iter().map(|operand| operand.address).collect();
+                let old: Vec<u64> =
+                    self.operands[first..first + new.len()].iter().map(|operand| operand.address).collect();
                 self.set_bases(first, old.into_iter());
                 let failed = users[..=at].iter().any(|&statement| self.readdress(statement).is_err());
                 self.broken |= failed;
