@@ -102,8 +102,6 @@ mod several {
     use cuweave::prelude::*;
 
     mod k {
-        use cuweave::prelude::*;
-
         #[cuweave::kernels("tests/kernels/common.ptx")]
         unsafe extern "ptx-kernel" {
             pub fn scale(x: &mut [f32; n], a: f32, n: u32);
