@@ -8,6 +8,7 @@ pub use cuweave_core::runtime::{
 };
 pub use cuweave_macros::{graph, kernels};
 
+pub mod errors;
 mod language;
 
 /// The words of the language, so that editors know them.

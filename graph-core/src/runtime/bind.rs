@@ -5,7 +5,10 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaSlice, CudaView, CudaViewMut, PinnedHostSlice};
+use cudarc::driver::{
+    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, PinnedHostSlice,
+    SyncOnDrop, sys,
+};
 
 use super::operand::Visitor;
 use super::output::{Output, OutputDescription};
@@ -275,6 +278,58 @@ impl<T> Exclusive<'_, T> {
         match self {
             Exclusive::Owned(slice) => Some(slice),
             _ => None,
+        }
+    }
+}
+
+macro_rules! device_buffers {
+    ($($name:ident)*) => {$(
+        impl<T> DeviceSlice<T> for $name<'_, T> {
+            fn len(&self) -> usize {
+                self.slice().len()
+            }
+
+            fn stream(&self) -> &Arc<CudaStream> {
+                self.slice().stream()
+            }
+        }
+
+        impl<T> DevicePtr<T> for $name<'_, T> {
+            fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+                self.slice().device_ptr(stream)
+            }
+        }
+    )*};
+}
+device_buffers!(Shared Exclusive);
+
+impl<T> Shared<'_, T> {
+    fn slice(&self) -> &dyn DevicePtr<T> {
+        match self {
+            Shared::Slice(slice) => *slice,
+            Shared::View(view) => view,
+            Shared::Arc(slice) => &**slice,
+            Shared::Owned(slice) => slice,
+        }
+    }
+}
+
+impl<T> Exclusive<'_, T> {
+    fn slice(&self) -> &dyn DevicePtr<T> {
+        match self {
+            Exclusive::Slice(slice) => *slice,
+            Exclusive::View(view) => view,
+            Exclusive::Owned(slice) => slice,
+        }
+    }
+}
+
+impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
+    fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        match self {
+            Exclusive::Slice(slice) => slice.device_ptr_mut(stream),
+            Exclusive::View(view) => view.device_ptr_mut(stream),
+            Exclusive::Owned(slice) => slice.device_ptr_mut(stream),
         }
     }
 }

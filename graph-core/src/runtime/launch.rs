@@ -62,8 +62,8 @@ impl Core {
     }
 
     /// The handle of an output of the last launch.
-    pub(super) fn output<T>(&self, index: u32) -> Result<Output<'_, T>> {
-        match self.slots.get(index as usize) {
+    pub(super) fn output<T>(&self, index: usize) -> Result<Output<'_, T>> {
+        match self.slots.get(index) {
             Some(slot) => slot.output(&self.done),
             None => Err(Error::Plan(format!("`{}` has no output {index}", self.program.name))),
         }

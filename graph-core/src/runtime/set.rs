@@ -23,13 +23,13 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// The output of that number of the last launch. Each can be taken once a launch.
-    pub fn output<T>(&self, index: u32) -> Result<Output<'_, T>> {
+    pub fn output<T>(&self, index: usize) -> Result<Output<'_, T>> {
         self.core.output(index)
     }
 
     /// The description of an output.
-    pub fn description<T>(&self, index: u32) -> OutputDescription<T> {
-        OutputDescription::of(&self.core.slots[index as usize])
+    pub fn description<T>(&self, index: usize) -> OutputDescription<T> {
+        OutputDescription::of(&self.core.slots[index])
     }
 
     /// Binds an argument anew. `first` is its first buffer in the program.

@@ -541,13 +541,31 @@ impl Expansion<'_> {
             [one] => quote!(::cuweave::Output<'_, #one>),
             many => quote!((#(::cuweave::Output<'_, #many>),*)),
         };
-        let indices = 0..outputs.len();
+        let indices = 0..outputs.len() as u32;
         let value = match outputs.as_slice() {
             [] => quote!(()),
             [one] => quote!(self.0.output::<#one>(0)?),
             many => quote!((#(self.0.output::<#many>(#indices)?),*)),
         };
+        let indices = 0..outputs.len() as u32;
+        let descriptions = match outputs.as_slice() {
+            [] => quote!(),
+            [one] => quote! {
+                /// What a graph that takes the output over is built from.
+                pub fn output(&self) -> ::cuweave::OutputDescription<#one> {
+                    self.0.description::<#one>(0)
+                }
+            },
+            many => quote! {
+                /// What graphs that take the outputs over are built from.
+                pub fn output(&self) -> (#(::cuweave::OutputDescription<#many>),*) {
+                    (#(self.0.description::<#many>(#indices)),*)
+                }
+            },
+        };
         quote! {
+            #descriptions
+
             /// Launches the graph into a stream.
             ///
             /// # Errors

@@ -29,7 +29,7 @@ fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
 fn version(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
     let version = (major.parse().ok()?, minor.parse().ok()?);
-    (version >= (12, 0) && version < (100, 0) && version.1 < 10).then_some(version)
+    (((12, 0)..(100, 0)).contains(&version) && version.1 < 10).then_some(version)
 }
 
 fn flag(text: &str) -> Option<bool> {

@@ -50,8 +50,11 @@ pub struct Image {
     pub variables: Vec<Variable>,
 }
 
+/// Major and minor.
+type Version = (u32, u32);
+
 /// The newest PTX that drivers of each CUDA version take.
-const VERSIONS: &[((u32, u32), (u32, u32))] = &[
+const VERSIONS: &[(Version, Version)] = &[
     ((12, 0), (8, 0)),
     ((12, 1), (8, 1)),
     ((12, 2), (8, 2)),

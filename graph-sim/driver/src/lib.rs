@@ -13,22 +13,22 @@
 //! - [`memory`]: the address space and its shadow
 //! - [`module`], [`image`], [`kernel`]: PTX, and the interpreter's runs
 
-pub mod abi;
-pub mod call;
-pub mod capture;
-pub mod check;
-pub mod config;
-pub mod faults;
-pub mod graph;
-pub mod image;
-pub mod kernel;
-pub mod log;
-pub mod memory;
-pub mod module;
-pub mod op;
-pub mod report;
-pub mod state;
-pub mod status;
-pub mod stream;
-pub mod table;
-pub mod types;
+mod abi;
+mod call;
+mod capture;
+mod check;
+mod config;
+mod faults;
+mod graph;
+mod image;
+mod kernel;
+mod log;
+mod memory;
+mod module;
+mod op;
+mod report;
+mod state;
+mod status;
+mod stream;
+mod table;
+mod types;

@@ -15,7 +15,7 @@ pub(crate) const MULTIPROCESSORS: i32 = 132;
 /// The value of a device attribute; 0 for what the simulator has not, `None` for numbers that mean nothing.
 fn attribute(number: u32, device: usize) -> Option<c_int> {
     Some(match number {
-        1 | 2 | 3 => 1024,
+        1..=3 => 1024,
         4 => 64,
         5 => 0x7fff_ffff,
         6 | 7 => 65535,

@@ -22,16 +22,25 @@ fn clear(state: &mut crate::state::State, context: u64) {
     for module in modules {
         let _ = state.unload_module(module);
     }
+    let of_context = |owner: u64| owner == context;
     let streams: Vec<u64> = state
         .streams
         .iter()
-        .filter(|(_, stream)| stream.context == context)
+        .filter(|(_, stream)| of_context(stream.context))
         .map(|(handle, _)| handle)
         .collect();
-    streams.into_iter().for_each(|stream| drop(state.streams.remove(stream)));
-    let events: Vec<u64> =
-        state.events.iter().filter(|(_, event)| event.context == context).map(|(handle, _)| handle).collect();
-    events.into_iter().for_each(|event| drop(state.events.remove(event)));
+    for stream in streams {
+        state.streams.remove(stream);
+    }
+    let events: Vec<u64> = state
+        .events
+        .iter()
+        .filter(|(_, event)| of_context(event.context))
+        .map(|(handle, _)| handle)
+        .collect();
+    for event in events {
+        state.events.remove(event);
+    }
     let memory: Vec<u64> =
         state.memory.iter().filter(|found| found.context == context).map(|found| found.base).collect();
     for base in memory {
