@@ -16,7 +16,7 @@ mod graphs;
 mod params;
 mod simulator;
 
-pub use buffers::{allocate, device_buffer, end_device_buffer, guarded, pinned_parts};
+pub use buffers::{Lent, Made, allocate, guarded, pinned_parts};
 pub use params::{Filling, Launching, Place, Scratch, Values, Word, address_word, bits_of, push_value};
 pub use simulator::{PlannedBuffer, Simulator};
 

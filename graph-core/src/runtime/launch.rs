@@ -62,7 +62,7 @@ impl Core {
     }
 
     /// The handle of an output of the last launch.
-    pub(super) fn output<T>(&self, index: usize) -> Result<Output<'_, T>> {
+    pub(super) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.slots.get(index) {
             Some(slot) => slot.output(&self.done),
             None => Err(Error::Plan(format!("`{}` has no output {index}", self.program.name))),

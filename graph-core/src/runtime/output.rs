@@ -8,8 +8,8 @@
 //!   made it frees it before its next launch, or at its own end;
 //! - after either end, the next launch waits for the free, or for the launch of the graph that took it over.
 
+use std::any::Any;
 use std::marker::PhantomData;
-use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +19,7 @@ use cudarc::driver::{
     SyncOnDrop, sys,
 };
 
-use super::driver::{self, Driver, Event, Failure, Stream};
+use super::driver::{self, Driver, Event, Failure, Lent, Made, Stream};
 use super::error::{At, Error, Result};
 use super::operand::home;
 
@@ -40,9 +40,11 @@ pub struct Slot {
     state: Mutex<State>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     live: Option<Live>,
+    /// The buffer that the handle lends, kept from launch to launch.
+    buffer: Option<Buffer>,
     /// What the next launch waits for.
     wait: Option<Arc<CudaEvent>>,
 }
@@ -54,8 +56,32 @@ struct Live {
     holder: u64,
     /// Where it is freed.
     home: Arc<CudaStream>,
-    /// The events of the handle's uses, once there is a handle.
-    uses: Option<[Event; 2]>,
+    /// Whether it has its handle.
+    handed: bool,
+}
+
+struct Buffer {
+    /// The stream that owns it.
+    stream: Stream,
+    /// A [`Made`] of the output's element type.
+    made: Box<dyn Any + Send>,
+    /// In which its uses are recorded.
+    uses: [Event; 2],
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("live", &self.live).field("wait", &self.wait).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    /// The events of the uses of what lives.
+    fn uses(&self) -> impl Iterator<Item = Event> + use<> {
+        let handed = self.live.as_ref().is_some_and(|live| live.handed);
+        let uses = self.buffer.as_ref().filter(|_| handed).map(|buffer| buffer.uses);
+        uses.into_iter().flatten().filter(|&event| event != Event::NONE)
+    }
 }
 
 impl Slot {
@@ -142,7 +168,7 @@ impl Slot {
         let mut state = self.state();
         let Some(live) = &state.live else { return Ok(()) };
         let raw = Stream::of(&live.home);
-        for event in live.uses.into_iter().flatten().filter(|&event| event != Event::NONE) {
+        for event in state.uses() {
             self.driver.wait(raw, event)?;
         }
         self.driver.free(self.address, raw)?;
@@ -153,14 +179,17 @@ impl Slot {
 
     /// After `holder` was launched on `stream`.
     pub(super) fn launched(&self, holder: u64, stream: &Arc<CudaStream>) {
-        *self.state() = State { live: Some(Live { holder, home: home(stream), uses: None }), wait: None };
+        let mut state = self.state();
+        state.live = Some(Live { holder, home: home(stream), handed: false });
+        state.wait = None;
     }
 
     /// The handle of what a launch made; `done` records the launch. There is one handle a launch.
-    pub(super) fn output<'e, T>(self: &Arc<Slot>, done: &CudaEvent) -> Result<Output<'e, T>> {
+    pub(super) fn output<'e, T: 'static>(self: &'e Arc<Slot>, done: &CudaEvent) -> Result<Output<'e, T>> {
         let mut state = self.state();
+        let state = &mut *state;
         let live = match &mut state.live {
-            Some(live) if live.uses.is_none() => live,
+            Some(live) if !live.handed => live,
             _ => {
                 return Err(Error::WrongOutput {
                     at: self.at.clone(),
@@ -171,32 +200,36 @@ impl Slot {
         let raw = Stream::of(&live.home);
         // A per-thread stream has the legacy stream as its home, which has to be told of the launch.
         self.driver.wait(raw, Event::of(done))?;
-        let mut buffer = driver::device_buffer::<T>(&live.home, self.address, self.len)?;
-        let write = written(&mut buffer, &live.home);
-        let read = {
-            let (_, guard) = buffer.device_ptr(&live.home);
-            let read = driver::guarded(&guard);
-            std::mem::forget(guard);
-            read
+        if state.buffer.as_ref().is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<Made<T>>()) {
+            let mut made = Made::<T>::new(&live.home, self.address, self.len)?;
+            let uses = events(&mut made, &live.home);
+            state.buffer = Some(Buffer { stream: raw, made: Box::new(made), uses });
+        }
+        let made = state
+            .buffer
+            .as_mut()
+            .and_then(|buffer| Some((buffer.uses, buffer.made.downcast_mut::<Made<T>>()?)));
+        let Some(([_, write], made)) = made else {
+            return Err(Error::Plan(format!("{} is of another type", self.at)));
         };
         // Recorded whether or not cudarc tracks now: it may begin to.
-        if write != Event::NONE
-            && let Err(failure) = self.driver.record(write, raw)
-        {
-            driver::end_device_buffer(&mut buffer);
-            return Err(failure.into());
+        if write != Event::NONE {
+            self.driver.record(write, raw)?;
         }
-        live.uses = Some([read, write]);
-        drop(state);
-        Ok(Output { buffer, slot: self.clone(), taken: false, exec: PhantomData })
+        live.handed = true;
+        Ok(Output { buffer: made.lend(), slot: self, taken: false, exec: PhantomData })
     }
 }
 
-fn written<T>(buffer: &mut CudaSlice<T>, stream: &CudaStream) -> Event {
+/// The events in which cudarc records the reads and the writes of a buffer.
+fn events<T>(buffer: &mut CudaSlice<T>, stream: &CudaStream) -> [Event; 2] {
     let (_, guard) = buffer.device_ptr_mut(stream);
     let write = driver::guarded(&guard);
     std::mem::forget(guard);
-    write
+    let (_, guard) = buffer.device_ptr(stream);
+    let read = driver::guarded(&guard);
+    std::mem::forget(guard);
+    [read, write]
 }
 
 /// An allocation that a launch made and that left the graph: a device buffer.
@@ -205,8 +238,9 @@ fn written<T>(buffer: &mut CudaSlice<T>, stream: &CudaStream) -> Event {
 /// stream order after its uses.
 #[derive(Debug)]
 pub struct Output<'e, T> {
-    buffer: ManuallyDrop<CudaSlice<T>>,
-    slot: Arc<Slot>,
+    /// The slot's, whose buffer stays as it is until the next launch.
+    buffer: Lent<T>,
+    slot: &'e Arc<Slot>,
     /// Taken over by a graph, which frees it.
     taken: bool,
     /// Borrowed mutably; not `Sync`, since the buffer's events hold one use each.
@@ -257,18 +291,15 @@ impl<T> DevicePtrMut<T> for Output<'_, T> {
 
 impl<T> Drop for Output<'_, T> {
     fn drop(&mut self) {
+        if self.taken {
+            return;
+        }
         let ctx = &self.slot.ctx;
         ctx.record_err(ctx.bind_to_thread());
-        if !self.taken {
-            // The uses are waited for here, before the events that record them are destroyed.
-            if let Err(failure) = self.slot.free() {
-                super::record(ctx, failure);
-                if let Some(live) = &mut self.slot.state().live {
-                    live.uses = Some([Event::NONE; 2]);
-                }
-            }
+        if let Err(failure) = self.slot.free() {
+            // It lives on, and its exec frees it before the next launch.
+            super::record(ctx, failure);
         }
-        driver::end_device_buffer(&mut self.buffer);
     }
 }
 
@@ -330,11 +361,11 @@ pub trait Handed {
 
 impl<T> Handed for Output<'_, T> {
     fn slot(&self) -> &Arc<Slot> {
-        &self.slot
+        self.slot
     }
 
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
-        let slot = &self.slot;
+        let slot = self.slot;
         let state = slot.state();
         let Some(live) = &state.live else {
             return Err(Error::WrongOutput {
@@ -343,7 +374,7 @@ impl<T> Handed for Output<'_, T> {
             });
         };
         let (from, to) = (Stream::of(&live.home), Stream::of(stream));
-        for event in live.uses.into_iter().flatten().filter(|&event| event != Event::NONE) {
+        for event in state.uses() {
             slot.driver.wait(to, event)?;
         }
         if from != to {
@@ -354,7 +385,10 @@ impl<T> Handed for Output<'_, T> {
     }
 
     fn taken_over(&mut self, done: &Arc<CudaEvent>) {
-        *self.slot.state() = State { live: None, wait: Some(done.clone()) };
+        let mut state = self.slot.state();
+        state.live = None;
+        state.wait = Some(done.clone());
+        drop(state);
         self.taken = true;
     }
 }

@@ -23,7 +23,7 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// The output of that number of the last launch. Each can be taken once a launch.
-    pub fn output<T>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
+    pub fn output<T: 'static>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
         self.core.output(number(index))
     }
 

@@ -1,6 +1,8 @@
 //! The places where cudarc's own types have to be opened or made.
 
 use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, PinnedHostSlice, SyncOnDrop};
@@ -27,25 +29,67 @@ pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
     }
 }
 
-/// A device buffer for cudarc at an address that the graph owns.
-///
-/// The caller sees to it that the allocation lives as long as what is made here, and that this is never
-/// dropped as it is: its drop would free the allocation.
-pub fn device_buffer<T>(
-    stream: &Arc<CudaStream>,
-    address: u64,
-    len: u64,
-) -> Result<ManuallyDrop<CudaSlice<T>>> {
-    // cudarc unwraps the creation of two events: fail here where it would panic.
-    stream.context().new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-    // SAFETY: see above.
-    Ok(ManuallyDrop::new(unsafe { stream.upgrade_device_ptr(address, len as usize) }))
+/// A device buffer for cudarc at an address that the graph owns. Its drop does not free the allocation, which lives
+/// and ends apart from it; its stream waits for the buffer's uses then.
+pub struct Made<T>(ManuallyDrop<CudaSlice<T>>);
+
+impl<T> Made<T> {
+    /// A buffer of `len` elements, owned by a stream.
+    pub fn new(stream: &Arc<CudaStream>, address: u64, len: u64) -> Result<Made<T>> {
+        // cudarc unwraps the creation of two events: fail here where it would panic.
+        stream.context().new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
+        // SAFETY: it is used only while the allocation lives, and never freed through.
+        Ok(Made(ManuallyDrop::new(unsafe { stream.upgrade_device_ptr(address, len as usize) })))
+    }
+
+    /// Lends it. Nothing else may use it until what is lent is gone or forgotten, and it may not be dropped before.
+    pub fn lend(&mut self) -> Lent<T> {
+        Lent(NonNull::from(&mut *self.0))
+    }
 }
 
-/// Ends a buffer made by [`device_buffer`] without freeing its allocation. Its stream waits for its uses.
-pub fn end_device_buffer<T>(buffer: &mut ManuallyDrop<CudaSlice<T>>) {
-    // SAFETY: called once, in the drop of what holds the buffer.
-    let _ = unsafe { ManuallyDrop::take(buffer) }.leak();
+impl<T> Deref for Made<T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Made<T> {
+    fn deref_mut(&mut self) -> &mut CudaSlice<T> {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Made<T> {
+    fn drop(&mut self) {
+        // SAFETY: in the drop of its only owner.
+        let _ = unsafe { ManuallyDrop::take(&mut self.0) }.leak();
+    }
+}
+
+/// A lent buffer: the holder's alone.
+#[derive(Debug)]
+pub struct Lent<T>(NonNull<CudaSlice<T>>);
+
+// SAFETY: as `&mut CudaSlice<T>`, which may be sent.
+unsafe impl<T> Send for Lent<T> {}
+
+impl<T> Deref for Lent<T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        // SAFETY: what `Made::lend` asks for.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl<T> DerefMut for Lent<T> {
+    fn deref_mut(&mut self) -> &mut CudaSlice<T> {
+        // SAFETY: what `Made::lend` asks for.
+        unsafe { self.0.as_mut() }
+    }
 }
 
 /// Memory of the exec's own, uninitialised.
