@@ -106,14 +106,7 @@ impl Bisection<'_, '_> {
 
 /// All offsets that a search can give are multiples of this, and so are all sizes.
 fn grain(problem: &Problem) -> u64 {
-    let of = |a: u64, b: u64| {
-        let (mut a, mut b) = (a, b);
-        while b != 0 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    problem.sizes.iter().chain(&problem.aligns).copied().fold(0, of).max(1)
+    problem.sizes.iter().chain(&problem.aligns).copied().fold(0, super::common_divisor).max(1)
 }
 
 fn fixed(traits: &Traits) -> Vec<Strategy> {

@@ -50,7 +50,7 @@ const NONE: u32 = u32::MAX;
 /// What the sections tell about a problem; made once, searched many times.
 pub(super) struct Instance<'p> {
     pub problem: &'p Problem,
-    /// For each buffer the sections that it is in.
+    /// For each buffer of some size the sections that it is in.
     pub sections_of: Vec<Vec<u32>>,
     /// For each buffer the others that conflict with the same buffers, apart from each other.
     pub twins: Vec<Vec<u32>>,
@@ -60,7 +60,7 @@ impl<'p> Instance<'p> {
     pub fn of(problem: &'p Problem) -> Instance<'p> {
         let mut sections_of = vec![Vec::new(); problem.sizes.len()];
         for (s, section) in problem.sections.iter().enumerate() {
-            for &b in section {
+            for &b in section.iter().filter(|&&b| problem.sizes[b as usize] > 0) {
                 sections_of[b as usize].push(s as u32);
             }
         }
@@ -461,12 +461,15 @@ impl<'p> Search<'p> {
 
     /// Whether `b` would lie right on a twin that has less priority: the other way round they fill the same bytes.
     fn swaps(&self, b: u32) -> bool {
-        self.twins[b as usize].iter().any(|&a| {
-            let top = self.offsets[a as usize] + self.problem.sizes[a as usize];
-            self.level[a as usize] != NONE
-                && top == self.least[b as usize]
-                && self.priority[a as usize] > self.priority[b as usize]
-        })
+        // Else the twin could not lie right on this one.
+        let exact = self.problem.sizes[b as usize].is_multiple_of(self.problem.aligns[b as usize]);
+        exact
+            && self.twins[b as usize].iter().any(|&a| {
+                let top = self.offsets[a as usize] + self.problem.sizes[a as usize];
+                self.level[a as usize] != NONE
+                    && top == self.least[b as usize]
+                    && self.priority[a as usize] > self.priority[b as usize]
+            })
     }
 
     fn place(&mut self, b: u32, level: u32) {
@@ -595,4 +598,101 @@ fn row(rows: &[u64], words: usize, b: u32) -> &[u64] {
 
 fn row_mut(rows: &mut [u64], words: usize, b: u32) -> &mut [u64] {
     &mut rows[b as usize * words..(b as usize + 1) * words]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::climb::Random;
+    use crate::plan::{Bound, Conflicts};
+    use proptest::prelude::*;
+
+    /// Buffers that conflict at random, and each pair of those is a section, and some larger cliques too.
+    fn problem(n: usize, seed: u64) -> Problem {
+        let mut random = Random::new(seed);
+        let mut conflicts = Conflicts::none(n);
+        let density = 1 + random.below(4);
+        let mut sections: Vec<Vec<u32>> = (0..n as u32).map(|b| vec![b]).collect();
+        for b in 0..n as u32 {
+            for a in 0..b {
+                if random.below(4) < density {
+                    conflicts.add(a, b);
+                    sections.push(vec![a, b]);
+                }
+            }
+        }
+        for b in 0..n as u32 {
+            let mut clique = vec![b];
+            for a in 0..n as u32 {
+                if clique.iter().all(|&c| conflicts.conflict(a, c)) {
+                    clique.push(a);
+                }
+            }
+            sections.push(clique);
+        }
+        let sizes = (0..n).map(|_| random.below(7) as u64).collect();
+        let coarse = random.below(3) == 0;
+        let aligns = (0..n).map(|_| if coarse { 1 + random.below(3) as u64 } else { 1 }).collect();
+        Problem { sizes, aligns, conflicts, sections, bound: Bound::default() }
+    }
+
+    /// The least capacity: in some order each buffer lies right on top of what is under it.
+    fn least(problem: &Problem) -> u64 {
+        let n = problem.sizes.len();
+        let mut best = u64::MAX;
+        let mut stack: Vec<(Vec<u32>, Vec<u64>, u64)> = vec![(Vec::new(), vec![0; n], 0)];
+        while let Some((order, offsets, total)) = stack.pop() {
+            if total >= best {
+                continue;
+            }
+            if order.len() == n {
+                best = total;
+            }
+            for b in (0..n as u32).filter(|b| !order.contains(b)) {
+                let under = order.iter().filter(|&&a| problem.conflicts.conflict(a, b));
+                let top = under.map(|&a| offsets[a as usize] + problem.sizes[a as usize]).max().unwrap_or(0);
+                let offset = top.next_multiple_of(problem.aligns[b as usize]);
+                let (mut order, mut offsets) = (order.clone(), offsets.clone());
+                order.push(b);
+                offsets[b as usize] = offset;
+                stack.push((order, offsets, total.max(offset + problem.sizes[b as usize])));
+            }
+        }
+        best
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        #[test]
+        fn the_search_is_exact(n in 1usize..7, seed in any::<u64>()) {
+            let problem = problem(n, seed);
+            let least = least(&problem);
+            let instance = Instance::of(&problem);
+            let mut random = Random::new(seed ^ 1);
+            let mut priority: Vec<u32> = (0..n as u32).collect();
+            (0..n).for_each(|at| priority.swap(at, random.below(n)));
+            for rule in [Rule::Fewest, Rule::Lowest, Rule::Tightest, Rule::Foremost] {
+                let mut steps = u64::MAX;
+                match search(&instance, least, &priority, rule, &mut steps) {
+                    Outcome::Found(offsets) => {
+                        for b in 0..n as u32 {
+                            let (at, size) = (offsets[b as usize], problem.sizes[b as usize]);
+                            prop_assert!(at % problem.aligns[b as usize] == 0 && at + size <= least);
+                            for a in problem.conflicts.neighbours(b) {
+                                let other = offsets[a as usize];
+                                prop_assert!(
+                                    at + size <= other || other + problem.sizes[a as usize] <= at
+                                );
+                            }
+                        }
+                    }
+                    outcome => prop_assert!(false, "{:?} at {}: {:?}", rule, least, outcome),
+                }
+                if least > 0 {
+                    let outcome = search(&instance, least - 1, &priority, rule, &mut steps);
+                    prop_assert_eq!(outcome, Outcome::Impossible, "{:?} below {}", rule, least);
+                }
+            }
+        }
+    }
 }
