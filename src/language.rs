@@ -57,4 +57,4 @@ macro_rules! words {
         pub enum $word {}
     )*};
 }
-words!(alloc fill copy free atomic per_item);
+words!(alloc fill copy free atomic per_item __Prelude);

@@ -13,6 +13,8 @@ mod language;
 
 /// The words of the language, so that editors know them.
 pub mod prelude {
+    #[doc(hidden)]
+    pub use crate::language::__Prelude;
     pub use crate::language::{Atomic, alloc, atomic, copy, fill, free, per_item};
     pub use cudarc::driver::LaunchConfig;
     pub use cuweave_core::runtime::Pinned;

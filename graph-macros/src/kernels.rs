@@ -157,8 +157,7 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
         .map(|parameter| parameter.name.to_string())
         .collect();
     // No name that a parameter's could meet.
-    let [evaluation, config, launch] =
-        ["evaluation", "config", "launch"].map(|name| Ident::new(name, Span::mixed_site()));
+    let launch = Ident::new("launch", Span::mixed_site());
     for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
         let label = parameter.to_string();
         match kind {
@@ -188,15 +187,15 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
             pub const __KERNEL: &'static #private::Kernel =
                 &#private::Kernel::new(#text, &MODULE, &[#(#table),*]);
 
+            // The user's arguments and nothing else, so that rustc counts what they count.
             #[doc(hidden)]
             pub fn __launch<#(#generics),*>(
-                #evaluation: &mut #private::Evaluation<'_>,
-                #config: impl #private::Config,
                 #(#arguments),*
-            ) -> ::cuweave::Result<()> {
-                let mut #launch = #evaluation.launch(Self::__KERNEL, #config)?;
-                #(#steps)*
-                #launch.finish()
+            ) -> impl FnOnce(&mut #private::Launch<'_>) -> ::cuweave::Result<()> {
+                move |#launch| {
+                    #(#steps)*
+                    ::core::result::Result::Ok(())
+                }
             }
         }
     }

@@ -17,9 +17,8 @@ const GENERIC: [&str; 2] = ["Atomic", "MaybeUninit"];
 pub fn words(tokens: &TokenStream) -> TokenStream {
     let mut found = BTreeSet::new();
     collect(tokens, &mut found);
-    if found.is_empty() {
-        return TokenStream::new();
-    }
+    // For whoever imports all of the prelude.
+    found.insert("__Prelude");
     let words = found.iter().map(|word| {
         let name = Ident::new(word, Span::call_site());
         match *word {

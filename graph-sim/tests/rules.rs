@@ -3,6 +3,7 @@
 //!
 //! Nothing here rests on what is not documented: which address an allocation gets, or in what steps memory is kept.
 
+#[macro_use]
 mod common;
 
 use std::ptr::{null, null_mut};

@@ -27,7 +27,8 @@ fn two_histograms_in_one() {
     let a: Vec<u32> = (0..n).map(|i| i * 7).collect();
     let b: Vec<u32> = (0..n).map(|i| i * i).collect();
     let mut out = device.zeros::<u32>(k as usize);
-    run!(device, counted(&device.ctx, n, k, &device.upload(&a), &device.upload(&b), &mut out));
+    let (on_device_a, on_device_b) = (device.upload(&a), device.upload(&b));
+    run!(device, counted(&device.ctx, n, k, &on_device_a, &on_device_b, &mut out));
     let mut want = vec![0; k as usize];
     for x in a.iter().chain(&b) {
         want[(x % k) as usize] += 1;

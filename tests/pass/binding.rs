@@ -48,7 +48,7 @@ fn shared_and_owned_buffers() {
     let mut exec = graph.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     let args = exec.into_args();
-    assert_eq!(device.download(&args.y), ramp(10));
+    assert_eq!(device.download(&args.y.view()), ramp(10));
     drop(args);
     assert_eq!(Arc::strong_count(&x), 1);
 }
@@ -72,8 +72,8 @@ fn an_exec_that_owns_everything() {
     .join()
     .expect("no panic");
     let args = kept.exec.into_args();
-    assert_eq!(device.download(&args.y), ramp(10));
-    assert_eq!(device.download(&args.x), ramp(10));
+    assert_eq!(device.download(&args.y.view()), ramp(10));
+    assert_eq!(device.download(&args.x.view()), ramp(10));
 }
 
 /// Arrays: each element binds on its own.

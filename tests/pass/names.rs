@@ -24,19 +24,24 @@ mod unlucky {
     pub enum std {}
     pub enum core {}
     pub enum cudarc {}
-    pub const ARGS: u8 = 0;
+    pub const PROGRAM: f32 = 2.0;
 
-    #[cuweave::kernels("tests/kernels/common.ptx")]
-    unsafe extern "ptx-kernel" {
-        pub fn scale(x: &mut [f32; n], a: f32, n: u32);
-        pub fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
+    pub mod ir {
+        use cuweave::prelude::*;
+
+        #[cuweave::kernels("tests/kernels/common.ptx")]
+        unsafe extern "ptx-kernel" {
+            pub fn scale(x: &mut [f32; n], a: f32, n: u32);
+            pub fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
+        }
     }
+    use ir::copy_to;
 
     #[cuweave::graph]
     pub fn step(
         ctx: u32,
         args: f32,
-        stream: f32,
+        statement: f32,
         graph: &[f32; ctx],
         exec: &mut [f32; ctx],
         result: &mut [f32; ctx],
@@ -44,10 +49,10 @@ mod unlucky {
     ) {
         let config = alloc::<f32>(ctx);
         copy_to[per_item(ctx)](&graph, &mut config, ctx);
-        scale[per_item(ctx)](&mut config, args, ctx);
+        ir::scale[per_item(ctx)](&mut config, args * PROGRAM, ctx);
         copy_to[per_item(ctx)](&config, &mut exec, ctx);
         copy(&exec, &mut result);
-        scale[per_item(ctx)](&mut result, stream, ctx);
+        ir::scale[per_item(ctx)](&mut result, statement, ctx);
         copy(&result, &mut r#type);
     }
 }
@@ -57,7 +62,7 @@ fn arguments_and_items_with_unlucky_names() {
     let device = device();
     let x = device.upload(&ramp(10));
     let (mut a, mut b, mut c) = (device.zeros::<f32>(10), device.zeros::<f32>(10), device.zeros::<f32>(10));
-    run!(device, unlucky::step(&device.ctx, 10, 2.0, 3.0, &x, &mut a, &mut b, &mut c));
+    run!(device, unlucky::step(&device.ctx, 10, 1.0, 3.0, &x, &mut a, &mut b, &mut c));
     assert_eq!(device.download(&a), ramp(10).iter().map(|x| x * 2.0).collect::<Vec<_>>());
     assert_eq!(device.download(&c), ramp(10).iter().map(|x| x * 6.0).collect::<Vec<_>>());
 }
@@ -97,8 +102,6 @@ mod several {
     use cuweave::prelude::*;
 
     mod k {
-        use cuweave::prelude::*;
-
         #[cuweave::kernels("tests/kernels/common.ptx")]
         unsafe extern "ptx-kernel" {
             pub fn scale(x: &mut [f32; n], a: f32, n: u32);

@@ -173,3 +173,35 @@ fn the_last_write_stays() {
     run!(device, overwritten(&device.ctx, 6, &mut out));
     assert_eq!(device.download(&out), [2.0; 6]);
 }
+
+/// What each graph comes to: `depth` is the longest path of launches, fills and copies.
+#[test]
+fn only_the_order_that_the_meaning_needs() {
+    let device = device();
+    let x = device.upload(&ramp(8));
+    let (mut a, mut b, mut c) = (device.zeros::<f32>(8), device.zeros::<f32>(8), device.zeros::<f32>(8));
+
+    let report = diamond(&device.ctx, 8, &x, &mut a).expect("it builds").report();
+    assert_eq!((report.kernels, report.copies, report.depth), (3, 2, 3), "{report}");
+
+    let report = hazards(&device.ctx, 8, &mut a, &mut b, &mut c).expect("it builds").report();
+    assert_eq!((report.kernels, report.fills, report.copies), (4, 1, 1), "{report}");
+    assert_eq!(report.depth, 5, "{report}");
+
+    let report = barrier(&device.ctx, 8, &mut a, &mut b).expect("it builds").report();
+    assert_eq!((report.kernels, report.depth, report.edges), (5, 3, 4), "{report}");
+
+    let report = independent(&device.ctx, 2, &mut a).expect("it builds").report();
+    assert_eq!((report.kernels, report.depth, report.edges), (8, 2, 4), "{report}");
+}
+
+/// Four rows, two steps each: nothing orders one row with another.
+#[cuweave::graph]
+fn independent(n: u32, m: &mut [f32; 4 * n]) {
+    for i in 0..4 {
+        set[per_item(n)](&mut m[i * n..(i + 1) * n], 1.0, n);
+    }
+    for i in 0..4 {
+        scale[per_item(n)](&mut m[i * n..(i + 1) * n], 2.0, n);
+    }
+}

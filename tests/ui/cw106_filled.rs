@@ -1,6 +1,7 @@
 //! A fill writes, and nothing reads it.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 
 use cuweave::prelude::*;
 

@@ -1,6 +1,7 @@
 //! A free is no use.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 
 use cuweave::prelude::*;
 

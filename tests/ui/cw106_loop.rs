@@ -1,6 +1,7 @@
 //! An unused temporary of an unrolled loop: one warning a source line.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 
 use cuweave::prelude::*;
 

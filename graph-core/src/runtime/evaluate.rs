@@ -89,6 +89,22 @@ impl Evaluation<'_> {
             .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
     }
 
+    /// A launch with its arguments, which the kernel's item gives in the order of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
+    pub fn run(
+        &mut self,
+        kernel: &'static Kernel,
+        config: impl Config,
+        arguments: impl FnOnce(&mut Launch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let mut launch = self.launch(kernel, config)?;
+        arguments(&mut launch)?;
+        launch.finish()
+    }
+
     /// Begins a launch: its parameters follow in order.
     pub fn launch(&mut self, kernel: &'static Kernel, config: impl Config) -> Result<Launch<'_>> {
         let info = self.modules.function(kernel)?;

@@ -33,9 +33,9 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
         #[allow(clippy::all, unused, non_camel_case_types)]
         const _: () = {
             use ::cuweave::__private as __private;
-            use ::cuweave::__private::ir as ir;
+            use ::cuweave::__private::ir as __ir;
             #buffers
-            static PROGRAM: ir::Program = #table;
+            static __PROGRAM: __ir::Program = #table;
             #implementation
             #methods
         };
@@ -339,7 +339,7 @@ impl Expansion<'_> {
                 type Methods = #name::Methods<'a>;
                 type Views<'v> = #name::Views<'v> where Self: 'v;
                 type ViewsMut<'v> = #name::ViewsMut<'v> where Self: 'v;
-                const PROGRAM: &'static ir::Program = &PROGRAM;
+                const PROGRAM: &'static __ir::Program = &__PROGRAM;
                 const SCALARS: &'static [__private::Scalar] = &[#(#table),*];
 
                 fn dims(&self, #list: &mut __private::Dims) {
@@ -424,7 +424,7 @@ impl Expansion<'_> {
                 let (literal, step) = (at as u32, self.step(at, &statements[at], &evaluation)?);
                 Some(quote!(#literal => #step,))
             });
-            let chunk = format_ident!("evaluate_{index}");
+            let chunk = format_ident!("__evaluate_{index}");
             chunks.extend(quote! {
                 fn #chunk(
                     #args: &#name::Args<'_>,
@@ -455,12 +455,14 @@ impl Expansion<'_> {
                 let element = &self.lowered.elements[statement.accesses[0].buffer as usize];
                 Some(quote!(#evaluation.fill::<#element>(#value)))
             }
-            Body::Launch { kernel, config, arguments } => {
+            Body::Launch { kernel, span, config, arguments } => {
                 let arguments = arguments.iter().map(|argument| match argument {
                     LaunchArgument::Scalar(tokens) => tokens.clone(),
                     LaunchArgument::Buffer(index) => self.marker(id, statement, *index),
                 });
-                Some(quote!(<#kernel>::__launch(#evaluation, #config, #(#arguments),*)))
+                // rustc points at the kernel where the number of arguments is wrong.
+                let call = quote_spanned!(*span=> <#kernel>::__launch(#(#arguments),*));
+                Some(quote!(#evaluation.run(<#kernel>::__KERNEL, #config, #call)))
             }
         }
     }
@@ -541,13 +543,13 @@ impl Expansion<'_> {
             [one] => quote!(::cuweave::Output<'_, #one>),
             many => quote!((#(::cuweave::Output<'_, #many>),*)),
         };
-        let indices = 0..outputs.len() as u32;
+        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
         let value = match outputs.as_slice() {
             [] => quote!(()),
             [one] => quote!(self.0.output::<#one>(0)?),
             many => quote!((#(self.0.output::<#many>(#indices)?),*)),
         };
-        let indices = 0..outputs.len() as u32;
+        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
         let descriptions = match outputs.as_slice() {
             [] => quote!(),
             [one] => quote! {

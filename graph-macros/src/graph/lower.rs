@@ -45,7 +45,7 @@ pub struct Lowered {
 
 /// What evaluates a statement.
 pub enum Body {
-    Launch { kernel: TokenStream, config: TokenStream, arguments: Vec<LaunchArgument> },
+    Launch { kernel: TokenStream, span: Span, config: TokenStream, arguments: Vec<LaunchArgument> },
     Fill { value: TokenStream },
     Copy,
     Memory,
@@ -110,6 +110,8 @@ struct Lowering<'r> {
     scalars: BTreeSet<String>,
     /// Those that are integers: their arithmetic is done, and checked, in 64 bits.
     integers: BTreeSet<String>,
+    /// An `#[after]` names what is not known.
+    order_unknown: bool,
     /// Names that stand where a buffer should and are none; rustc says so.
     unknown: Vec<Ident>,
 }
@@ -155,6 +157,7 @@ pub fn lower(
         refused: false,
         scalars: BTreeSet::new(),
         integers: BTreeSet::new(),
+        order_unknown: false,
         unknown: Vec::new(),
     };
     lowering.dim(Bound::constant(0));
@@ -170,11 +173,11 @@ pub fn lower(
     lowering.body(body, signature);
     let (resolved, unknown) = lowering.scopes.leave();
     lowering.resolve(resolved);
-    let order_unknown = !unknown.is_empty();
+    lowering.order_unknown |= !unknown.is_empty();
     for after in unknown {
         lowering.no_such_name(&after.name);
     }
-    lowering.finish(name, file, options, argument_buffers, order_unknown)
+    lowering.finish(name, file, options, argument_buffers)
 }
 
 impl Lowering<'_> {
@@ -184,7 +187,6 @@ impl Lowering<'_> {
         file: String,
         options: Options,
         argument_buffers: Vec<Option<BufferId>>,
-        order_unknown: bool,
     ) -> Lowered {
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let dim_tokens = self.dims.iter().map(|bound| bound.tokens.clone()).collect();
@@ -200,7 +202,7 @@ impl Lowering<'_> {
             edges_before_reduction: 0,
         };
         Lowered {
-            source: Source { program, polys, poisoned: self.poisoned, order_unknown },
+            source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown },
             dim_tokens,
             elements: self.elements,
             bodies: self.bodies,
@@ -358,6 +360,7 @@ impl Lowering<'_> {
 
     pub(super) fn resolve(&mut self, resolved: Vec<Resolved>) {
         for (after, target) in resolved {
+            self.order_unknown |= target.is_none();
             if let Some(target) = target {
                 self.statements[after.statement as usize].after.to_mut().push(target);
                 self.spans.after[after.statement as usize].push(after.name.span());

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::exec::Shape;
 use crate::memory::{ATOMIC, READ, WRITTEN};
-use crate::op::{Touched, access_word};
+use crate::op::{LIFE, Touched, access_word};
 use crate::report::Report;
 use crate::status::Status;
 
@@ -20,7 +20,9 @@ use crate::status::Status;
 #[derive(Clone)]
 struct Cell {
     end: u64,
-    /// The last node that wrote, and how.
+    /// The node that began the life of the allocation, or ended that of the one before.
+    life: Option<usize>,
+    /// The last node that wrote since, and how.
     writer: Option<(usize, u8)>,
     /// The nodes that read since.
     readers: Vec<usize>,
@@ -89,15 +91,17 @@ impl<'a> Checker<'a> {
     /// Takes in what a node touched. Names of allocations come from `place`.
     pub fn touched(&mut self, node: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
         for &(start, end, flags) in touched {
-            self.check_buffers(node, start, end, flags, place);
+            if flags & LIFE == 0 {
+                self.check_buffers(node, start, end, flags, place);
+            }
             if flags & READ != 0 {
                 self.access(node, start, end, READ, place);
             }
             if flags & ATOMIC != 0 {
                 self.access(node, start, end, ATOMIC, place);
             }
-            if flags & WRITTEN != 0 {
-                self.access(node, start, end, WRITTEN, place);
+            if flags & (WRITTEN | LIFE) != 0 {
+                self.access(node, start, end, flags & (WRITTEN | LIFE), place);
             }
         }
     }
@@ -126,39 +130,49 @@ impl<'a> Checker<'a> {
                 gaps.push((at, from));
             }
             at = cell.end;
-            if let Some((writer, how)) = cell.writer
-                && writer != node
-                && !(how == ATOMIC && flags == ATOMIC)
-                && !precedence.before(writer, node)
-            {
-                conflicts.push((writer, how, from, cell.end));
+            let apart = |other: usize| other != node && !precedence.before(other, node);
+            let mut conflict = |other, how| conflicts.push((other, how, from, cell.end));
+            if let Some(life) = cell.life.filter(|&life| apart(life)) {
+                conflict(life, LIFE);
             }
-            if flags == READ {
-                if !cell.readers.contains(&node) {
-                    cell.readers.push(node);
-                }
-            } else {
-                for &reader in cell.readers.iter().filter(|&&reader| reader != node) {
-                    if !precedence.before(reader, node) {
-                        conflicts.push((reader, READ, from, cell.end));
+            if let Some((writer, how)) = cell.writer
+                && apart(writer)
+                && !(how == ATOMIC && flags == ATOMIC)
+            {
+                conflict(writer, how);
+            }
+            if flags != READ {
+                cell.readers
+                    .iter()
+                    .filter(|&&reader| apart(reader))
+                    .for_each(|&reader| conflict(reader, READ));
+            }
+            match flags {
+                READ if cell.readers.contains(&node) => {}
+                READ => cell.readers.push(node),
+                LIFE => *cell = Cell { end: cell.end, life: Some(node), writer: None, readers: Vec::new() },
+                _ => {
+                    // Atomics among each other are left unordered: the readers before them stay of interest.
+                    if flags != ATOMIC || cell.writer.is_none_or(|writer| writer.1 != ATOMIC) {
+                        cell.readers.clear();
                     }
+                    cell.writer = Some((node, flags));
                 }
-                // Atomics among each other are left unordered: the readers before them stay of interest.
-                if flags == WRITTEN || cell.writer.is_none_or(|writer| writer.1 != ATOMIC) {
-                    cell.readers.clear();
-                }
-                cell.writer = Some((node, flags));
             }
         }
         if at < end {
             gaps.push((at, end));
         }
         for (from, end) in gaps {
-            let (writer, readers) =
-                if flags == READ { (None, vec![node]) } else { (Some((node, flags)), Vec::new()) };
-            self.cells.insert(from, Cell { end, writer, readers });
+            let mut cell = Cell { end, life: None, writer: None, readers: Vec::new() };
+            match flags {
+                READ => cell.readers.push(node),
+                LIFE => cell.life = Some(node),
+                _ => cell.writer = Some((node, flags)),
+            }
+            self.cells.insert(from, cell);
         }
-        if flags == WRITTEN {
+        if flags == WRITTEN || flags == LIFE {
             self.join(start, end);
         }
         for (other, how, from, to) in conflicts {
@@ -166,12 +180,21 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Makes one cell of those that a write made alike.
+    /// Joins the cells that a write made alike: those that differ in nothing but their range.
     fn join(&mut self, start: u64, end: u64) {
-        let inside: Vec<u64> = self.cells.range(start..end).map(|(&at, _)| at).skip(1).collect();
-        inside.into_iter().for_each(|at| drop(self.cells.remove(&at)));
-        if let Some(cell) = self.cells.get_mut(&start) {
-            cell.end = end;
+        let inside: Vec<(u64, u64, Option<usize>)> =
+            self.cells.range(start..end).map(|(&at, cell)| (at, cell.end, cell.life)).collect();
+        let mut first = start;
+        for pair in inside.windows(2) {
+            let (next, next_end, life) = pair[1];
+            if life != pair[0].2 {
+                first = next;
+                continue;
+            }
+            self.cells.remove(&next);
+            if let Some(cell) = self.cells.get_mut(&first) {
+                cell.end = next_end;
+            }
         }
     }
 
@@ -189,13 +212,22 @@ impl<'a> Checker<'a> {
         }
         let (a, b) = ((self.names)(first.0), (self.names)(second.0));
         let buffer = self.buffer_at(second.0, from).unwrap_or_else(|| place(from));
-        let text = format!(
-            "node {a} {} and node {b} {} bytes {from:#x}..{to:#x} of {buffer}, and no path orders them: \
-             an edge from one to the other is missing",
-            access_word(first.1),
-            access_word(second.1),
-        );
-        self.reports.push(Report { kind: "race", status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
+        let (does, too) = (access_word(first.1), access_word(second.1));
+        let use_of = |user: &str, does: &str, life: &str| {
+            format!(
+                "node {user} {does} bytes {from:#x}..{to:#x} of {buffer}, and no path orders it with node {life}, \
+                 where that allocation begins or ends"
+            )
+        };
+        let (kind, text) = match (first.1 == LIFE, second.1 == LIFE) {
+            (true, false) => ("lifetime", use_of(&b, too, &a)),
+            (false, true) => ("lifetime", use_of(&a, does, &b)),
+            _ => {
+                let both = format!("node {a} {does} and node {b} {too} bytes {from:#x}..{to:#x} of {buffer}");
+                ("race", format!("{both}, and no path orders them: an edge from one to the other is missing"))
+            }
+        };
+        self.reports.push(Report { kind, status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
     }
 
     fn check_buffers(&mut self, node: usize, start: u64, end: u64, flags: u8, place: &dyn Fn(u64) -> String) {

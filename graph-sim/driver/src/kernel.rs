@@ -54,8 +54,11 @@ pub fn check(state: &State, launch: &Launch) -> Result {
     }
     if let Some(cluster) = cluster(launch, kernel) {
         let size: u64 = cluster.iter().map(|&size| u64::from(size)).product();
-        let divides =
-            launch.grid.iter().zip(cluster).all(|(grid, cluster)| cluster != 0 && grid % cluster == 0);
+        let divides = launch
+            .grid
+            .iter()
+            .zip(cluster)
+            .all(|(grid, cluster)| grid.is_multiple_of(cluster) && cluster != 0);
         if !divides || size > 16 {
             return no(Status::INVALID_CLUSTER_SIZE, "a cluster that does not divide the grid".to_owned());
         }

@@ -163,7 +163,7 @@ impl Fill {
         }
         let row = width.checked_mul(element).ok_or(Status::INVALID_VALUE)?;
         let pitch = if height == 1 { row } else { p.pitch as u64 };
-        if pitch < row || p.dst % element != 0 || (height > 1 && pitch % element != 0) {
+        if pitch < row || !p.dst.is_multiple_of(element) || (height > 1 && !pitch.is_multiple_of(element)) {
             return Err(Status::INVALID_VALUE);
         }
         let to = Box3 { start: p.dst, pitch, slice: 0 };
@@ -266,7 +266,10 @@ impl Op {
     }
 }
 
-/// Bytes that a piece of work touched: from, to, and [`READ`], [`WRITTEN`] or [`ATOMIC`] flags.
+/// Flag of bytes whose allocation begins or ends.
+pub const LIFE: u8 = 16;
+
+/// Bytes that a piece of work touched: from, to, and [`READ`], [`WRITTEN`], [`ATOMIC`] or [`LIFE`] flags.
 pub type Touched = Vec<(u64, u64, u8)>;
 
 /// Does a copy.
@@ -321,6 +324,7 @@ pub fn access_word(flags: u8) -> &'static str {
         READ => "reads",
         ATOMIC => "updates",
         WRITTEN => "writes",
+        LIFE => "begins or ends the life of",
         _ => "reads and writes",
     }
 }

@@ -138,8 +138,6 @@ pub struct State {
     pub ids: u64,
     /// The seed of the schedules.
     pub seed: u64,
-    /// Counts graph launches, so that each gets a schedule of its own.
-    pub launches: u64,
 }
 
 use crate::table::Table;
@@ -164,7 +162,6 @@ impl State {
             captures: Vec::new(),
             ids: 0,
             seed: config().seed,
-            launches: 0,
         };
         for device in 0..count {
             let primary = state.contexts.insert(Context::new(device, true, 0));

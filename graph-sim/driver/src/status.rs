@@ -11,6 +11,8 @@ pub type Result<T = ()> = std::result::Result<T, Status>;
 
 macro_rules! codes {
     ($($short:ident = $code:literal, $name:literal, $text:literal;)*) => {
+        // All of them, in the order of cuda.h, whether or not this crate gives them.
+        #[allow(dead_code)]
         impl Status {
             $(#[doc = $text] pub const $short: Status = Status($code);)*
         }
@@ -149,11 +151,6 @@ impl Status {
         let name = self.entry().map_or("CUDA_ERROR_UNKNOWN\0", |entry| entry.1);
         CStr::from_bytes_with_nul(name.as_bytes()).ok().and_then(|name| name.to_str().ok()).unwrap_or("?")
     }
-}
-
-/// `Ok` for [`Status::SUCCESS`], the code otherwise.
-pub fn check(code: u32) -> Result {
-    if code == 0 { Ok(()) } else { Err(Status(code)) }
 }
 
 #[cfg(test)]

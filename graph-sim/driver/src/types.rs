@@ -40,7 +40,6 @@ pub const MEMORY_ARRAY: u32 = 3;
 pub const MEMORY_UNIFIED: u32 = 4;
 
 pub const LOCATION_DEVICE: u32 = 1;
-pub const LOCATION_HOST: u32 = 2;
 
 pub const ALLOCATION_PINNED: u32 = 1;
 

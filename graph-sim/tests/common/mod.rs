@@ -14,7 +14,6 @@ pub const UNSUPPORTED: CUresult = CUresult::CUDA_ERROR_NOT_SUPPORTED;
 pub const NO_MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
 
 /// A call that must succeed.
-#[macro_export]
 macro_rules! ok {
     ($call:expr) => {
         assert_eq!(unsafe { $call }, sys::CUresult::CUDA_SUCCESS, stringify!($call))
@@ -22,7 +21,7 @@ macro_rules! ok {
 }
 
 /// A call that must give that code.
-#[macro_export]
+#[allow(unused_macros)]
 macro_rules! gives {
     ($code:expr, $call:expr) => {
         assert_eq!(unsafe { $call }, $code, stringify!($call))
@@ -108,6 +107,69 @@ impl Drop for Exec {
     fn drop(&mut self) {
         unsafe { sys::cuGraphExecDestroy(self.0) };
     }
+}
+
+/// The simulated driver's own calls, as `ANNOTATE.md` documents them.
+pub struct Notes {
+    name_node: unsafe extern "C" fn(sys::CUgraphNode, Text, Text, u32) -> CUresult,
+    add_buffer: unsafe extern "C" fn(sys::CUgraph, *const Buffer) -> CUresult,
+    name_memory: unsafe extern "C" fn(u64, Text) -> CUresult,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Text(*const u8, usize);
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text(text.as_ptr(), text.len())
+    }
+}
+
+#[repr(C)]
+struct Buffer {
+    name: Text,
+    file: Text,
+    line: u32,
+    flags: u32,
+    address: u64,
+    bytes: u64,
+    users: *const Node,
+    count: usize,
+}
+
+impl Notes {
+    pub fn new() -> Self {
+        unsafe {
+            let library = sys::culib();
+            Notes {
+                name_node: *library.get(b"cuweaveSimNameNode").unwrap(),
+                add_buffer: *library.get(b"cuweaveSimAddBuffer").unwrap(),
+                name_memory: *library.get(b"cuweaveSimNameMemory").unwrap(),
+            }
+        }
+    }
+
+    pub fn node(&self, node: Node, name: &str, line: u32) {
+        ok!((self.name_node)(node, name.into(), "src/plan.rs".into(), line));
+    }
+
+    pub fn memory(&self, address: u64, name: &str) {
+        ok!((self.name_memory)(address, name.into()));
+    }
+
+    pub fn buffer(&self, graph: &Graph, name: &str, address: u64, bytes: u64, users: &[Node]) {
+        let (name, file, flags) = (name.into(), "src/plan.rs".into(), 1);
+        let (users, count) = (users.as_ptr(), users.len());
+        let buffer = Buffer { name, file, line: 0, flags, address, bytes, users, count };
+        ok!((self.add_buffer)(graph.0, &buffer));
+    }
+}
+
+/// The reports that name this, taken apart from those of tests that run beside this one.
+pub fn reports_of(name: &str) -> Vec<cuweave_sim::Report> {
+    let all = cuweave_sim::reports().unwrap();
+    all.into_iter().filter(|report| report.text.contains(name)).collect()
 }
 
 pub type Node = sys::CUgraphNode;

@@ -182,7 +182,7 @@ impl Lowering<'_> {
         let body = if faulty {
             Body::Memory
         } else {
-            Body::Launch { kernel: kernel.path.to_token_stream(), config, arguments }
+            Body::Launch { kernel: kernel.path.to_token_stream(), span: kernel.span(), config, arguments }
         };
         let span = name.map_or_else(|| kernel.span(), Ident::span);
         let text = name.map_or(kernel_name, ToString::to_string);
@@ -232,7 +232,7 @@ impl Lowering<'_> {
         };
         let Some(view) = self.view(inner)? else {
             return match inner {
-                Expr::Path(path) if path.path.get_ident().is_some_and(|name| !self.is_scalar(name)) => {
+                Expr::Path(_) | Expr::Index(_) if root(inner).is_some_and(|name| !self.is_scalar(name)) => {
                     Err(self.no_buffer(inner, kernel))
                 }
                 _ => Ok(None),
@@ -286,9 +286,7 @@ impl Lowering<'_> {
     /// Where a buffer should stand, something else does. A name that nothing here gives is rustc's to speak of; what
     /// may have been meant is unknown from here.
     pub(super) fn no_buffer(&mut self, at: &Expr, user: &str) -> Reported {
-        if let Expr::Path(path) = at
-            && let Some(name) = path.path.get_ident().filter(|name| !self.is_scalar(name))
-        {
+        if let Some(name) = root(at).filter(|name| !self.is_scalar(name) && self.scopes.get(name).is_none()) {
             let text = name.to_string();
             let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
             if let Some(near) = nearest(&text, names.iter().map(String::as_str)) {
@@ -323,4 +321,17 @@ impl Lowering<'_> {
 
 fn is_named(function: &Expr, name: &str) -> bool {
     matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+}
+
+/// The name at the root of `w`, `w[i]`, `w[lo..hi]`.
+fn root(expr: &Expr) -> Option<&Ident> {
+    let mut expr = expr;
+    loop {
+        match expr {
+            Expr::Path(path) => return path.path.get_ident(),
+            Expr::Index(index) => expr = &index.expr,
+            Expr::Paren(inner) => expr = &inner.expr,
+            _ => return None,
+        }
+    }
 }

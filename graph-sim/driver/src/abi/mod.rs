@@ -34,5 +34,4 @@ pub use module::*;
 pub use nodes::*;
 pub use occupancy::*;
 pub use pool::*;
-pub use sim::*;
 pub use stream::*;

@@ -25,6 +25,12 @@ pub extern "C" fn cuweaveSimNonce() -> u64 {
     u64::from_str_radix(digits, 16).unwrap_or(0)
 }
 
+/// The version of the calls that `ANNOTATE.md` documents.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
+    1
+}
+
 /// Whether this library was built without optimisation.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimIsSlow() -> c_uint {

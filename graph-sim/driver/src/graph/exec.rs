@@ -23,7 +23,6 @@ pub enum Update {
     NodeTypeChanged = 3,
     ParametersChanged = 5,
     NotSupported = 6,
-    AttributesChanged = 8,
 }
 
 /// A node of an instance.

@@ -15,7 +15,7 @@ pub mod schedule;
 use crate::op::Op;
 use crate::types::CUgraphEdgeData;
 
-pub use exec::{Exec, ExecNode};
+pub use exec::Exec;
 
 /// Who destroys a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -22,11 +22,6 @@ impl Row {
         self.0[at / 64] |= 1 << (at % 64);
     }
 
-    /// Whether a number is in it.
-    pub fn contains(&self, at: usize) -> bool {
-        self.0.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1)
-    }
-
     /// Adds the numbers of another set.
     pub fn join(&mut self, other: &Row) {
         if self.0.len() < other.0.len() {

@@ -8,8 +8,8 @@ use crate::call;
 use crate::check::Checker;
 use crate::kernel;
 use crate::log;
-use crate::memory::{Kind, WRITTEN};
-use crate::op::{self, Op, Touched};
+use crate::memory::Kind;
+use crate::op::{self, LIFE, Op, Touched};
 use crate::report::Report;
 use crate::state::{State, state};
 use crate::status::{Result, Status};
@@ -25,7 +25,18 @@ struct Run {
     names: Vec<String>,
     order: Vec<usize>,
     context: u64,
-    device: usize,
+}
+
+impl Run {
+    /// The allocation of the graph's that has an address at other times.
+    fn outside_life(&self, address: u64) -> Option<String> {
+        let holds = |op: &Op| match op {
+            Op::Alloc { address: start, bytes, .. } => (*start..start + bytes).contains(&address),
+            _ => false,
+        };
+        let at = self.nodes.iter().position(|node| holds(&node.op))?;
+        Some(format!("the allocation of node {}, outside of its life", self.names[at]))
+    }
 }
 
 /// Launches an instance in a stream.
@@ -73,7 +84,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     for address in left {
         free(state, address)?;
     }
-    let device = state.context(context)?.device;
+    state.context(context)?;
     let seed = state.seed;
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
@@ -82,7 +93,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     let order = schedule::order(&entry.shape.predecessors, random).ok_or(Status::UNKNOWN)?;
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
     let names = nodes.iter().map(|node| node.describe(state)).collect();
-    Ok(Run { nodes, shape, names, order, context, device })
+    Ok(Run { nodes, shape, names, order, context })
 }
 
 fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
@@ -106,6 +117,7 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
             }
         }
         let mut touched = Touched::new();
+        let mut gone = None;
         let failed = match &node.op {
             Op::Empty | Op::Child(_) | Op::Wait(_) => Ok(()),
             Op::Record(event) => {
@@ -131,23 +143,26 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
                     let _ = state.memory.name(*address, note.name.clone());
                 }
                 count_graph_memory(&mut state, *device, *bytes as i64);
-                touched.push((*address, address + bytes, WRITTEN));
+                touched.push((*address, address + bytes, LIFE));
                 made.map_err(|status| memory_report(status, &run.names[at]))
             }
             Op::Free(address) => {
                 let bytes = state.memory.at(*address).map_or(0, |found| found.size);
-                touched.push((*address, address + bytes, WRITTEN));
+                gone = state.memory.at(*address).map(|found| (found.base..found.end(), found.describe()));
+                touched.push((*address, address + bytes, LIFE));
                 free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
             }
             Op::Kernel(launch) => {
-                let buffer_at = |address| checker.buffer_at(at, address);
+                let buffer_at =
+                    |address| checker.buffer_at(at, address).or_else(|| run.outside_life(address));
                 kernel::run(&mut state, launch, run.context, Some((&run.names[at], &buffer_at)), &mut touched)
             }
         };
         if checked {
-            let place = |address: u64| match state.memory.find(address) {
-                Some(found) => found.describe(),
-                None => format!("the memory at {address:#x}"),
+            let place = |address: u64| match (&gone, state.memory.find(address)) {
+                (Some((range, name)), _) if range.contains(&address) => name.clone(),
+                (_, Some(found)) => found.describe(),
+                _ => format!("the memory at {address:#x}"),
             };
             checker.touched(at, &touched, &place);
         }
@@ -161,7 +176,6 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
     {
         state.break_context(run.context, status);
     }
-    let _ = run.device;
     drop(state);
     reports.into_iter().for_each(Report::file);
     Ok(())

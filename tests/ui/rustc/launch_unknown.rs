@@ -1,4 +1,4 @@
-//! A launch on a buffer that is not there: the nearest name is named, and is no second fault.
+//! A launch on a buffer that is not there.
 
 use cuweave::prelude::*;
 
@@ -10,7 +10,7 @@ unsafe extern "ptx-kernel" {
 #[cuweave::graph]
 fn f(n: u32, out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
-    set[per_item(n)](&mut hh, 1.0, n); //~ CW001
+    set[per_item(n)](&mut hh, 1.0, n); //~ E0425
     copy(&h, &mut out);
 }
 

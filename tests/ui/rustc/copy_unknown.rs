@@ -5,7 +5,7 @@ use cuweave::prelude::*;
 #[cuweave::graph]
 fn f(n: u32, out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
-    copy(&q, &mut h); //~ CW001
+    copy(&q, &mut h); //~ E0425
     copy(&h, &mut out);
 }
 
