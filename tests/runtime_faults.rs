@@ -161,7 +161,11 @@ fn every_call_fails_once() {
             drop((with, again));
             let _ = ctx.check_err();
             ctx.synchronize().expect("all is well");
-            assert_eq!(cuweave_sim::live().expect("counts"), before, "`{call}` {nth} leaves something behind");
+            assert_eq!(
+                cuweave_sim::live().expect("counts"),
+                before,
+                "`{call}` {nth} leaves something behind"
+            );
         }
         println!("{call}: {struck} times");
     }
