@@ -169,11 +169,15 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
+                let declared = match access {
+                    Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
+                    _ => access.ident(),
+                };
                 let generic = format_ident!("A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
                 table.push(quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind)));
                 generics.push(
-                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#kind<#element>, #name>),
+                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
                 );
                 arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
