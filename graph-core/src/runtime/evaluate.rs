@@ -108,7 +108,7 @@ impl Evaluation<'_> {
     /// Begins a launch: its parameters follow in order.
     pub fn launch(&mut self, kernel: &'static Kernel, config: impl Config) -> Result<Launch<'_>> {
         let info = self.modules.function(kernel)?;
-        let block_limits = BlockLimits { most: info.most_threads, required: kernel.required_block };
+        let block_limits = BlockLimits { most: info.most_threads, required: info.required_block };
         let shape = config.shape(block_limits).map_err(|reason| self.config(reason))?;
         self.limits.check(&shape, kernel, &info).map_err(|reason| self.config(reason))?;
         if shape.shared > info.dynamic_shared {
