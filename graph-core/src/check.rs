@@ -41,9 +41,9 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     let lives = lives(&ordered);
     let mut found = Vec::new();
     borrows(&ordered, &mut found);
-    ownership(&ordered, &lives, &mut found);
-    uses_after_free(&ordered, &lives, &mut found);
-    if ordered.source.program.options.order == Order::Explicit {
+    let used_after = uses_after_free(&ordered, &lives, &mut found);
+    ownership(&ordered, &lives, &used_after, &mut found);
+    if ordered.source.program.options.order == Order::Explicit && !ordered.source.order_unknown {
         let assumed = unordered_conflicts(&ordered, &mut found);
         outside_life(&ordered, &lives, &assumed, &mut found);
     }
@@ -220,7 +220,9 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
 }
 
 /// CW103, CW104, CW105.
-fn ownership(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
+///
+/// Where a buffer is used after its first `free`, that `free` is the fault, and what else comes too late follows from it.
+fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut Vec<Diagnostic>) {
     let program = &ordered.source.program;
     for (id, statement) in program.statements.iter().enumerate() {
         let id = id as StatementId;
@@ -240,7 +242,9 @@ fn ownership(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
                 .note(format!("`{name}` is a borrowed argument, declared on line {}", declared.line))
                 .help("remove the `free`: its owner frees it"),
             );
-        } else if let Some(first) = lives[buffer as usize].free.filter(|&first| first != id) {
+        } else if let Some(first) =
+            lives[buffer as usize].free.filter(|&first| first != id && !used_after[buffer as usize])
+        {
             found.push(
                 Diagnostic::new("CW103", Site::Freed(id), format!("`{name}` is freed twice"))
                     .note(format!("it is freed first on line {}", ordered.line(first)))
@@ -259,7 +263,7 @@ fn ownership(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
                     .note("an allocation leaves the graph once: each output has one owner")
                     .help("return a copy: `copy` it into a second allocation"),
             );
-        } else if let Some(free) = life.free {
+        } else if let Some(free) = life.free.filter(|_| !used_after[buffer as usize]) {
             found.push(
                 Diagnostic::new(
                     "CW105",
@@ -273,8 +277,9 @@ fn ownership(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
     }
 }
 
-/// CW102: the first use of each buffer that the order puts after its free.
-fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
+/// CW102: the first use of each buffer that the order puts after its free. Returns which buffers have one.
+fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -> Vec<bool> {
+    let mut used_after = vec![false; lives.len()];
     let explicit = ordered.source.program.options.order == Order::Explicit;
     for (buffer, life) in lives.iter().enumerate() {
         let Some(free) = life.free else { continue };
@@ -286,6 +291,7 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
         }
         let after = |id: StatementId| if explicit { ordered.reach.precedes(free, id) } else { free < id };
         let Some(&(id, index)) = life.accesses.iter().find(|&&(id, _)| after(id)) else { continue };
+        used_after[buffer] = true;
         let name = &declared.name;
         let mut diagnostic = Diagnostic::new(
             "CW102",
@@ -303,6 +309,7 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
             diagnostic.help("move the `free` after the last use, or delete it: the free is placed by itself"),
         );
     }
+    used_after
 }
 
 /// A path of the order from `from` to `to`, both included.
@@ -428,8 +435,15 @@ fn outside_life(
             continue;
         }
         let name = ordered.buffer_name(buffer as BufferId);
+        // Freed twice is a fault of its own, and which of the two is meant is not known.
+        let frees = ordered.source.program.statements.iter();
+        let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer as BufferId)).count();
+        let free = life.free.filter(|_| frees == 1);
         let others = |id: StatementId| life.accesses.iter().map(|at| at.0).filter(move |&other| other != id);
-        for &(id, index) in &life.accesses {
+        for (nth, &(id, index)) in life.accesses.iter().enumerate() {
+            if nth > 0 && life.accesses[nth - 1].0 == id {
+                continue;
+            }
             let user = &ordered.source.program.statements[id as usize].name;
             if let Some(alloc) = life.alloc.filter(|&alloc| !reach.precedes(alloc, id))
                 && !others(id).any(|other| reach.precedes(other, id) && !reach.precedes(alloc, other))
@@ -448,7 +462,7 @@ fn outside_life(
                     .help(format!("put `#[after({name})]` on this statement")),
                 );
             }
-            if let Some(free) = life.free.filter(|&free| !reach.ordered(free, id))
+            if let Some(free) = free.filter(|&free| !reach.ordered(free, id))
                 && !others(id).any(|other| reach.precedes(id, other) && !reach.ordered(free, other))
             {
                 found.push(
@@ -497,6 +511,7 @@ fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -
     let mut written: Vec<Vec<Written>> = Vec::new();
     written.resize_with(program.buffers.len(), Vec::new);
     let mut ever_written = vec![false; program.buffers.len()];
+    let silent = explicit && ordered.source.order_unknown;
     let mut fresh: Vec<(StatementId, u32)> = Vec::new();
     for id in sequence {
         let statement = &program.statements[id as usize];
@@ -519,12 +534,15 @@ fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -
             }
             if access.mode == Mode::ReadWrite && statement.kind == Kind::Launch {
                 fresh.push((id, index));
-            } else if !(ordered.poisoned(access.buffer)
+            } else if !(silent
+                || ordered.poisoned(access.buffer)
+                || writes.iter().any(|(other, _)| *other == access.buffer)
                 || explicit && writer_unordered(ordered, &lives[buffer], (id, index)))
             {
                 found.push(unwritten(ordered, (id, index), &written[buffer]));
             }
-            // Written by the kernel, or said once: later reads of it are no faults of their own.
+            // Written by the kernel, or said once: later reads of it, or its return, are no faults of their own.
+            ever_written[buffer] = true;
             writes.push((access.buffer, Written { id, index, relied_on: false }));
         }
         for (buffer, write) in writes {

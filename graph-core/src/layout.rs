@@ -5,9 +5,10 @@
 //! - two buffers share bytes only if one is over before the other begins ([`Placed::before`]).
 
 use crate::emit::Layout;
-use crate::ir::{BufferId, Memory, Program};
+use crate::ir::{BufferId, Memory, Origin, Program};
 use crate::operation::{MemoryBlock, Place};
 use crate::place::Placed;
+use crate::reach::{and_into, has};
 
 /// Why sizes cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -36,21 +37,71 @@ pub fn lay_out(
     memory: Memory,
 ) -> Result<Layout, LayoutError> {
     let _ = memory;
+    nodes(program, dims, placed)
+}
+
+/// A memory of its own for each buffer; each alloc follows the free of at most one buffer that is over before it
+/// begins, so that the driver may give it those bytes.
+fn nodes(program: &Program, dims: &[u64], placed: &Placed) -> Result<Layout, LayoutError> {
     let mut layout = Layout::default();
+    let mut owners: Vec<BufferId> = Vec::new();
     for (buffer, declared) in program.buffers.iter().enumerate() {
         let place = match &placed.lives[buffer] {
             Some(life) if life.allocated => {
                 let bytes = bytes(program, dims, buffer as BufferId)?;
                 layout.memories.push(MemoryBlock { bytes, name: declared.name.clone(), node: true });
+                owners.push(buffer as BufferId);
                 Place::Inside { memory: layout.memories.len() as u32 - 1, offset: 0 }
             }
-            Some(_) => Place::Bound,
-            None if matches!(declared.origin, crate::ir::Origin::Alloc(_)) => Place::Nowhere,
-            None => Place::Bound,
+            None if matches!(declared.origin, Origin::Alloc(_)) => Place::Nowhere,
+            _ => Place::Bound,
         };
         layout.places.push(place);
     }
+    layout.alloc_after = hand_downs(placed, &owners, &layout.memories);
     Ok(layout)
+}
+
+/// For each memory the one whose bytes it may take: in the order in which lives begin, the smallest free block that
+/// is large enough, else the largest. A block is handed down once, so that no two takers split it blindly.
+///
+/// O(buffers² · ends) bit tests.
+fn hand_downs(placed: &Placed, owners: &[BufferId], memories: &[MemoryBlock]) -> Vec<Vec<u32>> {
+    let positions = placed.reach.positions();
+    let life = |memory: u32| placed.lives[owners[memory as usize] as usize].as_ref();
+    let begin = |memory: u32| {
+        life(memory).and_then(|life| life.begins.iter().map(|&id| positions[id as usize]).min()).unwrap_or(0)
+    };
+    let mut order: Vec<u32> = (0..owners.len() as u32).collect();
+    order.sort_by_key(|&memory| (begin(memory), memory));
+    let mut free: Vec<u32> =
+        order.iter().copied().filter(|&memory| life(memory).is_some_and(|life| life.freed)).collect();
+    let mut after = vec![Vec::new(); owners.len()];
+    for &taker in &order {
+        let Some(taking) = life(taker) else { continue };
+        let mut over = placed.reach.ancestor_row(taking.begins[0]).to_vec();
+        for &other in &taking.begins[1..] {
+            and_into(&mut over, placed.reach.ancestor_row(other));
+        }
+        let bytes = memories[taker as usize].bytes;
+        let best = free
+            .iter()
+            .enumerate()
+            .filter(|(_, giver)| {
+                life(**giver)
+                    .is_some_and(|life| life.ends.iter().all(|&end| has(&over, positions[end as usize])))
+            })
+            .min_by_key(|(_, giver)| {
+                let offered = memories[**giver as usize].bytes;
+                // What fits goes first, tightest first; of what does not, the largest.
+                if offered >= bytes { (0, offered) } else { (1, u64::MAX - offered) }
+            })
+            .map(|(at, _)| at);
+        if let Some(at) = best {
+            after[taker as usize].push(free.remove(at));
+        }
+    }
+    after
 }
 
 /// The size of a buffer.

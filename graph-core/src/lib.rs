@@ -5,6 +5,7 @@
 pub mod check;
 pub mod compile;
 pub mod diagnostic;
+pub mod dump;
 pub mod emit;
 pub mod ir;
 pub mod layout;

@@ -25,6 +25,8 @@ pub struct Source {
     pub polys: Vec<Poly>,
     /// Buffers that a fault already reported makes unknown: nothing further is said of them.
     pub poisoned: Vec<bool>,
+    /// An `#[after]` names something unknown, a fault already reported: nothing is said of missing order.
+    pub order_unknown: bool,
 }
 
 /// A program with its order.

@@ -1,5 +1,7 @@
 //! Lengths, bounds and extents: from an expression to a polynomial, to the tokens that compute it, to its text.
 
+use std::collections::BTreeSet;
+
 use cuweave_core::poly::{Poly, Symbols};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
@@ -31,10 +33,10 @@ impl Bound {
     /// Of an expression over the arguments.
     ///
     /// `as_written` is false where the values of loop variables were put in: the source says something else then.
-    pub fn of(expr: &Expr, as_written: bool, symbols: &mut Symbols) -> Bound {
-        let poly = poly(expr, symbols);
+    pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
+        let poly = poly(expr, integers, symbols);
         let text = if as_written { compact(expr) } else { symbols.text(&poly) };
-        Bound { poly, tokens: dim_tokens(expr), text }
+        Bound { poly, tokens: dim_tokens(expr, integers), text }
     }
 
     /// `self + other`, for the bound of a slice of a slice.
@@ -54,24 +56,26 @@ impl Bound {
     }
 }
 
-fn poly(expr: &Expr, symbols: &mut Symbols) -> Poly {
-    transparent(expr, symbols).unwrap_or_else(|| symbols.variable(&compact(expr)))
+fn poly(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Poly {
+    transparent(expr, integers, symbols).unwrap_or_else(|| symbols.variable(&compact(expr)))
 }
 
 /// The polynomial of what is made of `+`, `-`, `*`, literals and names.
-fn transparent(expr: &Expr, symbols: &mut Symbols) -> Option<Poly> {
+fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Option<Poly> {
     match expr {
-        Expr::Paren(inner) => Some(poly(&inner.expr, symbols)),
-        Expr::Group(inner) => Some(poly(&inner.expr, symbols)),
-        // All lengths are computed in u64, so widening changes nothing.
-        Expr::Cast(cast) if is_wide(&cast.ty) => Some(poly(&cast.expr, symbols)),
+        Expr::Paren(inner) => Some(poly(&inner.expr, integers, symbols)),
+        Expr::Group(inner) => Some(poly(&inner.expr, integers, symbols)),
+        // All lengths are computed in 64 bits, so widening an integer changes nothing.
+        Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
+            Some(poly(&cast.expr, integers, symbols))
+        }
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(int) => int.base10_parse::<u64>().ok().map(|value| Poly::constant(i128::from(value))),
             _ => None,
         },
         Expr::Binary(binary) => {
-            let left = poly(&binary.left, symbols);
-            let right = poly(&binary.right, symbols);
+            let left = poly(&binary.left, integers, symbols);
+            let right = poly(&binary.right, integers, symbols);
             match binary.op {
                 BinOp::Add(_) => left.plus(&right),
                 BinOp::Sub(_) => left.minus(&right),
@@ -87,26 +91,46 @@ fn transparent(expr: &Expr, symbols: &mut Symbols) -> Option<Poly> {
     }
 }
 
+/// Whether an expression is arithmetic on integers, as far as its tokens tell.
+fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_integer(&inner.expr, integers),
+        Expr::Group(inner) => is_integer(&inner.expr, integers),
+        Expr::Cast(cast) => is_wide(&cast.ty) && is_integer(&cast.expr, integers),
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_)),
+        Expr::Path(path) => path.path.get_ident().is_some_and(|name| integers.contains(&name.to_string())),
+        Expr::Binary(binary) => {
+            is_checked(&binary.op)
+                && is_integer(&binary.left, integers)
+                && is_integer(&binary.right, integers)
+        }
+        _ => false,
+    }
+}
+
+/// Whether `Dim` has the operator.
+fn is_checked(op: &BinOp) -> bool {
+    matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_))
+}
+
 fn is_wide(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident("usize") || path.path.is_ident("u64"))
 }
 
 /// Tokens of type `Dim`: operators stay, and check; what is no operator is wrapped as it stands.
-pub fn dim_tokens(expr: &Expr) -> TokenStream {
+pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match expr {
         Expr::Paren(inner) => {
-            let inner = dim_tokens(&inner.expr);
+            let inner = dim_tokens(&inner.expr, integers);
             quote!((#inner))
         }
-        Expr::Group(inner) => dim_tokens(&inner.expr),
-        Expr::Cast(cast) if is_wide(&cast.ty) => dim_tokens(&cast.expr),
-        Expr::Binary(binary)
-            if matches!(
-                binary.op,
-                BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_)
-            ) =>
-        {
-            let (left, op, right) = (dim_tokens(&binary.left), binary.op, dim_tokens(&binary.right));
+        Expr::Group(inner) => dim_tokens(&inner.expr, integers),
+        Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
+            dim_tokens(&cast.expr, integers)
+        }
+        Expr::Binary(binary) if is_checked(&binary.op) => {
+            let (left, right) = (dim_tokens(&binary.left, integers), dim_tokens(&binary.right, integers));
+            let op = binary.op;
             quote!((#left) #op (#right))
         }
         Expr::Lit(literal) => match &literal.lit {

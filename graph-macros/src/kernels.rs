@@ -4,6 +4,8 @@
 //! have the kernel's name. Its `__launch` is what a launch in a graph function calls: rustc checks the arguments
 //! there, against the declaration.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -12,6 +14,7 @@ use syn::{Expr, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Pat, ReturnTy
 use crate::dims::dim_tokens;
 use crate::image::Image;
 use crate::report::Report;
+use crate::words::words;
 
 /// A kernel's parameter.
 struct Parameter {
@@ -50,6 +53,7 @@ impl Access {
 /// Expands a block of kernels.
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
+    let words = words(&item);
     let block = match syn::parse2::<ItemForeignMod>(item) {
         Ok(block) => block,
         Err(error) => {
@@ -74,7 +78,7 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     }
     let module = module(&image, &items);
     let errors = report.into_tokens();
-    quote!(#errors #module)
+    quote!(#errors #module #words)
 }
 
 fn head(block: &ItemForeignMod, report: &mut Report) {
@@ -147,13 +151,20 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
     let mut arguments = Vec::new();
     let mut steps = Vec::new();
     let mut table = Vec::new();
+    let integers: BTreeSet<String> = parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
+        .map(|parameter| parameter.name.to_string())
+        .collect();
+    // No name that a parameter's could meet.
+    let launch = Ident::new("launch", Span::mixed_site());
     for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
         let label = parameter.to_string();
         match kind {
             ParameterKind::Scalar(ty) => {
                 table.push(quote!(#private::Param::scalar::<#ty>(#label)));
                 arguments.push(quote!(#parameter: #ty));
-                steps.push(quote!(launch.scalar::<#ty>(#parameter);));
+                steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
@@ -164,8 +175,8 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
                     quote_spanned!(*span=> #generic: #private::Fits<#private::param::#kind<#element>, #name>),
                 );
                 arguments.push(quote!(#argument: #generic));
-                let len = dim_tokens(len);
-                steps.push(quote!(launch.buffer(#argument, #len)?;));
+                let len = dim_tokens(len, &integers);
+                steps.push(quote!(#launch.buffer(#argument, #len)?;));
             }
         }
     }
@@ -176,15 +187,15 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
             pub const __KERNEL: &'static #private::Kernel =
                 &#private::Kernel::new(#text, &MODULE, &[#(#table),*]);
 
+            // The user's arguments and nothing else, so that rustc counts what they count.
             #[doc(hidden)]
             pub fn __launch<#(#generics),*>(
-                evaluation: &mut #private::Evaluation,
-                config: impl #private::Config,
                 #(#arguments),*
-            ) -> ::cuweave::Result<()> {
-                let mut launch = evaluation.launch(Self::__KERNEL, config)?;
-                #(#steps)*
-                launch.finish()
+            ) -> impl FnOnce(&mut #private::Launch<'_>) -> ::cuweave::Result<()> {
+                move |#launch| {
+                    #(#steps)*
+                    ::core::result::Result::Ok(())
+                }
             }
         }
     }
@@ -277,7 +288,7 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
         const _: () = {
             static MODULE: ::cuweave::__private::Module = ::cuweave::__private::Module::new(#path, #bytes);
             #(#implementations)*
-            impl #hidden::Block {
+            impl #hidden::__CuweaveBlock {
                 #[doc(hidden)]
                 pub const MODULE: &'static ::cuweave::__private::Module = &MODULE;
             }
@@ -286,7 +297,7 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
         #[doc(hidden)]
         #[allow(non_snake_case)]
         mod #hidden {
-            pub struct Block {}
+            pub struct __CuweaveBlock {}
 
             /// Loads the module of these kernels into a context, and keeps it there as long as the value lives.
             ///
@@ -297,7 +308,7 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
             pub fn load(
                 ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
             ) -> ::cuweave::Result<::cuweave::Loaded> {
-                ::cuweave::__private::load(Block::MODULE, ctx)
+                ::cuweave::__private::load(__CuweaveBlock::MODULE, ctx)
             }
 
             /// The module of these kernels, by the name of its file.

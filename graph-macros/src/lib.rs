@@ -8,6 +8,7 @@ mod graph;
 mod image;
 mod kernels;
 mod report;
+mod words;
 
 use proc_macro::TokenStream;
 

@@ -1,5 +1,7 @@
 //! Launch configurations, and what no device can take (the literal part of CW306).
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -18,15 +20,15 @@ const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
 const SHARED: i128 = 227 * 1024;
 
 /// Checks the literals of a configuration, and gives the tokens that compute it.
-pub fn configuration(expr: &Expr, report: &mut Report) -> TokenStream {
+pub fn configuration(expr: &Expr, integers: &BTreeSet<String>, report: &mut Report) -> TokenStream {
     match expr {
-        Expr::Paren(inner) => configuration(&inner.expr, report),
-        Expr::Group(inner) => configuration(&inner.expr, report),
+        Expr::Paren(inner) => configuration(&inner.expr, integers, report),
+        Expr::Group(inner) => configuration(&inner.expr, integers, report),
         Expr::Tuple(tuple) if tuple.elems.len() == 2 => {
             let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
             extent(grid, "grid", &GRID, None, report);
             extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
-            let (grid, block) = (extent_tokens(grid), extent_tokens(block));
+            let (grid, block) = (extent_tokens(grid, integers), extent_tokens(block, integers));
             quote_spanned!(expr.span()=> (#grid, #block))
         }
         Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
@@ -34,7 +36,7 @@ pub fn configuration(expr: &Expr, report: &mut Report) -> TokenStream {
             if constant(count, &[]) == Some(0) {
                 refuse(count, "a launch of 0 items is no launch", report);
             }
-            let count = dim_tokens(count);
+            let count = dim_tokens(count, integers);
             quote_spanned!(expr.span()=> ::cuweave::__private::per_item(#count))
         }
         Expr::Struct(literal)
@@ -75,13 +77,13 @@ fn parts(expr: &Expr) -> Vec<&Expr> {
 }
 
 /// One to three counts, as `Dim`s.
-fn extent_tokens(expr: &Expr) -> TokenStream {
+fn extent_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match parts(expr).as_slice() {
         // A name may stand for a tuple.
         [one @ (Expr::Path(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Field(_))] => quote!(#one),
-        [one] => dim_tokens(one),
+        [one] => dim_tokens(one, integers),
         parts => {
-            let parts = parts.iter().map(|part| dim_tokens(part));
+            let parts = parts.iter().map(|part| dim_tokens(part, integers));
             quote!((#(#parts),*))
         }
     }

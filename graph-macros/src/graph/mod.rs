@@ -14,6 +14,7 @@ use quote::quote;
 use syn::ItemFn;
 
 use crate::report::Report;
+use crate::words::words;
 
 /// Expands a graph function. With faults the function is there all the same, with its signature and an empty body,
 /// so that nothing follows on.
@@ -47,9 +48,10 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         Some(checked) if !report.failed() => lowered.source.program = checked.program().clone(),
         _ => lowered.silence(),
     }
+    let words = words(&item);
     let expansion = expand::expand(&function, &signature, &lowered);
     let told = report.into_tokens();
-    quote!(#expansion #told)
+    quote!(#expansion #words #told)
 }
 
 impl lower::Lowered {

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::Type;
 
-/// A `Program` expression, for use where `ir` names the module of its types.
+/// A `Program` expression, for use where `__ir` names the module of its types.
 pub fn program(program: &Program, elements: &[Type]) -> TokenStream {
     let Program { name, file, options, dims, buffers, statements, outputs, edges, edges_before_reduction } =
         program;
@@ -23,7 +23,7 @@ pub fn program(program: &Program, elements: &[Type]) -> TokenStream {
         (list(quote!(#(#dims),*)), list(quote!(#(#buffers),*)), list(quote!(#(#statements),*)));
     let (outputs, edges) = (list(quote!(#(#outputs),*)), list(quote!(#(#edges),*)));
     quote! {
-        ir::Program {
+        __ir::Program {
             name: #name,
             file: #file,
             options: #options,
@@ -43,17 +43,17 @@ fn options(options: &Options) -> TokenStream {
         Order::Explicit => quote!(Explicit),
     };
     let memory = optional(options.memory.map(|memory| match memory {
-        Memory::Nodes => quote!(ir::Memory::Nodes),
-        Memory::Arena => quote!(ir::Memory::Arena),
-        Memory::Owned => quote!(ir::Memory::Owned),
+        Memory::Nodes => quote!(__ir::Memory::Nodes),
+        Memory::Arena => quote!(__ir::Memory::Arena),
+        Memory::Owned => quote!(__ir::Memory::Owned),
     }));
     let launches = optional(options.launches.map(|launches| match launches {
-        Launches::AsWritten => quote!(ir::Launches::AsWritten),
-        Launches::Batched => quote!(ir::Launches::Batched),
-        Launches::Overlapped => quote!(ir::Launches::Overlapped),
+        Launches::AsWritten => quote!(__ir::Launches::AsWritten),
+        Launches::Batched => quote!(__ir::Launches::Batched),
+        Launches::Overlapped => quote!(__ir::Launches::Overlapped),
     }));
     let budget = optional(options.budget.map(|budget| quote!(#budget)));
-    quote!(ir::Options { order: ir::Order::#order, memory: #memory, launches: #launches, budget: #budget })
+    quote!(__ir::Options { order: __ir::Order::#order, memory: #memory, launches: #launches, budget: #budget })
 }
 
 fn optional(value: Option<TokenStream>) -> TokenStream {
@@ -71,7 +71,7 @@ fn buffer(buffer: &Buffer, element: &Type) -> TokenStream {
         Origin::Pinned { mutable } => quote!(Pinned { mutable: #mutable }),
         Origin::Taken => quote!(Taken),
     };
-    quote!(ir::Buffer::fixed::<#element>(#name, #line, ir::Origin::#origin, #len))
+    quote!(__ir::Buffer::fixed::<#element>(#name, #line, __ir::Origin::#origin, #len))
 }
 
 fn statement(statement: &Statement) -> TokenStream {
@@ -84,7 +84,7 @@ fn statement(statement: &Statement) -> TokenStream {
         Kind::Free(buffer) => quote!(Free(#buffer)),
     };
     let accesses = accesses.iter().map(access);
-    quote!(ir::Statement::fixed(#name, #line, ir::Kind::#kind, &[#(#accesses),*], &[#(#after),*]))
+    quote!(__ir::Statement::fixed(#name, #line, __ir::Kind::#kind, &[#(#accesses),*], &[#(#after),*]))
 }
 
 fn access(access: &Access) -> TokenStream {
@@ -95,5 +95,5 @@ fn access(access: &Access) -> TokenStream {
         Mode::Write => quote!(Write),
         Mode::Atomic => quote!(Atomic),
     };
-    quote!(ir::Access::fixed(#buffer, ir::Mode::#mode, #lo, #hi, #relied_on))
+    quote!(__ir::Access::fixed(#buffer, __ir::Mode::#mode, #lo, #hi, #relied_on))
 }
