@@ -130,6 +130,11 @@ impl<'m, 'a> Analysis<'m, 'a> {
         self.codes.module
     }
 
+    /// Its variables, of the module and those of functions that live as long.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &'m super::Variable<'a>> + '_ {
+        self.codes.globals.variables.iter().copied()
+    }
+
     /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there, or too large
     /// to be analysed, is unknown in all.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {

@@ -11,9 +11,11 @@
 mod access;
 mod ast;
 mod cfg;
+pub mod declare;
 mod effect;
 mod extent;
 mod flow;
+mod hidden;
 mod lex;
 mod memory;
 mod names;
@@ -26,6 +28,7 @@ mod value;
 
 pub use access::{Access, Analysis, Kernel, Parameter as ParameterFacts, Reach, Site};
 pub use ast::*;
+pub use hidden::{Hidden, hidden};
 pub use names::{Binding, Names};
 pub use parse::{parse, parse_bytes};
 
