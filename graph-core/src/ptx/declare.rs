@@ -173,7 +173,8 @@ pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     }
     // What came before 3.0 had no 64-bit ABI; what comes after 9.x may mean anything.
     if !(3..=9).contains(&module.version.0) {
-        let message = format!("the PTX is of version {}.{}, which is not known", module.version.0, module.version.1);
+        let message =
+            format!("the PTX is of version {}.{}, which is not known", module.version.0, module.version.1);
         return fault(message, "PTX 3.0 to 9.x can be read");
     }
     None
@@ -193,7 +194,8 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             checked.push(None);
             continue;
         };
-        let mut result = Checked { block: BlockRule::of(entry), shared: static_shared(entry), ..Checked::default() };
+        let mut result =
+            Checked { block: BlockRule::of(entry), shared: static_shared(entry), ..Checked::default() };
         check.shared(entry, result.shared);
         if declaration.parameters.len() != entry.parameters.len() {
             check.count(entry);
@@ -201,7 +203,8 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             checked.push(Some(result));
             continue;
         }
-        result.layout = entry.parameters.iter().map(|parameter| (parameter.size(), parameter.align())).collect();
+        result.layout =
+            entry.parameters.iter().map(|parameter| (parameter.size(), parameter.align())).collect();
         let fits: Vec<bool> = (0..entry.parameters.len()).map(|at| check.class(entry, at)).collect();
         let pointers: Vec<bool> = declaration
             .parameters
@@ -249,7 +252,14 @@ struct Check<'c, 'm, 'a> {
 }
 
 impl Check<'_, '_, '_> {
-    fn push(&mut self, code: &'static str, parameter: Option<usize>, message: String, notes: Vec<String>, help: Option<String>) {
+    fn push(
+        &mut self,
+        code: &'static str,
+        parameter: Option<usize>,
+        message: String,
+        notes: Vec<String>,
+        help: Option<String>,
+    ) {
         self.findings.push(Finding { code, kernel: Some(self.at), parameter, message, notes, help });
     }
 
@@ -260,11 +270,15 @@ impl Check<'_, '_, '_> {
             entry.strip_prefix("_Z").is_some_and(|rest| rest.trim_start_matches('L').contains(&mangled))
         });
         let notes = match self.module.function(name) {
-            Some(function) => vec![format!("line {} of the PTX: `{name}` is no `.entry` with a body", function.line)],
+            Some(function) => {
+                vec![format!("line {} of the PTX: `{name}` is no `.entry` with a body", function.line)]
+            }
             None => Vec::new(),
         };
         let help = match cpp {
-            Some(cpp) => Some(format!("it is there as `{cpp}`: declare it `extern \"C\"` in the CUDA source")),
+            Some(cpp) => {
+                Some(format!("it is there as `{cpp}`: declare it `extern \"C\"` in the CUDA source"))
+            }
             None => nearest(name, self.module.entries().map(|entry| entry.name))
                 .map(|near| format!("there is a kernel `{near}`")),
         };
@@ -283,9 +297,13 @@ impl Check<'_, '_, '_> {
 
     fn shared(&mut self, entry: &Function<'_>, bytes: u64) {
         if bytes > MOST_STATIC_SHARED {
-            let message = format!("`{}` has {bytes} bytes of static shared memory: the most is {MOST_STATIC_SHARED}", entry.name);
+            let message = format!(
+                "`{}` has {bytes} bytes of static shared memory: the most is {MOST_STATIC_SHARED}",
+                entry.name
+            );
             let note = format!("line {} of the PTX: `.entry {}`", entry.line, entry.name);
-            let help = "more is dynamic: `extern __shared__`, and `shared_mem_bytes` in the launch configuration";
+            let help =
+                "more is dynamic: `extern __shared__`, and `shared_mem_bytes` in the launch configuration";
             self.push("CW306", None, message, vec![note], Some(help.to_owned()));
         }
     }
@@ -360,7 +378,9 @@ impl Check<'_, '_, '_> {
             Access::Read => {
                 if let Some(site) = facts.writes.as_ref().or(facts.atomics.as_ref()) {
                     let help = match &facts.writes {
-                        Some(_) => "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; len]` if all of it is written and nothing read before",
+                        Some(_) => {
+                            "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; len]` if all of it is written and nothing read before"
+                        }
                         None => "declare it `&[Atomic<T>; len]`",
                     };
                     let message = format!("`{name}` is declared read-only, the PTX writes through it");
@@ -406,19 +426,35 @@ impl Check<'_, '_, '_> {
     }
 
     /// Whether the extent is proved. `None` where it is refuted.
-    fn extent(&mut self, at: usize, name: &str, element: u32, extent: &Poly, text: &str, facts: &Facts) -> Option<bool> {
+    fn extent(
+        &mut self,
+        at: usize,
+        name: &str,
+        element: u32,
+        extent: &Poly,
+        text: &str,
+        facts: &Facts,
+    ) -> Option<bool> {
         let bytes = extent.times(&Poly::constant(i128::from(element)))?;
         let known = Known::default();
         for met in &facts.met {
             if short(&bytes, &met.bytes, self.declaration.parameters.len() as u32) {
-                let names = |id: u32| self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone());
+                let names = |id: u32| {
+                    self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone())
+                };
                 let needs = elements(&met.bytes, element, &names);
-                let message = format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
+                let message =
+                    format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
                 self.push("CW308", Some(at), message, vec![quoted(&met.site)], None);
                 return None;
             }
         }
-        Some(facts.reach.as_ref().is_some_and(|all| all.iter().all(|reach| known.at_most(&reach.bytes, &bytes))))
+        Some(
+            facts
+                .reach
+                .as_ref()
+                .is_some_and(|all| all.iter().all(|reach| known.at_most(&reach.bytes, &bytes))),
+        )
     }
 }
 

@@ -38,14 +38,16 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> V
     let mut all: Vec<Kernel> = Vec::new();
     for entry in module.entries() {
         if kernels.iter().all(|(name, _)| *name != entry.name) {
-            let pointers: Vec<bool> = entry.parameters.iter().map(|parameter| parameter.may_be_pointer()).collect();
+            let pointers: Vec<bool> =
+                entry.parameters.iter().map(|parameter| parameter.may_be_pointer()).collect();
             all.push(analysis.kernel(entry.name, &pointers));
         }
     }
     let others = all.iter().chain(kernels.iter().map(|(_, kernel)| *kernel));
     let mut escaped = initialised_with_addresses(module, &globals);
     for kernel in others.clone() {
-        escaped.extend(kernel.variables_escaped.iter().filter(|name| globals.contains(name.as_str())).cloned());
+        escaped
+            .extend(kernel.variables_escaped.iter().filter(|name| globals.contains(name.as_str())).cloned());
     }
     let writes_of = |kernel: &Kernel| {
         let mut writes = kernel.variables_written.clone();
@@ -108,7 +110,8 @@ mod tests {
         hidden(&mut analysis, &kernels)
     }
 
-    const SET: &str = ".entry set() { .reg .b32 %r<3>; mov.u32 %r1, 1; st.global.u32 [counter], %r1; ret; }\n";
+    const SET: &str =
+        ".entry set() { .reg .b32 %r<3>; mov.u32 %r1, 1; st.global.u32 [counter], %r1; ret; }\n";
     const GET: &str = ".entry get(.param .u64 p) { .reg .b32 %r<3>; .reg .b64 %rd<4>; mov.u64 %rd1, counter; \
          ld.global.u32 %r1, [%rd1]; ld.param.u64 %rd2, [p]; ld.global.b8 %r2, [text+1]; st.global.u32 [%rd2], %r1; ret; }\n";
 
@@ -134,7 +137,8 @@ mod tests {
 
     #[test]
     fn a_store_that_is_not_followed_may_hit_what_is_given_away() {
-        let text = ".entry k() { .reg .b64 %rd<3>; ld.global.u64 %rd1, [link]; st.global.u32 [%rd1], 1; ret; }\n";
+        let text =
+            ".entry k() { .reg .b64 %rd<3>; ld.global.u64 %rd1, [link]; st.global.u32 [%rd1], 1; ret; }\n";
         assert_eq!(of(text, &["k"])[0].writes, ["other"]);
     }
 }
