@@ -49,7 +49,7 @@ pub fn config() -> &'static Config {
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
         strict: variable("CUWEAVE_SIM_STRICT", false, flag),
         reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
-        instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 30, |text| text.parse().ok()),
+        instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
     })
 }
 

@@ -12,6 +12,7 @@
 //! - [`graph`]: definitions, instances, launches
 //! - [`memory`]: the address space and its shadow
 //! - [`module`], [`image`], [`kernel`]: PTX, and the interpreter's runs
+//! - [`interp`]: the interpreter, which knows nothing of the driver
 
 mod abi;
 mod call;
@@ -21,6 +22,7 @@ mod config;
 mod faults;
 mod graph;
 mod image;
+mod interp;
 mod kernel;
 mod log;
 mod memory;

@@ -4,9 +4,9 @@
 //! the last writer is kept and the readers since: a writer before that one was ordered before it, or was reported
 //! already. So a conflict of two nodes that no path orders is found in whichever order they ran.
 //!
-//! Buffers that the program told us about are checked on top: a node may touch, inside an allocation that holds
-//! planned buffers, only buffers of which it is a user; and what it reads of a buffer no other buffer's user may
-//! have written in between.
+//! Buffers that the program told us about are checked on top, see [`plan`].
+
+mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,8 @@ struct Cell {
     writer: Option<(usize, u8)>,
     /// The nodes that read since.
     readers: Vec<usize>,
+    /// Whether a planned buffer's life began here since that writer wrote.
+    fresh: bool,
 }
 
 /// The checks of one launch.
@@ -60,21 +62,8 @@ impl<'a> Checker<'a> {
             uses,
             begun: vec![false; shape.buffers.len()],
             arenas,
-            reports: Vec::new(),
+            reports: plan::overlaps(shape, names),
         }
-    }
-
-    /// The planned buffers whose life begins with a node that is about to run.
-    pub fn begins(&mut self, node: usize) -> Vec<(u64, u64)> {
-        let mut born = Vec::new();
-        for &at in self.uses.get(&node).map_or(&[][..], |uses| uses) {
-            let buffer = &self.shape.buffers[at].0;
-            if buffer.planned && !self.begun[at] {
-                self.begun[at] = true;
-                born.push((buffer.address, buffer.bytes));
-            }
-        }
-        born
     }
 
     /// The name of the buffer that a node finds at an address.
@@ -150,13 +139,14 @@ impl<'a> Checker<'a> {
             match flags {
                 READ if cell.readers.contains(&node) => {}
                 READ => cell.readers.push(node),
-                LIFE => *cell = Cell { end: cell.end, life: Some(node), writer: None, readers: Vec::new() },
+                LIFE => *cell = Cell { end: cell.end, life: Some(node), writer: None, readers: Vec::new(), fresh: false },
                 _ => {
                     // Atomics among each other are left unordered: the readers before them stay of interest.
                     if flags != ATOMIC || cell.writer.is_none_or(|writer| writer.1 != ATOMIC) {
                         cell.readers.clear();
                     }
                     cell.writer = Some((node, flags));
+                    cell.fresh = false;
                 }
             }
         }
@@ -164,7 +154,7 @@ impl<'a> Checker<'a> {
             gaps.push((at, end));
         }
         for (from, end) in gaps {
-            let mut cell = Cell { end, life: None, writer: None, readers: Vec::new() };
+            let mut cell = Cell { end, life: None, writer: None, readers: Vec::new(), fresh: false };
             match flags {
                 READ => cell.readers.push(node),
                 LIFE => cell.life = Some(node),
@@ -228,61 +218,5 @@ impl<'a> Checker<'a> {
             }
         };
         self.reports.push(Report { kind, status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
-    }
-
-    fn check_buffers(&mut self, node: usize, start: u64, end: u64, flags: u8, place: &dyn Fn(u64) -> String) {
-        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else {
-            return;
-        };
-        let uses = self.uses.get(&node).map_or(&[][..], |uses| uses);
-        let mut covered: Vec<(u64, u64, usize)> = uses
-            .iter()
-            .map(|&at| (&self.shape.buffers[at].0, at))
-            .map(|(buffer, at)| (buffer.address.max(start), (buffer.address + buffer.bytes).min(end), at))
-            .filter(|range| range.0 < range.1)
-            .collect();
-        covered.sort_unstable();
-        let mut at = start;
-        for &(from, to, _) in &covered {
-            if at < from {
-                break;
-            }
-            at = at.max(to);
-        }
-        let name = (self.names)(node);
-        if at < end && self.reported.insert((node, usize::MAX - arena as usize)) {
-            let whose = match self.buffer_at(node, at) {
-                Some(buffer) => format!("buffer {buffer}, of which it is no user"),
-                None => format!("{}, where it has no buffer", place(at)),
-            };
-            let does = access_word(flags);
-            let text = format!("node {name} {does} address {at:#x}, in {whose}");
-            let nodes = vec![name.clone()];
-            self.reports.push(Report { kind: "not-a-user", status: Status::LAUNCH_FAILED, nodes, text });
-        }
-        if flags & (READ | ATOMIC) == 0 {
-            return;
-        }
-        for (from, to, buffer) in covered {
-            let (buffer, users) = &self.shape.buffers[buffer];
-            if !buffer.planned {
-                continue;
-            }
-            let before = self.cells.range(..=from).next_back().filter(|(_, cell)| cell.end > from);
-            let inside = self.cells.range(from + 1..to);
-            let stranger = before.into_iter().chain(inside).find_map(|(_, cell)| {
-                cell.writer.map(|writer| writer.0).filter(|writer| *writer != node && !users.contains(writer))
-            });
-            let Some(stranger) = stranger else { continue };
-            if self.reported.insert((stranger.min(node), stranger.max(node))) {
-                let (other, what) = ((self.names)(stranger), buffer.note.describe());
-                let text = format!(
-                    "node {name} reads buffer {what} at {from:#x}, where node {other} wrote while the buffer was \
-                     in use: two live buffers share these bytes"
-                );
-                let nodes = vec![other, name.clone()];
-                self.reports.push(Report { kind: "overwritten", status: Status::LAUNCH_FAILED, nodes, text });
-            }
-        }
     }
 }
