@@ -114,7 +114,16 @@ impl State {
         let id = self.id();
         let streams = BTreeMap::from([(stream, dependencies)]);
         let thread = std::thread::current().id();
-        self.captures.push(Capture { id, origin: stream, graph, given, mode, thread, broken: false, streams });
+        self.captures.push(Capture {
+            id,
+            origin: stream,
+            graph,
+            given,
+            mode,
+            thread,
+            broken: false,
+            streams,
+        });
         Ok(())
     }
 

@@ -124,7 +124,8 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     }
     let program = Program::decode(&module);
     let entries = program.entries.iter().enumerate();
-    let kernels = entries.filter_map(|(at, entry)| Some(kernel(module.entry(&entry.name)?, entry, at))).collect();
+    let kernels =
+        entries.filter_map(|(at, entry)| Some(kernel(module.entry(&entry.name)?, entry, at))).collect();
     Ok(Image { kernels, program })
 }
 

@@ -141,7 +141,8 @@ pub fn run(
     let module = state.module(function.module).map_err(gone)?;
     let own = state.context(context).map_err(gone)?;
     let image = Arc::clone(&function.image);
-    let addresses = |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
+    let addresses =
+        |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
     let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
     let view = View { memory: &state.memory, device: own.device, peers: &own.peers, seen: Mutex::default() };
     let options = Options { limit: config().instructions, seed: state.seed, ..Options::default() };
@@ -223,7 +224,9 @@ fn describe(memory: &Memory, address: u64) -> String {
     }
     let before = memory.iter().take_while(|found| found.base <= address).last();
     match before.filter(|found| address - found.end() < 1 << 20) {
-        Some(found) => format!("no allocation, {} bytes after the end of {}", address - found.end(), found.describe()),
+        Some(found) => {
+            format!("no allocation, {} bytes after the end of {}", address - found.end(), found.describe())
+        }
         None => "no allocation".to_owned(),
     }
 }

@@ -22,7 +22,7 @@ mod config;
 mod faults;
 mod graph;
 mod image;
-mod interp;
+pub mod interp;
 mod kernel;
 mod log;
 mod memory;

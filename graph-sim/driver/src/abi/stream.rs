@@ -150,11 +150,11 @@ driver_calls! {
         let mut state = state();
         state.stream_context(stream)?;
         let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
-        let captured = entry.captured.clone();
+        let (captured, recorded) = (entry.captured.clone(), entry.recorded.is_some());
         if flags & 1 != 0 && state.capture_of(stream).is_some() {
             return state.capture(stream, &Op::Wait(event)).map(drop);
         }
-        if entry.recorded.is_none() && captured.is_none() {
+        if !recorded && captured.is_none() {
             // An event that was never recorded is nothing to wait for.
             return Ok(());
         }

@@ -139,7 +139,15 @@ impl<'a> Checker<'a> {
             match flags {
                 READ if cell.readers.contains(&node) => {}
                 READ => cell.readers.push(node),
-                LIFE => *cell = Cell { end: cell.end, life: Some(node), writer: None, readers: Vec::new(), fresh: false },
+                LIFE => {
+                    *cell = Cell {
+                        end: cell.end,
+                        life: Some(node),
+                        writer: None,
+                        readers: Vec::new(),
+                        fresh: false,
+                    }
+                }
                 _ => {
                     // Atomics among each other are left unordered: the readers before them stay of interest.
                     if flags != ATOMIC || cell.writer.is_none_or(|writer| writer.1 != ATOMIC) {
@@ -218,5 +226,107 @@ impl<'a> Checker<'a> {
             }
         };
         self.reports.push(Report { kind, status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::schedule::{self, Random};
+    use proptest::prelude::*;
+
+    /// What a node does: a range of 16 bytes, and how.
+    type Access = (u64, u64, u8);
+
+    fn access() -> impl Strategy<Value = Access> {
+        let kind = prop_oneof![Just(READ), Just(WRITTEN), Just(ATOMIC), Just(READ | WRITTEN)];
+        (0u64..16, 1u64..8, kind).prop_map(|(start, bytes, kind)| (start, (start + bytes).min(16), kind))
+    }
+
+    /// A graph: for each node its predecessors among those before it, and its accesses.
+    fn program() -> impl Strategy<Value = Vec<(Vec<usize>, Vec<Access>)>> {
+        let node = (
+            proptest::collection::vec(any::<proptest::sample::Index>(), 0..3),
+            proptest::collection::vec(access(), 0..4),
+        );
+        proptest::collection::vec(node, 1..10).prop_map(|nodes| {
+            let before = |at: usize, picks: Vec<proptest::sample::Index>| {
+                let mut before: Vec<usize> =
+                    if at == 0 { Vec::new() } else { picks.into_iter().map(|pick| pick.index(at)).collect() };
+                before.sort_unstable();
+                before.dedup();
+                before
+            };
+            nodes
+                .into_iter()
+                .enumerate()
+                .map(|(at, (picks, accesses))| (before(at, picks), accesses))
+                .collect()
+        })
+    }
+
+    /// Whether two nodes that no path orders touch the same bytes, one of them writing.
+    fn conflict(a: &[Access], b: &[Access]) -> bool {
+        a.iter().any(|&(start, end, how)| {
+            b.iter().any(|&(from, to, too)| {
+                let overlap = start.max(from) < end.min(to);
+                overlap && (how | too) & (WRITTEN | ATOMIC) != 0 && !(how == ATOMIC && too == ATOMIC)
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn races_are_found_under_every_schedule(program in program(), seed in any::<u64>()) {
+            let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
+            let shape = Shape::of(predecessors.clone(), Vec::new());
+            let mut racy = BTreeSet::new();
+            for a in 0..program.len() {
+                for b in a + 1..program.len() {
+                    if !shape.precedence().before(a, b) && conflict(&program[a].1, &program[b].1) {
+                        racy.insert((a, b));
+                    }
+                }
+            }
+            let names = |node: usize| node.to_string();
+            let mut checker = Checker::new(&shape, &names, Vec::new());
+            for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
+                checker.touched(node, &program[node].1, &|_| String::new());
+            }
+            // One report at least where there is a race, and none where there is not.
+            prop_assert_eq!(racy.is_empty(), checker.reported.is_empty(), "{:?} {:?}", racy, checker.reported);
+            prop_assert!(checker.reported.is_subset(&racy), "{:?} {:?}", racy, checker.reported);
+        }
+
+        #[test]
+        fn plans_are_right_if_users_are_in_line(
+            program in program(),
+            places in proptest::collection::vec((0u64..24, 1u64..8), 1..6),
+            picks in proptest::collection::vec(proptest::collection::vec(any::<proptest::sample::Index>(), 1..3), 6),
+        ) {
+            let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
+            let buffers: Vec<(crate::graph::Buffer, Vec<usize>)> = places
+                .iter()
+                .zip(&picks)
+                .map(|(&(address, bytes), picks)| {
+                    let note = crate::graph::Note::default();
+                    let users = picks.iter().map(|pick| pick.index(program.len())).collect();
+                    (crate::graph::Buffer { note, address, bytes, planned: true, users: Vec::new() }, users)
+                })
+                .collect();
+            let shape = Shape::of(predecessors, buffers);
+            let line = |a: &[usize], b: &[usize]| {
+                a.iter().all(|&a| b.iter().all(|&b| shape.precedence().before(a, b)))
+            };
+            let wrong = |at: usize| {
+                let (a, users) = &shape.buffers[at];
+                shape.buffers[..at].iter().any(|(b, others)| {
+                    let overlap = a.address.max(b.address) < (a.address + a.bytes).min(b.address + b.bytes);
+                    overlap && !line(users, others) && !line(others, users)
+                })
+            };
+            let expected = (0..shape.buffers.len()).any(wrong);
+            prop_assert_eq!(expected, !plan::overlaps(&shape, &|node| node.to_string()).is_empty());
+        }
     }
 }

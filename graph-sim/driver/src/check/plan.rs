@@ -17,8 +17,11 @@ const MOST: usize = 10;
 
 /// The planned buffers that share bytes without an order between their users.
 pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
-    let mut planned: Vec<_> =
-        shape.buffers.iter().filter(|(buffer, users)| buffer.planned && buffer.bytes > 0 && !users.is_empty()).collect();
+    let mut planned: Vec<_> = shape
+        .buffers
+        .iter()
+        .filter(|(buffer, users)| buffer.planned && buffer.bytes > 0 && !users.is_empty())
+        .collect();
     if planned.len() < 2 {
         return Vec::new();
     }
@@ -32,7 +35,9 @@ pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Re
                 let pairs = before.iter().flat_map(|&a| behind.iter().map(move |&b| (a, b)));
                 pairs.into_iter().find(|&(a, b)| !precedence.before(a, b))
             };
-            let (Some(_), Some(pair)) = (unordered(others, users), unordered(users, others)) else { continue };
+            let (Some(_), Some(pair)) = (unordered(others, users), unordered(users, others)) else {
+                continue;
+            };
             let (from, to) = (second.address, end.min(second.address + second.bytes));
             let (a, b) = (names(pair.0), names(pair.1));
             let text = format!(
@@ -70,8 +75,17 @@ impl Checker<'_> {
     }
 
     /// Checks a range that a node touched against the buffers that it may touch.
-    pub(super) fn check_buffers(&mut self, node: usize, start: u64, end: u64, flags: u8, place: &dyn Fn(u64) -> String) {
-        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else { return };
+    pub(super) fn check_buffers(
+        &mut self,
+        node: usize,
+        start: u64,
+        end: u64,
+        flags: u8,
+        place: &dyn Fn(u64) -> String,
+    ) {
+        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else {
+            return;
+        };
         let uses = self.uses.get(&node).map_or(&[][..], |uses| uses);
         let mut covered: Vec<(u64, u64, usize)> = uses
             .iter()
@@ -114,14 +128,16 @@ impl Checker<'_> {
         }
         let before = self.cells.range(..=from).next_back().filter(|(_, cell)| cell.end > from);
         let inside = self.cells.range(from + 1..to);
-        let stranger = before.into_iter().chain(inside).filter(|(_, cell)| !cell.fresh).find_map(|(_, cell)| {
-            cell.writer.map(|writer| writer.0).filter(|writer| *writer != node && !users.contains(writer))
-        });
-        let Some(stranger) = stranger else { return };
+        let stranger =
+            before.into_iter().chain(inside).filter(|(_, cell)| !cell.fresh).find_map(|(at, cell)| {
+                let writer = cell.writer.map(|writer| writer.0).filter(|writer| *writer != node)?;
+                (!users.contains(&writer)).then_some((writer, (*at).max(from)))
+            });
+        let Some((stranger, at)) = stranger else { return };
         if self.reported.insert((stranger.min(node), stranger.max(node))) {
             let (name, other) = ((self.names)(node), (self.names)(stranger));
             let text = format!(
-                "node {name} reads buffer {} at {from:#x}, where node {other} wrote while the buffer was in use",
+                "node {name} reads buffer {} at {at:#x}, where node {other} wrote while the buffer was in use",
                 buffer.note.describe(),
             );
             self.reports.push(Report {
