@@ -109,6 +109,7 @@ impl Backing {
     }
 
     /// Whether a byte was written.
+    #[cfg(test)]
     pub fn is_written(&self, offset: u64) -> bool {
         self.host || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
     }

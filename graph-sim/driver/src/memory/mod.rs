@@ -11,8 +11,8 @@ mod copy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use backing::Backing;
 pub use crate::interp::{ATOMIC, READ, WRITTEN};
+pub use backing::Backing;
 pub use copy::{Box3, Place, copy, fill};
 
 use crate::status::{Result, Status};
