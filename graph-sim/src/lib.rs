@@ -46,7 +46,9 @@ mod find;
 mod real;
 mod simulator;
 
-pub use simulator::{Live, Report, clear_faults, fail, library_folder, live, reports, seed, take_reports};
+pub use simulator::{
+    Live, Report, calls, clear_faults, fail, library_folder, live, reports, seed, take_reports,
+};
 
 use std::fmt;
 use std::sync::Mutex;

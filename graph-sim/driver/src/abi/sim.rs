@@ -134,6 +134,23 @@ pub extern "C" fn cuweaveSimClearFaults() -> u64 {
     faults::clear() as u64
 }
 
+/// Gives each function that was called and how often through a function, one after the other.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimCalls(
+    hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
+    data: *mut u8,
+) -> u32 {
+    enter("cuweaveSimCalls", false, Kind::Basic, || {
+        let hear = hear.ok_or(Status::INVALID_VALUE)?;
+        for (name, count) in faults::calls().into_iter().filter(|call| !call.0.starts_with("cuweave")) {
+            let name = Text { start: name.as_ptr().cast(), bytes: name.len() };
+            // SAFETY: the caller gave the function for being called so; the text lives until it returns.
+            unsafe { hear(data, name, count) };
+        }
+        Ok(())
+    })
+}
+
 /// What lives: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
