@@ -145,7 +145,9 @@ pub fn run(
         |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
     let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
     let view = View { memory: &state.memory, device: own.device, peers: &own.peers, seen: Mutex::default() };
-    let options = Options { limit: config().instructions, seed: state.seed, ..Options::default() };
+    let settings = config();
+    let (limit, initialised) = (settings.instructions, settings.initialised);
+    let options = Options { limit, seed: state.seed, initialised, ..Options::default() };
     let work = interp::Launch {
         program: &image.program,
         entry: function.kernel().entry,
