@@ -157,7 +157,7 @@ pub fn run(
         parameters: &launch.parameters,
         variables: &variables,
     };
-    let outcome = interp::run(&work, &options, &view);
+    let outcome = interp::run(&work, &view, &options);
     // Flags are taken off the shadow even where nobody wants them, so that the next node does not find them.
     for (base, backing) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let ranges = backing.take_touched();
@@ -208,7 +208,7 @@ fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Rep
         FaultKind::Conflict => ("conflict", Status::LAUNCH_FAILED),
     };
     let mut text = format!("{who}: {fault}");
-    if fault.address != 0 && !matches!(fault.kind, FaultKind::Conflict) {
+    if fault.address != 0 && fault.kind != FaultKind::Conflict {
         let buffer = node.and_then(|node| node.1(fault.address));
         let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));
         text.push_str(&format!("; address {:#x} is in {place}", fault.address));
