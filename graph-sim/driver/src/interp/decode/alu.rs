@@ -172,7 +172,9 @@ fn fast_float(op: FloatOp, ty: Type, flush: bool) -> Option<Op2> {
         (FloatOp::Sub, Type::F32, false) => Op2::Two(|a, b| bits(single(a) - single(b))),
         (FloatOp::Mul, Type::F32, false) => Op2::Two(|a, b| bits(single(a) * single(b))),
         (FloatOp::Div, Type::F32, false) => Op2::Two(|a, b| bits(single(a) / single(b))),
-        (FloatOp::Fma, Type::F32, false) => Op2::Three(|a, b, c| bits(single(a).mul_add(single(b), single(c)))),
+        (FloatOp::Fma, Type::F32, false) => {
+            Op2::Three(|a, b, c| bits(single(a).mul_add(single(b), single(c))))
+        }
         (FloatOp::Add, Type::F32, true) => {
             Op2::Two(|a, b| bits(flushed(flushed(single(a)) + flushed(single(b)))))
         }
@@ -262,7 +264,9 @@ impl<'m> Decoder<'_, 'm> {
             return self.float(i, op, ty);
         }
         let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        if matches!(name, "add" | "sub" | "addc" | "subc" | "mad" | "madc") && (i.has("cc") || name.ends_with('c')) {
+        if matches!(name, "add" | "sub" | "addc" | "subc" | "mad" | "madc")
+            && (i.has("cc") || name.ends_with('c'))
+        {
             return self.extended(i, ty);
         }
         let d = self.result(d)?;
@@ -319,7 +323,8 @@ impl<'m> Decoder<'_, 'm> {
             self.emit(Op::Map2(f.ok_or_else(String::new)?, d, a, b));
             return Ok(());
         }
-        let c = self.value(&rest[1], if shifting || name == "bfi" || name == "sad" { Type::U32 } else { ty })?;
+        let c =
+            self.value(&rest[1], if shifting || name == "bfi" || name == "sad" { Type::U32 } else { ty })?;
         match (name, rest.len()) {
             ("mad", 2) => {
                 let f: Option<Map3> = match ty {
@@ -329,10 +334,12 @@ impl<'m> Decoder<'_, 'm> {
                     }),
                     _ if i.has("sat") => None,
                     _ if i.has("wide") => match ty {
-                        Type::U16 => Some(|a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c) & 0xffff_ffff),
-                        Type::S16 => {
-                            Some(|a, b, c| (a as i16 as i32 * b as i16 as i32).wrapping_add(c as i32) as u32 as u64)
+                        Type::U16 => {
+                            Some(|a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c) & 0xffff_ffff)
                         }
+                        Type::S16 => Some(|a, b, c| {
+                            (a as i16 as i32 * b as i16 as i32).wrapping_add(c as i32) as u32 as u64
+                        }),
                         Type::U32 => Some(|a, b, c| ((a & 0xffff_ffff) * (b & 0xffff_ffff)).wrapping_add(c)),
                         Type::S32 => {
                             Some(|a, b, c| (a as i32 as i64 * b as i32 as i64).wrapping_add(c as i64) as u64)

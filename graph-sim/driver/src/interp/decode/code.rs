@@ -122,6 +122,8 @@ pub struct At {
     pub space: Space,
     pub base: Slot,
     pub offset: i64,
+    /// `.volatile`, `.relaxed`, `.acquire` and the like: never part of a conflict.
+    pub strong: bool,
 }
 
 /// Reads the old value and the operands, gives the new one.
@@ -215,6 +217,8 @@ pub enum Op {
     /// `cvt` of two floats into halves: the first above.
     ConvertPair(Box<ConvertSpec>, Slot, Slot, Slot),
     Pack(Type, Type, Slot, [Slot; 3]),
+    /// The truth table, result, operands.
+    Lop3(u8, Slot, [Slot; 3]),
     Counter(Counter, Slot),
     ActiveMask(Slot),
     Nop,
@@ -238,17 +242,30 @@ pub enum Op {
     BulkCopy(At, At, Slot, Option<At>),
     /// To the generic address, from it, and whether an address lies in the window.
     Window(Window, u64, Slot, Slot),
-    Barrier { id: Slot, count: Slot, wait: bool, reduction: Option<(Reduction, Slot, Slot, bool)> },
+    Barrier {
+        id: Slot,
+        count: Slot,
+        wait: bool,
+        reduction: Option<(Reduction, Slot, Slot, bool)>,
+    },
     SyncWarp(Slot),
     Shuffle(Shuffle, Slot, Slot, [Slot; 3], Slot),
-    Vote(Vote, Slot, Slot, bool, Slot),
+    Vote(Vote, Slot, Slot, Slot),
     /// `match.any`, or `.all` with its predicate; bits of the value.
     Match(bool, Slot, Slot, Slot, Slot, u64),
     Reduce(Map2, Slot, Slot, Slot),
     Elect(Slot, Slot, Slot),
     /// Element bits, matrices, transposed, registers.
-    LoadMatrix { transposed: bool, at: At, to: Box<[Slot]> },
-    StoreMatrix { transposed: bool, at: At, from: Box<[Slot]> },
+    LoadMatrix {
+        transposed: bool,
+        at: At,
+        to: Box<[Slot]>,
+    },
+    StoreMatrix {
+        transposed: bool,
+        at: At,
+        from: Box<[Slot]>,
+    },
     Mma(Box<Mma>),
     /// A fragment of `wmma`: which (a, b, c), shape, by columns, type, place, stride.
     LoadFragment(Box<Fragment>),
@@ -272,7 +289,9 @@ pub enum MbarrierOp {
     Init,
     Invalidate,
     /// State, count.
-    Arrive { drop: bool },
+    Arrive {
+        drop: bool,
+    },
     /// State, bytes expected.
     ArriveExpect,
     Expect,

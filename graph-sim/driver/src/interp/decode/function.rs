@@ -48,7 +48,8 @@ impl<'d, 'm> Decoder<'d, 'm> {
         let start = code.insts.len();
         let empty = Function { name: source.name.to_owned(), start: start as u32, ..Function::default() };
         let Some(body) = &source.body else {
-            let error = Some(format!("line {}: function `{}` is declared but not defined", source.line, source.name));
+            let error =
+                Some(format!("line {}: function `{}` is declared but not defined", source.line, source.name));
             return Function { error, ..empty };
         };
         let mut decoder = Decoder {
@@ -187,7 +188,14 @@ impl<'d, 'm> Decoder<'d, 'm> {
             for inst in &mut self.insts[self.first..] {
                 inst.guard = kept;
             }
-            let copy = Inst { op, guard: NONE, negated: false, counts: false, line: self.line, source: self.location };
+            let copy = Inst {
+                op,
+                guard: NONE,
+                negated: false,
+                counts: false,
+                line: self.line,
+                source: self.location,
+            };
             self.insts.insert(self.first, copy);
         }
         Ok(())
@@ -195,14 +203,15 @@ impl<'d, 'm> Decoder<'d, 'm> {
 
     fn dispatch(&mut self, i: &Instruction<'m>) -> Result<()> {
         match i.mnemonic() {
-            "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "prefetch" | "prefetchu" | "applypriority"
-            | "discard" | "cp" | "mapa" | "createpolicy" | "membar" | "fence" | "mbarrier" => self.memory(i),
-            "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "shfl" | "vote"
-            | "match" | "redux" | "activemask" | "elect" | "nanosleep" | "griddepcontrol" | "pmevent"
-            | "setmaxnreg" => self.control(i),
+            "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "prefetch" | "prefetchu"
+            | "applypriority" | "discard" | "cp" | "mapa" | "createpolicy" | "membar" | "fence"
+            | "mbarrier" => self.memory(i),
+            "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "shfl"
+            | "vote" | "match" | "redux" | "activemask" | "elect" | "nanosleep" | "griddepcontrol"
+            | "pmevent" | "setmaxnreg" => self.control(i),
             "ldmatrix" | "stmatrix" | "mma" | "wmma" | "movmatrix" => self.matrix(i),
-            "mov" | "cvt" | "setp" | "set" | "selp" | "slct" | "prmt" | "testp" | "copysign" | "szext" | "bmsk"
-            | "dp4a" | "dp2a" | "lop3" | "shf" => self.misc(i),
+            "mov" | "cvt" | "setp" | "set" | "selp" | "slct" | "prmt" | "testp" | "copysign" | "szext"
+            | "bmsk" | "dp4a" | "dp2a" | "lop3" | "shf" => self.misc(i),
             _ => self.alu(i),
         }
     }
@@ -217,6 +226,12 @@ impl<'d, 'm> Decoder<'d, 'm> {
         let counts = self.insts.len() == self.first;
         let (guard, negated) = self.guard;
         self.insts.push(Inst { op, guard, negated, counts, line: self.line, source: self.location });
+    }
+
+    /// The operation emitted last, if it is of the instruction at hand.
+    pub fn last(&mut self) -> Option<&mut Op> {
+        let first = self.first;
+        self.insts[first..].last_mut().map(|inst| &mut inst.op)
     }
 
     pub fn temporary(&mut self) -> Slot {
@@ -318,7 +333,9 @@ impl<'d, 'm> Decoder<'d, 'm> {
                 _ => u64::from(bits),
             })),
             Operand::Double(bits) => Ok(self.constant(match ty {
-                Type::F32 | Type::B32 | Type::U32 | Type::S32 => u64::from((f64::from_bits(bits) as f32).to_bits()),
+                Type::F32 | Type::B32 | Type::U32 | Type::S32 => {
+                    u64::from((f64::from_bits(bits) as f32).to_bits())
+                }
                 _ => bits,
             })),
             _ => Err("unexpected operand".to_owned()),
@@ -433,7 +450,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
 
     pub fn at(&mut self, address: &Address, space: Space) -> Result<At> {
         match address.base {
-            None => Ok(At { space, base: self.constant(address.offset as u64), offset: 0 }),
+            None => Ok(At { space, base: self.constant(address.offset as u64), offset: 0, strong: false }),
             Some(name) => {
                 let is_register = self.register(name).is_ok();
                 let base = self.named(name, 0)?;
@@ -442,21 +459,26 @@ impl<'d, 'm> Decoder<'d, 'm> {
                     (Space::Generic, false, Some(Place::Frame(..))) => Space::Local,
                     _ => space,
                 };
-                Ok(At { space, base, offset: address.offset })
+                Ok(At { space, base, offset: address.offset, strong: false })
             }
         }
     }
 
     /// Whether a name is a `.param` or `.local` variable of the body.
     pub fn in_frame(&self, name: &str) -> bool {
-        self.body.resolve(self.scope, name).is_some_and(|b| b.variable.space != PtxSpace::Reg && b.variable.space != PtxSpace::Shared)
+        self.body
+            .resolve(self.scope, name)
+            .is_some_and(|b| b.variable.space != PtxSpace::Reg && b.variable.space != PtxSpace::Shared)
             || matches!(self.formal(name), Some(Place::Frame(..)))
     }
 
     /// The label of a branch, as its statement, resolved at the end.
     pub fn label(&self, operand: &Operand) -> Result<u32> {
         let Operand::Name(name) = operand else { return Err("expected a label".to_owned()) };
-        self.body.label(self.scope, name).map(|at| at as u32).ok_or_else(|| format!("label `{name}` is not defined"))
+        self.body
+            .label(self.scope, name)
+            .map(|at| at as u32)
+            .ok_or_else(|| format!("label `{name}` is not defined"))
     }
 
     /// The labels of a `.branchtargets`.

@@ -80,7 +80,11 @@ pub(super) fn program(module: &Module) -> Program {
 
 fn shared_variable(variable: &ptx::Variable) -> SharedVariable {
     let dynamic = variable.dimensions.first() == Some(&0);
-    SharedVariable { size: variable.size(), align: variable.align().max(if dynamic { 16 } else { 1 }), dynamic }
+    SharedVariable {
+        size: variable.size(),
+        align: variable.align().max(if dynamic { 16 } else { 1 }),
+        dynamic,
+    }
 }
 
 /// The address that stands for a function.
@@ -132,7 +136,7 @@ fn fill(
     functions: &HashMap<&str, u32>,
 ) {
     let size = ty.size() as usize;
-    let mut put = |result: &mut GlobalVariable, bits: u64| {
+    let put = |result: &mut GlobalVariable, bits: u64| {
         if let Some(place) = result.initial.get_mut(at..at.saturating_add(size.min(8))) {
             place.copy_from_slice(&bits.to_le_bytes()[..place.len()]);
         }
@@ -171,7 +175,12 @@ fn fill(
     }
 }
 
-fn entry(source: &ptx::Function, function: usize, functions: &[Function], shared: &[SharedVariable]) -> Entry {
+fn entry(
+    source: &ptx::Function,
+    function: usize,
+    functions: &[Function],
+    shared: &[SharedVariable],
+) -> Entry {
     let (offsets, bytes) = source.layout();
     let parameters = offsets.iter().zip(&source.parameters).map(|(&at, p)| (at as usize, p.size() as usize));
     // Everything reachable by calls; an indirect call may reach any function whose address is taken, so all.
@@ -238,8 +247,8 @@ fn waits_first(source: &ptx::Function) -> bool {
             }
             Statement::Instruction(instruction) => match instruction.mnemonic() {
                 "ld" if instruction.space() == Some(PtxSpace::Param) => {}
-                "mov" | "cvta" | "cvt" | "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "setp" | "and" | "or"
-                | "griddepcontrol" => {}
+                "mov" | "cvta" | "cvt" | "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "setp" | "and"
+                | "or" | "griddepcontrol" => {}
                 _ => return false,
             },
             Statement::Label(_) => return false,

@@ -160,7 +160,8 @@ mod tests {
     #[test]
     fn floats_round_and_saturate_to_integers() {
         let c = |value: f32, to, mode| {
-            convert(&ConvertSpec { integer: Some(mode), ..spec(to, Type::F32) }, value.to_bits().into()) as i64
+            convert(&ConvertSpec { integer: Some(mode), ..spec(to, Type::F32) }, value.to_bits().into())
+                as i64
         };
         assert_eq!(c(2.5, Type::S32, Mode::Nearest), 2);
         assert_eq!(c(-2.5, Type::S32, Mode::Zero), -2);
@@ -179,7 +180,10 @@ mod tests {
         for value in [0u64, 1, 16_777_217, u64::MAX, u64::MAX - 1, 1 << 63, 0x8000_0080_0000_0000] {
             assert_eq!(c(value, Type::F32, Type::U64, Mode::Nearest), u64::from((value as f32).to_bits()));
             assert_eq!(c(value, Type::F64, Type::U64, Mode::Nearest), (value as f64).to_bits());
-            assert_eq!(c(value, Type::F32, Type::S64, Mode::Nearest), u64::from((value as i64 as f32).to_bits()));
+            assert_eq!(
+                c(value, Type::F32, Type::S64, Mode::Nearest),
+                u64::from((value as i64 as f32).to_bits())
+            );
         }
         assert_eq!(c(16_777_217, Type::F32, Type::U32, Mode::Up), u64::from(16_777_218f32.to_bits()));
         assert_eq!(c(16_777_217, Type::F32, Type::U32, Mode::Zero), u64::from(16_777_216f32.to_bits()));
