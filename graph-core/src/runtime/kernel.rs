@@ -33,17 +33,25 @@ pub struct Param {
     pub kind: ParamKind,
     /// Its size as a parameter, in bytes.
     pub size: u32,
+    /// Whether the PTX proves that it is used as declared; else that is vouched for.
+    pub proved: bool,
 }
 
 impl Param {
     /// A buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
-        Param { name, kind, size: 8 }
+        Param { name, kind, size: 8, proved: false }
     }
 
     /// A scalar.
     pub const fn scalar<T>(name: &'static str) -> Param {
-        Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32 }
+        Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32, proved: false }
+    }
+
+    /// Proved to be used as declared.
+    pub const fn proved(mut self) -> Param {
+        self.proved = true;
+        self
     }
 }
 
