@@ -424,7 +424,8 @@ fn outputs_end_in_every_way_and_are_made_again() {
 fn every_order_of_the_end() {
     let _alone = alone();
     for elsewhere in [false, true] {
-        for forgotten in 0..32_u32 {
+        // None, each alone, all.
+        for forgotten in [0, 1, 2, 4, 8, 16, 31_u32] {
             for order in permutations(5) {
                 ends(&order, forgotten, elsewhere);
             }

@@ -89,8 +89,8 @@ impl Effort {
         match self {
             Effort::Quick => 3_000_000,
             Effort::Default => 13_000_000,
-            Effort::Thorough => 4_000_000_000,
-            Effort::Exhaustive => 25_000_000_000,
+            Effort::Thorough => 2_000_000_000,
+            Effort::Exhaustive => 12_000_000_000,
         }
     }
 }
