@@ -71,10 +71,10 @@ impl Access {
 }
 
 /// Expands a block of kernels.
-pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let words = words(&item);
-    let block = match syn::parse2::<ItemForeignMod>(item) {
+    let words = words(&tokens);
+    let block = match syn::parse2::<ItemForeignMod>(tokens) {
         Ok(block) => block,
         Err(error) => {
             report.error(
