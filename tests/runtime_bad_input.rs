@@ -130,7 +130,10 @@ fn sizes_that_overflow_and_memory_that_does_not_suffice() {
     let error = refused(wide(&device.ctx, 1 << 21, &mut out));
     let Error::Driver(failure) = &error else { panic!("{error:?}") };
     points_at(failure.at.as_ref().expect("a place"), "t", WIDE + 1);
-    assert_eq!((failure.call.as_str(), failure.name.as_str()), ("cuGraphAddMemAllocNode", "CUDA_ERROR_OUT_OF_MEMORY"));
+    assert_eq!(
+        (failure.call.as_str(), failure.name.as_str()),
+        ("cuGraphAddMemAllocNode", "CUDA_ERROR_OUT_OF_MEMORY")
+    );
     assert_eq!(device.live(), built);
 }
 
@@ -186,7 +189,9 @@ const SHAPED: u32 = line!() + 2;
 #[cuweave::graph]
 fn shaped(grid: u32, block: u32, shared: u32, items: u32, x: &mut [f32; 8]) {
     scale[(grid, block)](&mut x, 1.0, 8);
-    narrow[LaunchConfig { grid_dim: (1, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: shared }](&mut x, 1.0, 8);
+    narrow[LaunchConfig { grid_dim: (1, 1, 1), block_dim: (32, 1, 1), shared_mem_bytes: shared }](
+        &mut x, 1.0, 8,
+    );
     narrow[(1, 8 * items)](&mut x, 1.0, 8);
     narrow[per_item(items)](&mut x, 1.0, 8);
 }
@@ -321,7 +326,8 @@ fn outputs_that_are_not_the_expected_ones() {
 fn a_stream_that_is_capturing() {
     let device = device();
     let mut x = device.zeros(8);
-    let mut exec = ranged(&device.ctx, 0, 8, 4, &mut x).expect("it builds").instantiate().expect("it instantiates");
+    let mut exec =
+        ranged(&device.ctx, 0, 8, 4, &mut x).expect("it builds").instantiate().expect("it instantiates");
     let capturing = device.ctx.new_stream().expect("a stream");
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
     capturing.begin_capture(mode).expect("it captures");
@@ -362,7 +368,8 @@ fn with_two_devices() {
     let Error::OtherContext { at } = &error else { panic!("{error:?}") };
     points_at(at, "out", COPIES);
     let mut out = device.zeros(4);
-    let mut exec = copies(&device.ctx, 4, 4, &a, &mut out).expect("it builds").instantiate().expect("it instantiates");
+    let mut exec =
+        copies(&device.ctx, 4, 4, &a, &mut out).expect("it builds").instantiate().expect("it instantiates");
     for error in [refused(exec.launch(&there)), refused(exec.upload(&there))] {
         assert!(matches!(error, Error::StreamOfOtherContext { .. }), "{error:?}");
     }
@@ -378,7 +385,10 @@ fn nothing_is_left_behind() {
     let device = device();
     {
         let (a, b, mut out) = (device.zeros(12), device.zeros(11), device.zeros(12));
-        let mut exec = sum(&device.ctx, 3, 4, &a, &b, &mut out).expect("it builds").instantiate().expect("it instantiates");
+        let mut exec = sum(&device.ctx, 3, 4, &a, &b, &mut out)
+            .expect("it builds")
+            .instantiate()
+            .expect("it instantiates");
         exec.launch(&device.stream).expect("it launches");
     }
     device.stream.synchronize().expect("all is well");

@@ -152,7 +152,7 @@ fn every_call_fails_once() {
             if let Err(error) = result {
                 told += 1;
                 let text = error.to_string();
-                assert!(text.contains("(801)"), "`{call}` {nth}: {text}");
+                assert!(text.contains("(801)") || text.contains("(999)"), "`{call}` {nth}: {text}");
             }
             // What was made before the fault still works, once the context has told what it kept.
             let _ = ctx.check_err();
@@ -161,7 +161,11 @@ fn every_call_fails_once() {
             drop((with, again));
             let _ = ctx.check_err();
             ctx.synchronize().expect("all is well");
-            assert_eq!(cuweave_sim::live().expect("counts"), before, "`{call}` {nth} leaves something behind");
+            assert_eq!(
+                cuweave_sim::live().expect("counts"),
+                before,
+                "`{call}` {nth} leaves something behind"
+            );
         }
         println!("{call}: {struck} times");
     }

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::ir::{BufferId, Kind, Program, StatementId};
-use crate::operation::{MemoryBlock, Operation, OperationId, Operations, Place, What};
+use crate::operation::{Bounds, MemoryBlock, Operation, OperationId, Operations, Place, What};
 use crate::place::{Life, Placed};
 
 /// How the buffers of a program lie, and in which order their memory nodes stand.
@@ -24,6 +24,8 @@ pub struct Layout {
     pub alloc_after: Vec<Vec<u32>>,
     /// For each memory the memories whose frees its free follows.
     pub free_after: Vec<Vec<u32>>,
+    /// How good the plan is.
+    pub bounds: Option<Bounds>,
 }
 
 /// A join of more edges than this may get a hub: at 8 x 8 the hub of one no-op kernel drew level with direct edges
@@ -41,6 +43,7 @@ pub fn emit(program: &Program, placed: &Placed, layout: Layout, edges_before_red
         list: draft.sorted(),
         memories: layout.memories,
         places: layout.places,
+        bounds: layout.bounds,
         edges_before_reduction,
         depth,
     }

@@ -75,6 +75,24 @@ pub enum Place {
     Nowhere,
 }
 
+/// How good a plan of the temporaries is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes that one statement needs at once: no order of the statements gets below.
+    pub floor: u64,
+    /// That statement.
+    pub floor_statement: Option<StatementId>,
+    /// Bytes of the heaviest set of buffers of which none is over before another begins: no plan gets below without
+    /// more order.
+    pub antichain: u64,
+    /// That set.
+    pub antichain_buffers: Vec<BufferId>,
+    /// Bytes as planned.
+    pub planned: u64,
+    /// Whether `planned` is `antichain`.
+    pub optimal: bool,
+}
+
 /// A plan as emitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
@@ -84,6 +102,8 @@ pub struct Operations {
     pub memories: Vec<MemoryBlock>,
     /// One place a buffer of the program.
     pub places: Vec<Place>,
+    /// How good the plan of the temporaries is, where there is one.
+    pub bounds: Option<Bounds>,
     /// Edges before transitive reduction, for the report.
     pub edges_before_reduction: usize,
     /// The longest chain of kernels, copies and fills.

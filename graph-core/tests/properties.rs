@@ -177,7 +177,12 @@ fn wanted(program: &Program) -> Vec<Vec<bool>> {
 }
 
 fn emitted(checked: &Checked) -> Operations {
-    compile::back(checked.program(), &DIMS, &Wishes::default()).expect("it can be emitted")
+    emitted_as(checked, Memory::Nodes)
+}
+
+fn emitted_as(checked: &Checked, memory: Memory) -> Operations {
+    let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
+    compile::back(checked.program(), &DIMS, &wishes).expect("it can be emitted")
 }
 
 fn operation_of(operations: &Operations, statement: usize) -> usize {
@@ -194,14 +199,18 @@ fn reach_of(operations: &Operations) -> Vec<Vec<bool>> {
     closure(operations.list.len(), &edges)
 }
 
+fn lowering() -> impl Strategy<Value = Memory> {
+    prop_oneof![Just(Memory::Nodes), Just(Memory::Arena), Just(Memory::Owned)]
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn operations_order_what_conflicts_and_nothing_else(random in random()) {
+    fn operations_order_what_conflicts_and_nothing_else(random in random(), memory in lowering()) {
         let checked = checked(&random);
         let program = checked.program();
-        let operations = emitted(&checked);
+        let operations = emitted_as(&checked, memory);
         let (wanted, reach) = (wanted(program), reach_of(&operations));
         let work: Vec<usize> =
             (0..program.statements.len()).filter(|&s| !program.statements[s].kind.is_memory()).collect();
@@ -293,6 +302,48 @@ proptest! {
                             prop_assert!(wanted[u][v], "b{} and b{} may share bytes, s{} and s{} overlap", b, c, u, v);
                         }
                     }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn buffers_that_share_bytes_of_an_arena_are_never_alive_at_once(random in random(), node in any::<bool>()) {
+        let checked = checked(&random);
+        let program = checked.program();
+        let operations = emitted_as(&checked, if node { Memory::Arena } else { Memory::Owned });
+        let wanted = wanted(program);
+        let reach = reach_of(&operations);
+        let users = |buffer: usize| -> Vec<usize> {
+            (0..program.statements.len())
+                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .collect()
+        };
+        let range = |buffer: usize| match operations.places[buffer] {
+            Place::Inside { memory, offset } => Some((memory, offset, offset + 48)),
+            _ => None,
+        };
+        for b in 0..program.buffers.len() {
+            let Some((memory, lo, hi)) = range(b) else { continue };
+            prop_assert!(hi <= operations.memories[memory as usize].bytes);
+            prop_assert_eq!(lo % 256, 0);
+            let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+            let returned = program.outputs.contains(&(b as u32));
+            let (alloc, free) = (find(What::Alloc { memory }), find(What::Free { memory }));
+            prop_assert_eq!(alloc.is_some(), node || returned);
+            prop_assert_eq!(free.is_some(), node && !returned);
+            for &user in &users(b) {
+                let user = operation_of(&operations, user);
+                prop_assert!(alloc.is_none_or(|alloc| reach[alloc][user]));
+                prop_assert!(free.is_none_or(|free| reach[user][free]));
+            }
+            for c in 0..b {
+                let Some((other, start, end)) = range(c) else { continue };
+                if other == memory && lo < end && start < hi {
+                    let over = |first: usize, then: usize| {
+                        users(first).iter().all(|&u| users(then).iter().all(|&v| wanted[u][v]))
+                    };
+                    prop_assert!(over(b, c) || over(c, b), "b{} and b{} share bytes", b, c);
                 }
             }
         }

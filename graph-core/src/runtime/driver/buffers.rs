@@ -2,13 +2,14 @@
 
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
+use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, PinnedHostSlice, SyncOnDrop};
 
 use super::super::error::{Error, Result};
-use super::{Event, Failure, Outcome};
+use super::{Event, Failure, Outcome, UNKNOWN};
 
 /// Where a pinned slice lies and the event that guards it. `stream` is made to wait for that event.
 pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64, Event) {
@@ -36,10 +37,17 @@ pub struct Made<T>(ManuallyDrop<CudaSlice<T>>);
 impl<T> Made<T> {
     /// A buffer of `len` elements, owned by a stream.
     pub fn new(stream: &Arc<CudaStream>, address: u64, len: u64) -> Result<Made<T>> {
-        // cudarc unwraps the creation of two events: fail here where it would panic.
+        // cudarc unwraps the creation of two events: fail here where it would panic, and catch it where the
+        // driver fails between this one and those two.
         stream.context().new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-        // SAFETY: it is used only while the allocation lives, and never freed through.
-        Ok(Made(ManuallyDrop::new(unsafe { stream.upgrade_device_ptr(address, len as usize) })))
+        let upgrade = AssertUnwindSafe(|| {
+            // SAFETY: it is used only while the allocation lives, and never freed through.
+            unsafe { stream.upgrade_device_ptr(address, len as usize) }
+        });
+        match std::panic::catch_unwind(upgrade) {
+            Ok(buffer) => Ok(Made(ManuallyDrop::new(buffer))),
+            Err(_) => Err(Error::from(Failure { call: "cuEventCreate", code: UNKNOWN })),
+        }
     }
 
     /// Lends it. Nothing else may use it until what is lent is gone or forgotten, and it may not be dropped before.
