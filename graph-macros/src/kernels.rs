@@ -158,6 +158,7 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
         .collect();
     // No name that a parameter's could meet.
     let launch = Ident::new("launch", Span::mixed_site());
+    let count = parameters.len();
     for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
         let label = parameter.to_string();
         match kind {
@@ -176,7 +177,7 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
                 );
                 arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
-                steps.push(quote!(#launch.buffer(#argument, #len)?;));
+                steps.push(quote!(#launch.buffer(#argument, #len);));
             }
         }
     }
@@ -189,13 +190,10 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
 
             // The user's arguments and nothing else, so that rustc counts what they count.
             #[doc(hidden)]
-            pub fn __launch<#(#generics),*>(
-                #(#arguments),*
-            ) -> impl FnOnce(&mut #private::Launch<'_>) -> ::cuweave::Result<()> {
-                move |#launch| {
-                    #(#steps)*
-                    ::core::result::Result::Ok(())
-                }
+            pub fn __launch<#(#generics),*>(#(#arguments),*) -> #private::Arguments {
+                let mut #launch = #private::Arguments::new(#count);
+                #(#steps)*
+                #launch
             }
         }
     }

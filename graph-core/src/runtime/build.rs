@@ -73,15 +73,15 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 }
 
 /// The place of a buffer's declaration.
-pub(super) fn at_buffer(program: &Program, buffer: BufferId) -> At {
+pub(super) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
     let declared = &program.buffers[buffer as usize];
-    At { name: declared.name.to_string(), file: program.file.to_string(), line: declared.line }
+    Box::new(At { name: declared.name.to_string(), file: program.file.to_string(), line: declared.line })
 }
 
 /// The place of a statement.
-pub(super) fn at_statement(program: &Program, statement: StatementId) -> At {
+pub(super) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
     let statement = &program.statements[statement as usize];
-    At { name: statement.name.to_string(), file: program.file.to_string(), line: statement.line }
+    Box::new(At { name: statement.name.to_string(), file: program.file.to_string(), line: statement.line })
 }
 
 /// The values of lengths and bounds; one without a value is told with what it belongs to.
@@ -106,7 +106,7 @@ fn values(program: &Program, dims: Vec<Dim>) -> Result<Vec<u64>> {
 }
 
 /// The first buffer or node that a length or bound belongs to.
-fn user_of(program: &Program, dim: DimId) -> (&'static str, At) {
+fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
     if let Some(buffer) = program.buffers.iter().position(|buffer| buffer.len == dim) {
         return ("the length", at_buffer(program, buffer as BufferId));
     }
@@ -115,9 +115,10 @@ fn user_of(program: &Program, dim: DimId) -> (&'static str, At) {
     };
     match program.statements.iter().position(uses) {
         Some(statement) => ("a bound", at_statement(program, statement as StatementId)),
-        None => {
-            ("the budget", At { name: program.name.to_string(), file: program.file.to_string(), line: 0 })
-        }
+        None => (
+            "the budget",
+            Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
+        ),
     }
 }
 

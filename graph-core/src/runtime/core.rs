@@ -342,7 +342,7 @@ impl Core {
     }
 
     /// The place in the source that an operation speaks of.
-    fn at(&self, operation: &Operation) -> At {
+    fn at(&self, operation: &Operation) -> Box<At> {
         match (operation.sources.first(), &operation.what) {
             (Some(&source), _) => at_statement(self.program, source),
             (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(memory),
@@ -351,7 +351,7 @@ impl Core {
         }
     }
 
-    fn at_memory(&self, memory: u32) -> At {
+    fn at_memory(&self, memory: u32) -> Box<At> {
         let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
         let mut buffers = self.operations.places.iter().enumerate().filter(|(_, place)| inside(place));
         match (buffers.next(), buffers.next()) {
@@ -361,9 +361,9 @@ impl Core {
     }
 
     /// A name of our own, at the line of the function's first statement.
-    fn at_function(&self, name: &str) -> At {
+    fn at_function(&self, name: &str) -> Box<At> {
         let line = self.program.statements.first().map_or(0, |statement| statement.line);
-        At { name: name.to_owned(), file: self.program.file.to_string(), line }
+        Box::new(At { name: name.to_owned(), file: self.program.file.to_string(), line })
     }
 
     /// Instantiates.

@@ -31,7 +31,7 @@ pub struct DriverFailure {
     /// The call, `cuGraphAddKernelNode`.
     pub call: String,
     /// What it was made for.
-    pub at: Option<At>,
+    pub at: Option<Box<At>>,
     /// The error's number.
     pub code: u32,
     /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
@@ -84,7 +84,7 @@ pub enum Error {
         /// Whether a length or a bound.
         what: &'static str,
         /// The buffer, or the node that uses the range.
-        at: At,
+        at: Box<At>,
         /// The expression.
         text: String,
         /// Why it has no value.
@@ -94,7 +94,7 @@ pub enum Error {
     #[error("{at} has zero length: `{text}`")]
     ZeroLength {
         /// The buffer, or the node that fills or copies nothing.
-        at: At,
+        at: Box<At>,
         /// The expression of its length.
         text: String,
     },
@@ -102,7 +102,7 @@ pub enum Error {
     #[error("{at} has {len} elements, and `{text}` = {needed} are declared")]
     TooShort {
         /// The argument.
-        at: At,
+        at: Box<At>,
         /// What it has.
         len: u64,
         /// The declared length's expression.
@@ -114,7 +114,7 @@ pub enum Error {
     #[error("{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is no range of its {len} elements")]
     Range {
         /// The node.
-        at: At,
+        at: Box<At>,
         /// The buffer.
         buffer: String,
         /// The range's text.
@@ -132,7 +132,7 @@ pub enum Error {
     )]
     Extent {
         /// The node.
-        at: At,
+        at: Box<At>,
         /// The kernel.
         kernel: String,
         /// Its parameter.
@@ -150,7 +150,7 @@ pub enum Error {
     )]
     PartlyWritten {
         /// The node.
-        at: At,
+        at: Box<At>,
         /// The kernel.
         kernel: String,
         /// The buffer.
@@ -164,7 +164,7 @@ pub enum Error {
     #[error("{at} copies {from} elements of `{source_name}` to {to} of `{target_name}`")]
     CopyLength {
         /// The node.
-        at: At,
+        at: Box<At>,
         /// Where from.
         source_name: String,
         /// How many.
@@ -178,7 +178,7 @@ pub enum Error {
     #[error("{at}: {reason}")]
     Config {
         /// The node.
-        at: At,
+        at: Box<At>,
         /// Why.
         reason: String,
     },
@@ -186,21 +186,21 @@ pub enum Error {
     #[error("the arguments {first} and {second} overlap, and the graph may write one of them")]
     Overlap {
         /// One.
-        first: At,
+        first: Box<At>,
         /// The other.
-        second: At,
+        second: Box<At>,
     },
     /// A buffer of another context.
     #[error("{at} is a buffer of another context than the one that the graph is built for")]
     OtherContext {
         /// The argument.
-        at: At,
+        at: Box<At>,
     },
     /// A buffer whose address does not suit its elements.
     #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]
     Misaligned {
         /// The argument.
-        at: At,
+        at: Box<At>,
         /// The alignment.
         align: u32,
     },
@@ -240,7 +240,7 @@ pub enum Error {
     #[error("{at}: {reason}")]
     WrongOutput {
         /// The argument.
-        at: At,
+        at: Box<At>,
         /// Why.
         reason: &'static str,
     },
@@ -252,15 +252,15 @@ pub enum Error {
         /// The variable.
         variable: String,
         /// The earlier launch.
-        first: At,
+        first: Box<At>,
         /// The later one.
-        second: At,
+        second: Box<At>,
     },
     /// An argument that reaches a length cannot be set.
     #[error("{at} reaches a length or a bound, and cannot be set: build the graph again")]
     BuildAgain {
         /// The argument.
-        at: At,
+        at: Box<At>,
     },
     /// An earlier failure left the graph half changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
@@ -275,13 +275,13 @@ pub enum Error {
 
 impl Error {
     /// The error of a failed driver call.
-    pub(super) fn driver(failure: Failure, at: Option<At>) -> Error {
+    pub(super) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
         Error::Driver(Box::new(describe(failure, at)))
     }
 }
 
 /// What a failed call says of itself, while the driver can still be asked.
-pub(super) fn describe(failure: Failure, at: Option<At>) -> DriverFailure {
+pub(super) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
     let (name, mut text) = driver::error_name(failure.code);
     let log = driver::log_since_mark();
     if !log.is_empty() {
@@ -304,7 +304,7 @@ mod tests {
     fn a_driver_failure_names_call_node_place_and_error() {
         let failure = DriverFailure {
             call: "cuGraphAddMemAllocNode".into(),
-            at: Some(At { name: "h".into(), file: "src/main.rs".into(), line: 12 }),
+            at: Some(Box::new(At { name: "h".into(), file: "src/main.rs".into(), line: 12 })),
             code: 2,
             name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
             text: "out of memory".into(),

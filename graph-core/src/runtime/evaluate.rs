@@ -63,9 +63,13 @@ pub struct Evaluation<'b> {
 }
 
 impl Evaluation<'_> {
-    fn at(&self) -> At {
+    fn at(&self) -> Box<At> {
         let statement = &self.program.statements[self.statement as usize];
-        At { name: statement.name.to_string(), file: self.program.file.to_string(), line: statement.line }
+        Box::new(At {
+            name: statement.name.to_string(),
+            file: self.program.file.to_string(),
+            line: statement.line,
+        })
     }
 
     fn config(&self, reason: String) -> Error {
@@ -94,19 +98,7 @@ impl Evaluation<'_> {
     /// # Errors
     ///
     /// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
-    pub fn run(
-        &mut self,
-        kernel: &'static Kernel,
-        config: impl Config,
-        arguments: impl FnOnce(&mut Launch<'_>) -> Result<()>,
-    ) -> Result<()> {
-        let mut launch = self.launch(kernel, config)?;
-        arguments(&mut launch)?;
-        launch.finish()
-    }
-
-    /// Begins a launch: its parameters follow in order.
-    pub fn launch(&mut self, kernel: &'static Kernel, config: impl Config) -> Result<Launch<'_>> {
+    pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
         let info = self.modules.function(kernel)?;
         let block_limits = BlockLimits { most: info.most_threads, required: kernel.required_block };
         let shape = config.shape(block_limits).map_err(|reason| self.config(reason))?;
@@ -114,23 +106,48 @@ impl Evaluation<'_> {
         if shape.shared > info.dynamic_shared {
             self.modules.raise_dynamic_shared(kernel, shape.shared)?;
         }
-        // The room of the record before is used again.
-        let (mut words, mut starts, mut buffers) = match std::mem::take(self.record) {
-            Recorded::Launch(record) => (record.words, record.starts, record.buffers),
-            _ => (Vec::new(), Vec::with_capacity(kernel.params.len()), Vec::new()),
-        };
-        words.clear();
-        starts.clear();
-        buffers.clear();
-        let evaluation = Evaluation {
-            program: self.program,
-            dims: self.dims,
-            limits: self.limits,
-            modules: self.modules,
-            statement: self.statement,
-            record: self.record,
-        };
-        Ok(Launch { evaluation, record: LaunchRecord { kernel, info, shape, words, starts, buffers } })
+        let Arguments { mut words, starts, buffers: given } = arguments;
+        if starts.len() != kernel.params.len() {
+            let (count, declared) = (starts.len(), kernel.params.len());
+            return Err(Error::Plan(format!("{} gives {count} parameters of {declared}", self.at())));
+        }
+        let mut buffers = Vec::with_capacity(given.len());
+        for (parameter, access, extent) in given {
+            let offset = self.extent(kernel, parameter, access, extent)?;
+            // The buffer's own address is added once it is known.
+            words[starts[parameter as usize] as usize] = driver::address_word(offset);
+            buffers.push((parameter, access));
+        }
+        *self.record = Recorded::Launch(LaunchRecord { kernel, info, shape, words, starts, buffers });
+        Ok(())
+    }
+
+    /// Checks a buffer argument against the extent that its parameter declares: the bytes from the buffer's start.
+    fn extent(&self, kernel: &Kernel, parameter: u32, access: u32, extent: Dim) -> Result<u64> {
+        let access = self.access(access)?;
+        let parameter = kernel.params[parameter as usize].name;
+        let extent = extent.value().map_err(|fault| Error::Size {
+            what: "the extent",
+            at: self.at(),
+            text: parameter.to_owned(),
+            fault,
+        })?;
+        let (len, buffer, kernel) = (self.len(access), self.name(access), kernel.name.to_owned());
+        if extent > len {
+            return Err(Error::Extent {
+                at: self.at(),
+                kernel,
+                parameter: parameter.to_owned(),
+                buffer,
+                extent,
+                len,
+            });
+        }
+        if access.relied_on && extent != len {
+            return Err(Error::PartlyWritten { at: self.at(), kernel, buffer, extent, len });
+        }
+        let element = u64::from(self.program.buffers[access.buffer as usize].element);
+        Ok(self.dims[access.lo as usize] * element)
     }
 
     /// A fill with a value.
@@ -167,68 +184,32 @@ impl Evaluation<'_> {
     }
 }
 
-/// A launch that is being given its parameters.
-pub struct Launch<'e> {
-    evaluation: Evaluation<'e>,
-    record: LaunchRecord,
+/// The arguments of a launch as its kernel's item lists them.
+#[derive(Debug, Default)]
+pub struct Arguments {
+    words: Vec<Word>,
+    /// The word at which each parameter begins.
+    starts: Vec<u32>,
+    /// The parameters that are buffers: which, which access of the statement, how many elements the kernel touches.
+    buffers: Vec<(u32, u32, Dim)>,
 }
 
-impl Launch<'_> {
-    fn next(&self) -> Option<(&'static str, u32)> {
-        self.record.kernel.params.get(self.record.starts.len()).map(|param| (param.name, param.size))
+impl Arguments {
+    /// None yet, of that many.
+    pub fn new(count: usize) -> Arguments {
+        Arguments { words: Vec::with_capacity(count), starts: Vec::with_capacity(count), buffers: Vec::new() }
     }
 
     /// The next parameter is a buffer, of which the kernel touches `extent` elements.
-    pub fn buffer(&mut self, mark: impl Mark, extent: Dim) -> Result<()> {
-        let access = self.evaluation.access(mark.access())?;
-        let parameter = self.next().map_or("?", |(name, _)| name);
-        let at = || self.evaluation.at();
-        let extent = extent.value().map_err(|fault| Error::Size {
-            what: "the extent",
-            at: at(),
-            text: parameter.to_owned(),
-            fault,
-        })?;
-        let len = self.evaluation.len(access);
-        let kernel = || self.record.kernel.name.to_owned();
-        if extent > len {
-            let buffer = self.evaluation.name(access);
-            return Err(Error::Extent {
-                at: at(),
-                kernel: kernel(),
-                parameter: parameter.to_owned(),
-                buffer,
-                extent,
-                len,
-            });
-        }
-        if access.relied_on && extent != len {
-            let buffer = self.evaluation.name(access);
-            return Err(Error::PartlyWritten { at: at(), kernel: kernel(), buffer, extent, len });
-        }
-        let element = u64::from(self.evaluation.program.buffers[access.buffer as usize].element);
-        let offset = self.evaluation.dims[access.lo as usize] * element;
-        self.record.buffers.push((self.record.starts.len() as u32, mark.access()));
-        self.record.starts.push(self.record.words.len() as u32);
-        // The buffer's own address is added once it is known.
-        self.record.words.push(driver::address_word(offset));
-        Ok(())
+    pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
+        self.buffers.push((self.starts.len() as u32, mark.access(), extent));
+        self.starts.push(self.words.len() as u32);
+        self.words.push(driver::address_word(0));
     }
 
     /// The next parameter is a scalar.
     pub fn scalar<T: Copy + DeviceRepr>(&mut self, value: T) {
-        let start = driver::push_value(&mut self.record.words, value);
-        self.record.starts.push(start as u32);
-    }
-
-    /// That was the last parameter.
-    pub fn finish(self) -> Result<()> {
-        let (given, declared) = (self.record.starts.len(), self.record.kernel.params.len());
-        if given != declared {
-            let what = format!("{} gives {given} parameters of {declared}", self.evaluation.at());
-            return Err(Error::Plan(what));
-        }
-        *self.evaluation.record = Recorded::Launch(self.record);
-        Ok(())
+        let start = driver::push_value(&mut self.words, value);
+        self.starts.push(start as u32);
     }
 }

@@ -60,7 +60,7 @@ pub mod private {
     pub use super::config::{Config, PerItem, per_item};
     pub use super::dims::{Dim, Dims, ToDim, dim};
     pub use super::error::{Error, Result};
-    pub use super::evaluate::{Evaluation, Launch};
+    pub use super::evaluate::{Arguments, Evaluation};
     pub use super::graph::{Exec, ExecCore, Graph, GraphFn, Scalar};
     pub use super::hook::change_next_plan;
     pub use super::kernel::{Kernel, Loaded, Module, Param, ParamKind, load};

@@ -30,7 +30,7 @@ pub struct Slot {
     ctx: Arc<CudaContext>,
     address: u64,
     len: u64,
-    at: At,
+    at: Box<At>,
     /// Records the free, for the next launch to wait for.
     freed: Arc<CudaEvent>,
     /// The graph that makes it.
@@ -91,7 +91,7 @@ impl Slot {
         ctx: &Arc<CudaContext>,
         address: u64,
         len: u64,
-        at: At,
+        at: Box<At>,
         maker: u64,
     ) -> Result<Slot> {
         let freed = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;

@@ -71,7 +71,7 @@ impl<A: GraphFn> ExecCore<A> {
         if scalar.dims {
             let file = self.core.program.file.to_string();
             return Err(Error::BuildAgain {
-                at: At { name: scalar.name.to_owned(), file, line: scalar.line },
+                at: Box::new(At { name: scalar.name.to_owned(), file, line: scalar.line }),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
