@@ -1,1 +1,142 @@
 //! A CUDA driver for machines without a GPU.
+//!
+//! [`load`] makes a simulated `libcuda` the driver of the process, unless a real one is there. Programs that find
+//! the driver at run time, as cudarc does, then run on the CPU, and everything that the real driver lets pass in
+//! silence is checked: accesses outside live memory, races between the nodes of a graph, reads of memory that
+//! nothing has written.
+//!
+//! ```
+//! let driver = cuweave_sim::load().unwrap();
+//! println!("running on the {driver}");
+//!
+//! let context = cudarc::driver::CudaContext::new(0).unwrap();
+//! let stream = context.default_stream();
+//! let numbers = stream.clone_htod(&[1.0f32, 2.0, 3.0]).unwrap();
+//! assert_eq!(stream.clone_dtoh(&numbers).unwrap(), [1.0, 2.0, 3.0]);
+//! ```
+//!
+//! Call it first thing in each test or `main`: once anything has looked for a driver, it is too late.
+//!
+//! # Settings
+//!
+//! | variable | |
+//! |---|---|
+//! | `CUWEAVE_DRIVER` | `sim`, `cuda`, or `auto` (default): the real driver where one opens, initialises and has a device |
+//! | `CUWEAVE_SIM_VERSION` | the CUDA version that the simulated driver presents itself as, such as `12.4`; default 13.0 |
+//! | `CUWEAVE_SIM_DEVICES` | the number of devices; default 1 |
+//! | `CUWEAVE_SIM_SEED` | the order in which the nodes of a graph run: 0 (default) is the order of their making, every other number another one that the edges allow |
+//! | `CUWEAVE_SIM_STRICT` | `1`: conflicts between the threads of one kernel are errors, not warnings |
+//! | `CUWEAVE_SIM_REUSE` | `0`: no allocation of a graph takes the address of an earlier one, so that every use after a free is seen |
+//! | `CUWEAVE_SIM_INITIALISED` | `0`: kernels may read memory that nothing has written |
+//! | `CUWEAVE_SIM_INSTRUCTIONS` | the most instructions that one thread of a kernel may run; default 16,777,216 |
+//! | `CUWEAVE_SIM_LIBRARY` | the simulated driver's file, if it lies where [`load`] does not look |
+//!
+//! # Speed
+//!
+//! Cargo builds dependencies of tests without optimisation, which makes the simulated driver some twenty times
+//! slower. In `Cargo.toml`:
+//!
+//! ```toml
+//! [profile.dev.package.cuweave-sim-driver]
+//! opt-level = 3
+//! ```
+
+#![warn(missing_docs)]
+
+mod find;
+mod real;
+mod simulator;
+
+pub use simulator::{
+    Live, Report, calls, clear_faults, fail, library_folder, live, reports, seed, take_reports,
+};
+
+use std::fmt;
+use std::sync::Mutex;
+
+/// Why no driver could be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// `CUWEAVE_DRIVER` is none of the words that it may be.
+    #[error("`CUWEAVE_DRIVER` is `{0}`, and may be `sim`, `cuda` or `auto`")]
+    Setting(String),
+    /// `CUWEAVE_DRIVER=cuda`, and there is no real driver that works.
+    #[error("there is no CUDA driver with a device: {0}")]
+    NoDriver(String),
+    /// The simulated driver is for Linux.
+    #[error("the simulated driver runs on 64-bit Linux only")]
+    Platform,
+    /// The simulated driver's library was not found.
+    #[error(
+        "the simulated driver `libcuweave_sim_driver*.so` is in none of {0}; help: `CUWEAVE_SIM_LIBRARY` can name it"
+    )]
+    NotFound(String),
+    /// Libraries were found, all of other builds.
+    #[error("the simulated driver is of another build than this program: {0}; help: build anew")]
+    OtherBuild(String),
+    /// The library did not open.
+    #[error("the simulated driver `{path}` does not open: {reason}")]
+    Open {
+        /// The library.
+        path: String,
+        /// What the loader says.
+        reason: String,
+    },
+    /// Another `libcuda` was opened before: the process has its driver.
+    #[error(
+        "the process uses another `libcuda` already; help: call `cuweave_sim::load` before anything else"
+    )]
+    TooLate,
+    /// What the simulated driver answered, as a CUDA error code.
+    #[error("the simulated driver refuses with CUDA error {0}")]
+    Driver(u32),
+    /// A function that only the simulated driver has was called without it.
+    #[error("the simulated driver is not loaded")]
+    NotLoaded,
+}
+
+/// The driver of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Driver {
+    simulated: bool,
+    version: (u32, u32),
+}
+
+impl Driver {
+    /// Whether it is the simulated one.
+    pub fn is_simulated(&self) -> bool {
+        self.simulated
+    }
+
+    /// The CUDA version that it supports, or presents itself as.
+    pub fn version(&self) -> (u32, u32) {
+        self.version
+    }
+}
+
+impl fmt::Display for Driver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (major, minor) = self.version;
+        let name = if self.simulated { "simulated driver" } else { "NVIDIA driver" };
+        write!(f, "{name}, CUDA {major}.{minor}")
+    }
+}
+
+/// Makes sure that the process has a CUDA driver: the real one, or else the simulated one.
+///
+/// The first call decides; later ones give its answer. What `CUWEAVE_DRIVER` says is done, see the crate's page.
+pub fn load() -> Result<Driver, Error> {
+    static DRIVER: Mutex<Option<Result<Driver, Error>>> = Mutex::new(None);
+    let mut driver = DRIVER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    driver.get_or_insert_with(choose).clone()
+}
+
+fn choose() -> Result<Driver, Error> {
+    let wanted = std::env::var("CUWEAVE_DRIVER").unwrap_or_else(|_| "auto".to_owned());
+    match wanted.trim() {
+        "cuda" => real::open().map_err(Error::NoDriver),
+        "sim" => simulator::open(),
+        "auto" | "" => real::open().or_else(|_| simulator::open()),
+        other => Err(Error::Setting(other.to_owned())),
+    }
+}

@@ -1,1 +1,82 @@
-//! Everything that talks to the CUDA driver.
+//! The runtime: graph functions become graphs of the driver, and are launched.
+//!
+//! ```text
+//! Args --bind--> operands --build--> Core (evaluate, check, plan, add) = Graph --instantiate--> Exec --launch-->
+//! ```
+//!
+//! - `driver`: the driver's calls, the one module with `unsafe`;
+//! - `bind`, `operand`: what arguments are bound to, and how its uses are ordered with the graph's;
+//! - `mark`, `kernel`, `modules`, `config`, `dims`, `evaluate`: what generated code says of kernels and launches;
+//! - `build`, `hidden`, `core`: from arguments to nodes;
+//! - `graph`, `launch`, `set`, `output`: the graph and the exec, and what can be done with them;
+//! - `annotate`, `hook`: what the simulated driver is told, and the way for tests to give it a broken plan;
+//! - `report`, `dot`, `pool`, `context`, `error`.
+//!
+//! No memory is used after it is freed, whatever safe code drops, forgets or moves: `operand` and `output` say why.
+
+mod annotate;
+mod bind;
+mod build;
+mod config;
+mod context;
+mod core;
+mod dims;
+mod dot;
+mod driver;
+mod error;
+mod evaluate;
+mod graph;
+mod hidden;
+mod hook;
+mod kernel;
+mod launch;
+mod mark;
+mod modules;
+mod operand;
+mod output;
+mod pool;
+mod report;
+mod set;
+
+pub use bind::{
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned, Shared,
+    SharedPinned, Taken,
+};
+pub use context::context;
+pub use error::{At, DriverFailure, Error, Result};
+pub use graph::{Exec, Graph, GraphFn};
+pub use kernel::Loaded;
+pub use output::{Output, OutputDescription};
+pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
+pub use report::Report;
+
+/// What generated code is made of. Nothing here is for users, and all of it may change.
+pub mod private {
+    pub use super::bind::{
+        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Shared,
+        SharedPinned, Taken,
+    };
+    pub use super::build::build;
+    pub use super::config::{Config, PerItem, per_item};
+    pub use super::dims::{Dim, Dims, ToDim, dim};
+    pub use super::error::{Error, Result};
+    pub use super::evaluate::{Arguments, Evaluation};
+    pub use super::graph::{Exec, ExecCore, Graph, GraphFn, Scalar};
+    pub use super::hook::change_next_plan;
+    pub use super::kernel::{Kernel, Loaded, Module, Param, ParamKind, load};
+    pub use super::mark::{Fits, param};
+    /// The kinds of buffer arguments.
+    pub mod mark {
+        pub use super::super::mark::{Atomic, Fresh, Shared, Unique};
+    }
+    pub use super::operand::Visitor;
+    pub use super::output::{Handed, HandedOver, Output, OutputDescription};
+    pub use crate::ir::{self, Access, Buffer, Kind, Mode, Origin, Program, Statement};
+}
+
+/// Keeps a failure of a drop in the context, as cudarc does.
+fn record(ctx: &cudarc::driver::CudaContext, failure: driver::Failure) {
+    // cudarc keeps an error as its enum, which has no room for codes that it does not know: those are told as
+    // unknown.
+    ctx.record_err::<()>(Err(cudarc::driver::DriverError(driver::known_code(failure.code))));
+}

@@ -1,0 +1,681 @@
+//! Stage 2: what is wrong with an ordered program.
+//!
+//! Rules, in the order in which they are looked for:
+//! - CW201: one launch borrows a buffer mutably and also otherwise;
+//! - CW205: a write through an argument that is borrowed shared;
+//! - CW102, CW103, CW104, CW105: use, free or return after a free, free of what the graph does not own;
+//! - CW202, CW203: explicit order that does not suffice;
+//! - CW101, CW107: a read, or a return, of what nothing has written;
+//! - CW106: a warning for an allocation that is of no use.
+//!
+//! Only this module makes a [`Checked`], and only a [`Checked`] is emitted. It also settles what `&mut` means at
+//! each launch: [`Mode::ReadWrite`] where the elements are all written already, else [`Mode::Write`], and which of
+//! those writes a later read counts on.
+
+use crate::diagnostic::{Diagnostic, Site};
+use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
+use crate::order::Ordered;
+use crate::poly::Poly;
+use crate::reach::Reach;
+
+/// An ordered program without faults.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    ordered: Ordered,
+}
+
+impl Checked {
+    /// The program, with its edges and the settled modes.
+    pub fn program(&self) -> &Program {
+        &self.ordered.source.program
+    }
+
+    /// The order it was checked under.
+    pub fn ordered(&self) -> &Ordered {
+        &self.ordered
+    }
+}
+
+/// Checks a program. The second part holds the faults, then there is no program, or only warnings.
+pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
+    let lives = lives(&ordered);
+    let mut found = Vec::new();
+    borrows(&ordered, &mut found);
+    let used_after = uses_after_free(&ordered, &lives, &mut found);
+    ownership(&ordered, &lives, &used_after, &mut found);
+    if ordered.source.program.options.order == Order::Explicit && !ordered.source.order_unknown {
+        let assumed = unordered_conflicts(&ordered, &mut found);
+        outside_life(&ordered, &lives, &assumed, &mut found);
+    }
+    let settled = initialised(&ordered, &lives, &mut found);
+    usefulness(&ordered, &lives, &mut found);
+    found.sort_by_key(|diagnostic| diagnostic.site);
+    if found.iter().any(|diagnostic| !diagnostic.is_warning()) {
+        return (None, found);
+    }
+    let program = &mut ordered.source.program;
+    for (id, index, mode, relied_on) in settled {
+        let access = &mut program.statements.to_mut()[id as usize].accesses.to_mut()[index as usize];
+        access.mode = mode;
+        access.relied_on = relied_on;
+    }
+    for (id, after) in std::mem::take(&mut ordered.memory_after) {
+        program.statements.to_mut()[id as usize].after = after.into();
+    }
+    program.edges_before_reduction = ordered.edges_before_reduction as u32;
+    program.edges = ordered
+        .preds
+        .iter()
+        .enumerate()
+        .flat_map(|(to, list)| list.iter().map(move |&from| (from, to as StatementId)))
+        .collect();
+    (Some(Checked { ordered }), found)
+}
+
+/// What the statements say of a buffer.
+#[derive(Clone, Debug, Default)]
+struct Life {
+    alloc: Option<StatementId>,
+    /// The first `free` of it.
+    free: Option<StatementId>,
+    /// Index in the tail.
+    output: Option<u32>,
+    /// Its accesses in program order.
+    accesses: Vec<(StatementId, u32)>,
+}
+
+fn lives(ordered: &Ordered) -> Vec<Life> {
+    let program = &ordered.source.program;
+    let mut lives = vec![Life::default(); program.buffers.len()];
+    for (id, statement) in program.statements.iter().enumerate() {
+        let id = id as StatementId;
+        match statement.kind {
+            Kind::Alloc(buffer) => lives[buffer as usize].alloc = Some(id),
+            Kind::Free(buffer) => {
+                lives[buffer as usize].free.get_or_insert(id);
+            }
+            Kind::Launch | Kind::Fill | Kind::Copy => {}
+        }
+        for (index, access) in statement.accesses.iter().enumerate() {
+            lives[access.buffer as usize].accesses.push((id, index as u32));
+        }
+    }
+    for (index, &buffer) in program.outputs.iter().enumerate() {
+        lives[buffer as usize].output.get_or_insert(index as u32);
+    }
+    lives
+}
+
+impl Ordered {
+    fn poisoned(&self, buffer: BufferId) -> bool {
+        self.source.poisoned.get(buffer as usize).copied().unwrap_or(false)
+    }
+
+    fn access(&self, (id, index): (StatementId, u32)) -> &Access {
+        &self.source.program.statements[id as usize].accesses[index as usize]
+    }
+
+    fn overlap(&self, a: &Access, b: &Access) -> bool {
+        !self.facts.disjoint(self.source.range(a), self.source.range(b))
+    }
+
+    /// `` `name` (line 3) ``.
+    fn at(&self, id: StatementId) -> String {
+        let statement = &self.source.program.statements[id as usize];
+        format!("`{}` (line {})", statement.name, statement.line)
+    }
+
+    fn line(&self, id: StatementId) -> u32 {
+        self.source.program.statements[id as usize].line
+    }
+
+    /// `b`, or `b[lo..hi]` for a part of it.
+    fn slice(&self, access: &Access) -> String {
+        let program = &self.source.program;
+        let buffer = &program.buffers[access.buffer as usize];
+        let (lo, hi) = self.source.range(access);
+        if lo.as_constant() == Some(0) && *hi == self.source.polys[buffer.len as usize] {
+            return buffer.name.to_string();
+        }
+        format!("{}[{}..{}]", buffer.name, program.dims[access.lo as usize], program.dims[access.hi as usize])
+    }
+
+    fn buffer_name(&self, buffer: BufferId) -> &str {
+        &self.source.program.buffers[buffer as usize].name
+    }
+}
+
+/// CW201, CW205.
+fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
+    let program = &ordered.source.program;
+    for (id, statement) in program.statements.iter().enumerate() {
+        let id = id as StatementId;
+        for (index, access) in statement.accesses.iter().enumerate() {
+            if ordered.poisoned(access.buffer) {
+                continue;
+            }
+            let buffer = &program.buffers[access.buffer as usize];
+            let site = Site::Access(id, index as u32);
+            let shared = matches!(
+                buffer.origin,
+                Origin::Device { mutable: false } | Origin::Pinned { mutable: false }
+            );
+            if shared && access.mode.writes() {
+                found.push(
+                    Diagnostic::new(
+                        "CW205",
+                        site,
+                        format!(
+                            "`{}` is written by `{}`, but it is an argument that is borrowed shared",
+                            buffer.name, statement.name
+                        ),
+                    )
+                    .note(format!("`{}` is declared with `&` on line {}", buffer.name, buffer.line))
+                    .help(format!("declare `{}` with `&mut`", base(&buffer.name))),
+                );
+            }
+            let earlier = statement.accesses[..index].iter().find(|other| {
+                other.buffer == access.buffer
+                    && other.mode.conflicts(access.mode)
+                    && ordered.overlap(other, access)
+            });
+            if let Some(other) = earlier {
+                found.push(aliased(ordered, &statement.name, site, other, access));
+            }
+        }
+    }
+}
+
+/// `w` of `w[2]`.
+fn base(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
+}
+
+fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, access: &Access) -> Diagnostic {
+    let name = ordered.buffer_name(access.buffer);
+    let (one, two) = (ordered.slice(other), ordered.slice(access));
+    let how = |access: &Access| match access.mode {
+        Mode::Read => "shared",
+        Mode::ReadWrite | Mode::Write => "mutably",
+        Mode::Atomic => "for atomics",
+    };
+    let diagnostic = Diagnostic::new(
+        "CW201",
+        site,
+        if other.mode.writes() && access.mode.writes() && other.mode == access.mode {
+            format!("`{statement}` borrows `{name}` {} more than once", how(access))
+        } else {
+            format!("`{statement}` borrows `{name}` {} and also {}", how(access), how(other))
+        },
+    );
+    if one == name && two == name {
+        diagnostic.note(format!("the first borrow in the same call is {}", how(other))).help(
+            "pass it once, to a parameter declared `&mut [T; _]`, or copy it into a second buffer first",
+        )
+    } else {
+        diagnostic
+            .note(format!("`{one}` and `{two}` are not proved to be disjoint"))
+            .help(format!("split it: `let (lo, hi) = {name}.split_at_mut(k);` gives two disjoint parts"))
+    }
+}
+
+/// CW103, CW104, CW105.
+///
+/// Where a buffer is used after its first `free`, that `free` is the fault, and what else comes too late follows from it.
+fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut Vec<Diagnostic>) {
+    let program = &ordered.source.program;
+    for (id, statement) in program.statements.iter().enumerate() {
+        let id = id as StatementId;
+        let Kind::Free(buffer) = statement.kind else { continue };
+        if ordered.poisoned(buffer) {
+            continue;
+        }
+        let name = ordered.buffer_name(buffer);
+        let declared = &program.buffers[buffer as usize];
+        if matches!(declared.origin, Origin::Device { .. } | Origin::Pinned { .. }) {
+            found.push(
+                Diagnostic::new(
+                    "CW104",
+                    Site::Freed(id),
+                    format!("`{name}` is freed, but the graph does not own it"),
+                )
+                .note(format!("`{name}` is a borrowed argument, declared on line {}", declared.line))
+                .help("remove the `free`: its owner frees it"),
+            );
+        } else if let Some(first) =
+            lives[buffer as usize].free.filter(|&first| first != id && !used_after[buffer as usize])
+        {
+            found.push(
+                Diagnostic::new("CW103", Site::Freed(id), format!("`{name}` is freed twice"))
+                    .note(format!("it is freed first on line {}", ordered.line(first)))
+                    .help("remove one of the two: without any, the free is placed after the last use"),
+            );
+        }
+    }
+    for (index, &buffer) in program.outputs.iter().enumerate() {
+        if ordered.poisoned(buffer) {
+            continue;
+        }
+        let (index, name, life) = (index as u32, ordered.buffer_name(buffer), &lives[buffer as usize]);
+        if life.output != Some(index) {
+            found.push(
+                Diagnostic::new("CW105", Site::Output(index), format!("`{name}` is returned twice"))
+                    .note("an allocation leaves the graph once: each output has one owner")
+                    .help("return a copy: `copy` it into a second allocation"),
+            );
+        } else if let Some(free) = life.free.filter(|_| !used_after[buffer as usize]) {
+            found.push(
+                Diagnostic::new(
+                    "CW105",
+                    Site::Output(index),
+                    format!("`{name}` is returned although it is freed"),
+                )
+                .note(format!("it is freed on line {}", ordered.line(free)))
+                .help("remove the `free`: who holds the output frees it"),
+            );
+        }
+    }
+}
+
+/// CW102: the first use of each buffer that the order puts after its free. Returns which buffers have one.
+fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -> Vec<bool> {
+    let mut used_after = vec![false; lives.len()];
+    let explicit = ordered.source.program.options.order == Order::Explicit;
+    for (buffer, life) in lives.iter().enumerate() {
+        let Some(free) = life.free else { continue };
+        let declared = &ordered.source.program.buffers[buffer];
+        if ordered.poisoned(buffer as BufferId)
+            || !matches!(declared.origin, Origin::Alloc(_) | Origin::Taken)
+        {
+            continue;
+        }
+        let after = |id: StatementId| if explicit { ordered.reach.precedes(free, id) } else { free < id };
+        let Some(&(id, index)) = life.accesses.iter().find(|&&(id, _)| after(id)) else { continue };
+        used_after[buffer] = true;
+        let name = &declared.name;
+        let mut diagnostic = Diagnostic::new(
+            "CW102",
+            Site::Access(id, index),
+            format!(
+                "`{name}` is used by `{}` after it is freed",
+                ordered.source.program.statements[id as usize].name
+            ),
+        )
+        .note(format!("`free({name})` on line {} comes before", ordered.line(free)));
+        if let Some(path) = explicit.then(|| path(ordered, free, id)).filter(|path| path.len() > 2) {
+            diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
+        }
+        found.push(
+            diagnostic.help("move the `free` after the last use, or delete it: the free is placed by itself"),
+        );
+    }
+    used_after
+}
+
+/// A path of the order from `from` to `to`, both included.
+fn path(ordered: &Ordered, from: StatementId, to: StatementId) -> Vec<StatementId> {
+    let mut path = vec![to];
+    let mut at = to;
+    while at != from {
+        let next = ordered.reach.reduced()[at as usize]
+            .iter()
+            .copied()
+            .find(|&pred| pred == from || ordered.reach.precedes(from, pred));
+        let Some(pred) = next else { break };
+        path.push(pred);
+        at = pred;
+    }
+    path.reverse();
+    path
+}
+
+fn named(ordered: &Ordered, path: &[StatementId]) -> String {
+    let names: Vec<String> =
+        path.iter().map(|&id| format!("`{}`", ordered.source.program.statements[id as usize].name)).collect();
+    names.join(" -> ")
+}
+
+/// CW202: for each statement the conflicting ones before it in the text that nothing orders with it. A pair whose
+/// order would follow from another missing edge is no fault of its own. Returns the statements that the missing
+/// edges would put before each.
+fn unordered_conflicts(ordered: &Ordered, found: &mut Vec<Diagnostic>) -> Vec<Vec<StatementId>> {
+    let program = &ordered.source.program;
+    let mut earlier: Vec<Vec<(StatementId, u32)>> = vec![Vec::new(); program.buffers.len()];
+    // Statements that a reported missing edge would put before each statement.
+    let mut assumed: Vec<Vec<StatementId>> = vec![Vec::new(); program.statements.len()];
+    for (id, statement) in program.statements.iter().enumerate() {
+        let id = id as StatementId;
+        let mut missing: Vec<(StatementId, u32, u32)> = Vec::new();
+        for (index, access) in statement.accesses.iter().enumerate() {
+            if ordered.poisoned(access.buffer) {
+                continue;
+            }
+            for &(from, at) in &earlier[access.buffer as usize] {
+                let other = ordered.access((from, at));
+                if other.mode.conflicts(access.mode)
+                    && !ordered.reach.ordered(from, id)
+                    && ordered.overlap(other, access)
+                {
+                    missing.push((from, at, index as u32));
+                }
+            }
+        }
+        // Nearest first: what an already missing edge leads to needs no edge of its own.
+        missing.sort_by(|a, b| b.0.cmp(&a.0).then(a.2.cmp(&b.2)));
+        for (from, at, index) in missing {
+            let implied = assumed[id as usize].iter().any(|&near| {
+                near == from || ordered.reach.precedes(from, near) || assumed[near as usize].contains(&from)
+            }) || ordered
+                .reach
+                .ancestors(id)
+                .any(|near| assumed[near as usize].contains(&from));
+            if implied {
+                continue;
+            }
+            let further: Vec<StatementId> = assumed[from as usize].clone();
+            assumed[id as usize].push(from);
+            assumed[id as usize].extend(further);
+            found.push(unordered(ordered, (from, at), (id, index)));
+        }
+        for (index, access) in statement.accesses.iter().enumerate() {
+            earlier[access.buffer as usize].push((id, index as u32));
+        }
+    }
+    assumed
+}
+
+fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId, u32)) -> Diagnostic {
+    let program = &ordered.source.program;
+    let (one, two) = (ordered.access(first), ordered.access(second));
+    let does = |access: &Access| match access.mode {
+        Mode::Read => "reads",
+        Mode::ReadWrite | Mode::Write => "writes",
+        Mode::Atomic => "updates",
+    };
+    let name = ordered.buffer_name(two.buffer);
+    let before = &program.statements[first.0 as usize].name;
+    let after = &program.statements[second.0 as usize].name;
+    let mut diagnostic = Diagnostic::new(
+        "CW202",
+        Site::Access(second.0, second.1),
+        format!(
+            "`{after}` {} `{name}`, and nothing orders it with `{before}`, which {} it",
+            does(two),
+            does(one)
+        ),
+    )
+    .note(format!("the missing edge is {} -> {}", ordered.at(first.0), ordered.at(second.0)));
+    let (left, right) = (ordered.slice(one), ordered.slice(two));
+    if left != name || right != name {
+        diagnostic = diagnostic.note(format!("`{left}` and `{right}` are not proved to be disjoint"));
+        diagnostic = diagnostic.help(format!(
+            "put `#[after({before})]` on this statement, or split the buffer with `split_at_mut`"
+        ));
+    } else {
+        diagnostic = diagnostic.help(format!("put `#[after({before})]` on this statement"));
+    }
+    diagnostic
+}
+
+/// CW203: in explicit order, each access after its alloc and before its free. An access that would be inside the life
+/// if another missing edge were there is no fault of its own.
+fn outside_life(
+    ordered: &Ordered,
+    lives: &[Life],
+    assumed: &[Vec<StatementId>],
+    found: &mut Vec<Diagnostic>,
+) {
+    let mut preds = ordered.reach.reduced().to_vec();
+    for (list, more) in preds.iter_mut().zip(assumed) {
+        list.extend_from_slice(more);
+    }
+    let reach = Reach::of(&preds).unwrap_or_else(|_| ordered.reach.clone());
+    for (buffer, life) in lives.iter().enumerate() {
+        if ordered.poisoned(buffer as BufferId) {
+            continue;
+        }
+        let name = ordered.buffer_name(buffer as BufferId);
+        // Freed twice is a fault of its own, and which of the two is meant is not known.
+        let frees = ordered.source.program.statements.iter();
+        let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer as BufferId)).count();
+        let free = life.free.filter(|_| frees == 1);
+        let others = |id: StatementId| life.accesses.iter().map(|at| at.0).filter(move |&other| other != id);
+        for (nth, &(id, index)) in life.accesses.iter().enumerate() {
+            if nth > 0 && life.accesses[nth - 1].0 == id {
+                continue;
+            }
+            let user = &ordered.source.program.statements[id as usize].name;
+            if let Some(alloc) = life.alloc.filter(|&alloc| !reach.precedes(alloc, id))
+                && !others(id).any(|other| reach.precedes(other, id) && !reach.precedes(alloc, other))
+            {
+                found.push(
+                    Diagnostic::new(
+                        "CW203",
+                        Site::Access(id, index),
+                        format!("`{user}` uses `{name}`, but is not ordered after its alloc"),
+                    )
+                    .note(format!(
+                        "the missing edge is alloc of `{name}` (line {}) -> {}",
+                        ordered.line(alloc),
+                        ordered.at(id)
+                    ))
+                    .help(format!("put `#[after({name})]` on this statement")),
+                );
+            }
+            if let Some(free) = free.filter(|&free| !reach.ordered(free, id))
+                && !others(id).any(|other| reach.precedes(id, other) && !reach.ordered(free, other))
+            {
+                found.push(
+                    Diagnostic::new(
+                        "CW203",
+                        Site::Access(id, index),
+                        format!("`{user}` uses `{name}`, but is not ordered before its free"),
+                    )
+                    .note(format!(
+                        "the missing edge is {} -> free of `{name}` (line {})",
+                        ordered.at(id),
+                        ordered.line(free)
+                    ))
+                    .help(format!(
+                        "name this statement and put `#[after(..)]` with its name on `free({name})`, or delete the `free`"
+                    )),
+                );
+            }
+        }
+    }
+}
+
+/// An access whose mode is settled: statement, index, mode, relied on.
+type Settled = (StatementId, u32, Mode, bool);
+
+/// A write that may cover a read.
+struct Written {
+    id: StatementId,
+    index: u32,
+    relied_on: bool,
+}
+
+/// CW101 and CW107, and what `&mut` means at each launch.
+///
+/// Statements run in program order under [`Order::Inferred`], so the writes before a read are those above it. Under
+/// [`Order::Explicit`] they are those of a topological order; where the write is there but nothing orders it with the
+/// read, CW202 says so and this does not.
+fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -> Vec<Settled> {
+    let program = &ordered.source.program;
+    let explicit = program.options.order == Order::Explicit;
+    let sequence: Vec<StatementId> = if explicit {
+        ordered.reach.topological().to_vec()
+    } else {
+        (0..program.statements.len() as StatementId).collect()
+    };
+    let mut written: Vec<Vec<Written>> = Vec::new();
+    written.resize_with(program.buffers.len(), Vec::new);
+    let mut ever_written = vec![false; program.buffers.len()];
+    let silent = explicit && ordered.source.order_unknown;
+    let mut fresh: Vec<(StatementId, u32)> = Vec::new();
+    for id in sequence {
+        let statement = &program.statements[id as usize];
+        let mut writes: Vec<(BufferId, Written)> = Vec::new();
+        for (index, access) in statement.accesses.iter().enumerate() {
+            let (index, buffer) = (index as u32, access.buffer as usize);
+            ever_written[buffer] |= access.mode.writes();
+            if !matches!(program.buffers[buffer].origin, Origin::Alloc(_)) {
+                continue;
+            }
+            if access.mode == Mode::Write {
+                writes.push((access.buffer, Written { id, index, relied_on: false }));
+                continue;
+            }
+            if let Some(chain) = covering(ordered, &written[buffer], access) {
+                for at in chain {
+                    written[buffer][at].relied_on = true;
+                }
+                continue;
+            }
+            if access.mode == Mode::ReadWrite && statement.kind == Kind::Launch {
+                fresh.push((id, index));
+            } else if !(silent
+                || ordered.poisoned(access.buffer)
+                || writes.iter().any(|(other, _)| *other == access.buffer)
+                || explicit && writer_unordered(ordered, &lives[buffer], (id, index)))
+            {
+                found.push(unwritten(ordered, (id, index), &written[buffer]));
+            }
+            // Written by the kernel, or said once: later reads of it, or its return, are no faults of their own.
+            ever_written[buffer] = true;
+            writes.push((access.buffer, Written { id, index, relied_on: false }));
+        }
+        for (buffer, write) in writes {
+            written[buffer as usize].push(write);
+        }
+    }
+    for (index, &buffer) in program.outputs.iter().enumerate() {
+        let first = program.outputs[..index].iter().all(|&other| other != buffer);
+        if first && !ever_written[buffer as usize] && !ordered.poisoned(buffer) {
+            found.push(
+                Diagnostic::new(
+                    "CW107",
+                    Site::Output(index as u32),
+                    format!("`{}` is returned, but nothing has written it", ordered.buffer_name(buffer)),
+                )
+                .note(format!("it is allocated on line {}", program.buffers[buffer as usize].line))
+                .help("write it with a launch, `fill` or `copy`, or do not return it"),
+            );
+        }
+    }
+    let relied: std::collections::BTreeSet<(StatementId, u32)> = written
+        .iter()
+        .flatten()
+        .filter(|write| write.relied_on)
+        .map(|write| (write.id, write.index))
+        .collect();
+    fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
+}
+
+/// Whether a write of what `at` reads is not ordered with it.
+fn writer_unordered(ordered: &Ordered, life: &Life, at: (StatementId, u32)) -> bool {
+    life.accesses.iter().any(|&other| {
+        other.0 != at.0
+            && ordered.access(other).mode.writes()
+            && !ordered.reach.ordered(other.0, at.0)
+            && ordered.overlap(ordered.access(other), ordered.access(at))
+    })
+}
+
+/// Writes that together are proved to cover a range, if there are such: from the range's start, each write that
+/// begins at or before a point reached so far reaches its own end. O(writes²) bound comparisons at worst.
+fn covering(ordered: &Ordered, written: &[Written], access: &Access) -> Option<Vec<usize>> {
+    let (lo, hi) = ordered.source.range(access);
+    let facts = &ordered.facts;
+    let range = |write: &Written| ordered.source.range(ordered.access((write.id, write.index)));
+    // Nearly always one write covers all of it.
+    if let Some(one) = written.iter().position(|write| facts.contains(range(write), (lo, hi))) {
+        return Some(vec![one]);
+    }
+    if facts.at_most(hi, lo) {
+        return Some(Vec::new());
+    }
+    // Points reached, each with the write that ends there and the point it was reached from.
+    let mut points: Vec<(&Poly, Option<(usize, usize)>)> = vec![(lo, None)];
+    let mut used = vec![false; written.len()];
+    let mut at = 0;
+    while at < points.len() {
+        let point = points[at].0;
+        if facts.at_most(hi, point) {
+            let mut chain = Vec::new();
+            let mut step = points[at].1;
+            while let Some((write, from)) = step {
+                chain.push(write);
+                step = points[from].1;
+            }
+            return Some(chain);
+        }
+        for (index, write) in written.iter().enumerate() {
+            if !used[index] && facts.at_most(range(write).0, point) {
+                used[index] = true;
+                points.push((range(write).1, Some((index, at))));
+            }
+        }
+        at += 1;
+    }
+    None
+}
+
+fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> Diagnostic {
+    let program = &ordered.source.program;
+    let access = ordered.access(at);
+    let user = &program.statements[at.0 as usize].name;
+    let buffer = &program.buffers[access.buffer as usize];
+    let help = format!(
+        "write `{}` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`",
+        buffer.name
+    );
+    if written.is_empty() {
+        return Diagnostic::new(
+            "CW101",
+            Site::Access(at.0, at.1),
+            format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
+        )
+        .note(format!(
+            "`{}` is allocated on line {}, and fresh memory has no contents",
+            buffer.name, buffer.line
+        ))
+        .help(help);
+    }
+    let mut diagnostic = Diagnostic::new(
+        "CW101",
+        Site::Access(at.0, at.1),
+        format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
+    );
+    for write in written.iter().take(4) {
+        let part = ordered.slice(ordered.access((write.id, write.index)));
+        diagnostic = diagnostic.note(format!("{} writes `{part}`", ordered.at(write.id)));
+    }
+    diagnostic.help(help)
+}
+
+/// CW106, a warning.
+fn usefulness(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
+    for (buffer, life) in lives.iter().enumerate() {
+        let name = ordered.buffer_name(buffer as BufferId);
+        let Some(alloc) = life.alloc else { continue };
+        if name.starts_with('_') || ordered.poisoned(buffer as BufferId) || life.output.is_some() {
+            continue;
+        }
+        let message = if life.accesses.is_empty() {
+            format!("`{name}` is allocated and never used")
+        } else if life.accesses.iter().enumerate().all(|(nth, &at)| match ordered.access(at).mode {
+            // Through the first `&mut` of a fresh buffer there is nothing to read.
+            Mode::ReadWrite => nth == 0,
+            mode => mode == Mode::Write,
+        }) {
+            format!("`{name}` is written and never read")
+        } else {
+            continue;
+        };
+        found.push(
+            Diagnostic::new("CW106", Site::Statement(alloc), message)
+                .help(format!("remove it, or call it `_{name}` if that is meant")),
+        );
+    }
+}

@@ -1,0 +1,145 @@
+//! Every stage as text, for snapshots and for reading.
+
+use std::fmt::Write;
+
+use crate::ir::{Access, BufferId, Kind, Mode, Origin, Program, StatementId};
+use crate::operation::{Operations, Place, What};
+use crate::place::Placed;
+
+/// A program: its buffers, its statements, its order.
+pub fn program(program: &Program) -> String {
+    let mut text = format!("graph {}\n", program.name);
+    for (id, buffer) in program.buffers.iter().enumerate() {
+        let origin = match buffer.origin {
+            Origin::Alloc(_) => "alloc",
+            Origin::Device { mutable: false } => "&",
+            Origin::Device { mutable: true } => "&mut",
+            Origin::Pinned { mutable: false } => "& pinned",
+            Origin::Pinned { mutable: true } => "&mut pinned",
+            Origin::Taken => "taken over",
+        };
+        let returned = if program.outputs.contains(&(id as BufferId)) { ", returned" } else { "" };
+        line(
+            &mut text,
+            format_args!(
+                "  b{id} {}: {origin} [{}]{returned}",
+                buffer.name, program.dims[buffer.len as usize]
+            ),
+        );
+    }
+    for (id, statement) in program.statements.iter().enumerate() {
+        let mut parts: Vec<String> =
+            statement.accesses.iter().map(|access| self::access(program, access)).collect();
+        match statement.kind {
+            Kind::Alloc(buffer) | Kind::Free(buffer) => {
+                parts.push(program.buffers[buffer as usize].name.to_string());
+            }
+            Kind::Launch | Kind::Fill | Kind::Copy => {}
+        }
+        let kind = match statement.kind {
+            Kind::Launch => "launch",
+            Kind::Fill => "fill",
+            Kind::Copy => "copy",
+            Kind::Alloc(_) => "alloc",
+            Kind::Free(_) => "free",
+        };
+        let after = ids(" after", 's', &statement.after);
+        line(&mut text, format_args!("  s{id} {}: {kind}({}){after}", statement.name, parts.join(", ")));
+    }
+    let edges: Vec<String> = program.edges.iter().map(|(from, to)| format!("s{from} -> s{to}")).collect();
+    line(
+        &mut text,
+        format_args!("  order: {} ({} before reduction)", edges.join(", "), program.edges_before_reduction),
+    );
+    text
+}
+
+fn access(program: &Program, access: &Access) -> String {
+    let borrow = match access.mode {
+        Mode::Read => "&",
+        Mode::ReadWrite => "&mut ",
+        Mode::Write => "&mut fresh ",
+        Mode::Atomic => "atomic ",
+    };
+    let buffer = &program.buffers[access.buffer as usize];
+    let relied = if access.relied_on { " relied on" } else { "" };
+    if access.lo == 0 && access.hi == buffer.len {
+        return format!("{borrow}{}{relied}", buffer.name);
+    }
+    let (lo, hi) = (&program.dims[access.lo as usize], &program.dims[access.hi as usize]);
+    format!("{borrow}{}[{lo}..{hi}]{relied}", buffer.name)
+}
+
+/// Lives: first and last users.
+pub fn placed(program: &Program, placed: &Placed) -> String {
+    let mut text = String::new();
+    for (id, life) in placed.lives.iter().enumerate() {
+        let name = &program.buffers[id].name;
+        let Some(life) = life else { continue };
+        let begins = ids(" begins", 's', &life.begins);
+        let ends = if life.freed { ids(" ends", 's', &life.ends) } else { " leaves the graph".to_owned() };
+        let others: Vec<String> = (0..program.buffers.len() as BufferId)
+            .filter(|&other| placed.before(id as BufferId, other))
+            .map(|other| program.buffers[other as usize].name.to_string())
+            .collect();
+        let before = if others.is_empty() { String::new() } else { format!(" before {}", others.join(", ")) };
+        line(&mut text, format_args!("  b{id} {name}:{begins}{ends}{before}"));
+    }
+    text
+}
+
+/// Operations in the order in which they are added, and where each buffer lies.
+pub fn operations(program: &Program, operations: &Operations) -> String {
+    let mut text = String::new();
+    for (id, operation) in operations.list.iter().enumerate() {
+        let what = match operation.what {
+            What::Alloc { memory } => format!("alloc m{memory}"),
+            What::Free { memory } => format!("free m{memory}"),
+            What::FreeTaken { buffer } => format!("free taken b{buffer}"),
+            What::Kernel => "kernel".to_owned(),
+            What::Fill => "fill".to_owned(),
+            What::Copy => "copy".to_owned(),
+            What::Hub => "hub".to_owned(),
+        };
+        let from = ids(" from", 's', &operation.sources);
+        let after = ids(" after", 'o', &operation.after);
+        line(&mut text, format_args!("  o{id} {}: {what}{from}{after}", operation.name));
+    }
+    for (id, memory) in operations.memories.iter().enumerate() {
+        let owner = if memory.node { "" } else { ", owned by the exec" };
+        line(&mut text, format_args!("  m{id} {}: {} bytes{owner}", memory.name, memory.bytes));
+    }
+    for (id, place) in operations.places.iter().enumerate() {
+        let name = &program.buffers[id].name;
+        match place {
+            Place::Inside { memory, offset } => {
+                line(&mut text, format_args!("  b{id} {name}: m{memory} + {offset}"))
+            }
+            Place::Bound => line(&mut text, format_args!("  b{id} {name}: bound")),
+            Place::Nowhere => line(&mut text, format_args!("  b{id} {name}: unused")),
+        }
+    }
+    line(
+        &mut text,
+        format_args!(
+            "  nodes {}, edges {}, depth {}",
+            operations.list.len(),
+            operations.edges(),
+            operations.depth
+        ),
+    );
+    text
+}
+
+fn ids(label: &str, letter: char, list: &[StatementId]) -> String {
+    if list.is_empty() {
+        return String::new();
+    }
+    let list: Vec<String> = list.iter().map(|id| format!("{letter}{id}")).collect();
+    format!("{label} {}", list.join(", "))
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    // Writing to a string does not fail.
+    let _ = writeln!(text, "{line}");
+}

@@ -1,0 +1,236 @@
+//! Stage 5: the operations, in the order in which they are added.
+//!
+//! Invariants:
+//! - between two kernels, copies and fills there is a path of operations exactly where the order has one;
+//! - an alloc precedes, and a free follows, every user of its memory;
+//! - dependencies stand before what depends on them, sorted, each once;
+//! - the same input gives the same list.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use crate::ir::{BufferId, Kind, Program, StatementId};
+use crate::operation::{Bounds, MemoryBlock, Operation, OperationId, Operations, Place, What};
+use crate::place::{Life, Placed};
+
+/// How the buffers of a program lie, and in which order their memory nodes stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The memories.
+    pub memories: Vec<MemoryBlock>,
+    /// One place a buffer.
+    pub places: Vec<Place>,
+    /// For each memory the memories whose frees its alloc follows.
+    pub alloc_after: Vec<Vec<u32>>,
+    /// For each memory the memories whose frees its free follows.
+    pub free_after: Vec<Vec<u32>>,
+    /// How good the plan is.
+    pub bounds: Option<Bounds>,
+}
+
+/// A join of more edges than this may get a hub: at 8 x 8 the hub of one no-op kernel drew level with direct edges
+/// on an H200, above it won.
+const HUB_ABOVE: usize = 64;
+
+/// The operations of a placed program.
+pub fn emit(program: &Program, placed: &Placed, layout: Layout, edges_before_reduction: usize) -> Operations {
+    let mut draft = Draft::default();
+    draft.statements(program, placed);
+    let depth = depth(program, placed);
+    draft.hubs();
+    draft.memories(program, placed, &layout);
+    Operations {
+        list: draft.sorted(),
+        memories: layout.memories,
+        places: layout.places,
+        bounds: layout.bounds,
+        edges_before_reduction,
+        depth,
+    }
+}
+
+/// The longest chain of kernels, copies and fills.
+fn depth(program: &Program, placed: &Placed) -> usize {
+    if program.statements.iter().all(|statement| statement.kind.is_memory()) {
+        return 0;
+    }
+    placed.reach.depth() as usize
+}
+
+/// Operations before they are sorted: `after` holds indices of this list.
+#[derive(Default)]
+struct Draft {
+    list: Vec<Operation>,
+    /// Where each would stand if its dependencies let it: the lowest goes first.
+    keys: Vec<(u32, u32)>,
+    /// The operation of each statement.
+    of_statement: BTreeMap<StatementId, OperationId>,
+}
+
+/// Ranks within the position of a statement: frees that it ends go before allocs that follow it.
+const AT_STATEMENT: u32 = 0;
+const AFTER_STATEMENT: u32 = 1;
+const BEFORE_NEXT: u32 = 2;
+
+impl Draft {
+    fn push(&mut self, operation: Operation, key: (u32, u32)) -> OperationId {
+        self.list.push(operation);
+        self.keys.push(key);
+        self.list.len() as OperationId - 1
+    }
+
+    fn statements(&mut self, program: &Program, placed: &Placed) {
+        for (id, statement) in program.statements.iter().enumerate() {
+            let what = match statement.kind {
+                Kind::Launch => What::Kernel,
+                Kind::Fill => What::Fill,
+                Kind::Copy => What::Copy,
+                Kind::Alloc(_) | Kind::Free(_) => continue,
+            };
+            let id = id as StatementId;
+            let key = (placed.reach.positions()[id as usize], AT_STATEMENT);
+            let operation =
+                Operation { what, after: Vec::new(), sources: vec![id], name: statement.name.clone() };
+            let at = self.push(operation, key);
+            self.of_statement.insert(id, at);
+        }
+        for (&id, &at) in &self.of_statement {
+            self.list[at as usize].after =
+                placed.reach.reduced()[id as usize].iter().map(|pred| self.of_statement[pred]).collect();
+        }
+    }
+
+    /// Puts a hub into every join where a set of operations all wait for the same set.
+    fn hubs(&mut self) {
+        let mut joins: BTreeMap<Vec<OperationId>, Vec<OperationId>> = BTreeMap::new();
+        for (at, operation) in self.list.iter().enumerate() {
+            if operation.after.len() > 1 {
+                joins.entry(operation.after.clone()).or_default().push(at as OperationId);
+            }
+        }
+        for (from, to) in joins {
+            let (direct, with_hub) = (from.len() * to.len(), from.len() + to.len());
+            if direct <= HUB_ABOVE || direct < 4 * with_hub {
+                continue;
+            }
+            let key = from.iter().map(|&at| self.keys[at as usize].0).max().unwrap_or(0);
+            let hub = Operation { what: What::Hub, after: from, sources: Vec::new(), name: "hub".into() };
+            let hub = self.push(hub, (key, AFTER_STATEMENT));
+            for at in to {
+                self.list[at as usize].after = vec![hub];
+            }
+        }
+    }
+
+    fn memories(&mut self, program: &Program, placed: &Placed, layout: &Layout) {
+        let mut inside: Vec<Vec<&Life>> = vec![Vec::new(); layout.memories.len()];
+        for (buffer, place) in layout.places.iter().enumerate() {
+            if let (Place::Inside { memory, .. }, Some(life)) = (place, &placed.lives[buffer]) {
+                inside[*memory as usize].push(life);
+            }
+        }
+        let mut allocs: Vec<Option<OperationId>> = vec![None; layout.memories.len()];
+        let mut frees: Vec<Option<OperationId>> = vec![None; layout.memories.len()];
+        for (memory, block) in layout.memories.iter().enumerate().filter(|(_, block)| block.node) {
+            let lives = &inside[memory];
+            allocs[memory] = Some(self.alloc(memory as u32, block, lives, placed));
+            if lives.iter().all(|life| life.freed) {
+                frees[memory] = Some(self.free(
+                    What::Free { memory: memory as u32 },
+                    format!("free {}", block.name),
+                    lives,
+                    placed,
+                ));
+            }
+        }
+        for (memory, alloc) in allocs.iter().enumerate() {
+            let earlier = |list: &[Vec<u32>]| -> Vec<OperationId> {
+                list.get(memory).into_iter().flatten().filter_map(|&other| frees[other as usize]).collect()
+            };
+            if let Some(alloc) = alloc {
+                self.list[*alloc as usize].after.extend(earlier(&layout.alloc_after));
+            }
+            if let Some(free) = frees[memory] {
+                self.list[free as usize].after.extend(earlier(&layout.free_after));
+            }
+        }
+        for (buffer, life) in placed.lives.iter().enumerate() {
+            if let Some(life) = life.as_ref().filter(|life| !life.allocated && life.freed) {
+                let name = format!("free {}", program.buffers[buffer].name);
+                self.free(What::FreeTaken { buffer: buffer as BufferId }, name, &[life], placed);
+            }
+        }
+    }
+
+    fn alloc(&mut self, memory: u32, block: &MemoryBlock, lives: &[&Life], placed: &Placed) -> OperationId {
+        let first: Vec<StatementId> = lives.iter().flat_map(|life| life.first.iter().copied()).collect();
+        let first = placed.reach.minimal(&first);
+        let before: Vec<StatementId> =
+            lives.iter().flat_map(|life| life.alloc_after.iter().copied()).collect();
+        let after = placed.reach.maximal(&before).iter().map(|id| self.of_statement[id]).collect();
+        let key = first.iter().map(|&id| placed.reach.positions()[id as usize]).min().unwrap_or(0);
+        let operation = Operation {
+            what: What::Alloc { memory },
+            after,
+            sources: Vec::new(),
+            name: format!("alloc {}", block.name).into(),
+        };
+        let key = key.checked_sub(1).map_or((0, AT_STATEMENT), |key| (key, BEFORE_NEXT));
+        let at = self.push(operation, key);
+        for id in first {
+            let user = self.of_statement[&id];
+            self.list[user as usize].after.push(at);
+        }
+        at
+    }
+
+    fn free(&mut self, what: What, name: String, lives: &[&Life], placed: &Placed) -> OperationId {
+        let last: Vec<StatementId> = lives.iter().flat_map(|life| life.ends.iter().copied()).collect();
+        let last = placed.reach.maximal(&last);
+        let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
+        let after = last.iter().map(|id| self.of_statement[id]).collect();
+        self.push(Operation { what, after, sources: Vec::new(), name: name.into() }, (key, AFTER_STATEMENT))
+    }
+
+    /// The list in the topological order that takes the lowest key first.
+    fn sorted(self) -> Vec<Operation> {
+        let n = self.list.len();
+        let mut waits: Vec<usize> = Vec::with_capacity(n);
+        let mut followers: Vec<Vec<OperationId>> = vec![Vec::new(); n];
+        let mut list = self.list;
+        for (at, operation) in list.iter_mut().enumerate() {
+            operation.after.sort_unstable();
+            operation.after.dedup();
+            waits.push(operation.after.len());
+            for &before in &operation.after {
+                followers[before as usize].push(at as OperationId);
+            }
+        }
+        let ready = |at: usize| Reverse((self.keys[at], at as OperationId));
+        let mut heap: BinaryHeap<_> = (0..n).filter(|&at| waits[at] == 0).map(ready).collect();
+        let mut new_id = vec![0; n];
+        let mut order = Vec::with_capacity(n);
+        while let Some(Reverse((_, at))) = heap.pop() {
+            new_id[at as usize] = order.len() as OperationId;
+            order.push(at);
+            for &follower in &followers[at as usize] {
+                waits[follower as usize] -= 1;
+                if waits[follower as usize] == 0 {
+                    heap.push(ready(follower as usize));
+                }
+            }
+        }
+        let mut slots: Vec<Option<Operation>> = list.into_iter().map(Some).collect();
+        order
+            .into_iter()
+            .filter_map(|at| slots[at as usize].take())
+            .map(|mut operation| {
+                for before in &mut operation.after {
+                    *before = new_id[*before as usize];
+                }
+                operation.after.sort_unstable();
+                operation
+            })
+            .collect()
+    }
+}

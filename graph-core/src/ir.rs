@@ -1,0 +1,253 @@
+//! The program: what a graph function says, free of syntax.
+//!
+//! The macro builds a [`Program`] from tokens, has it ordered and checked, and prints the checked one as a
+//! `static` of the user's crate. The runtime reads that static. One set of types serves both sides, so every
+//! list is a [`Cow`]: owned while it is built, borrowed once it is printed.
+//!
+//! Invariants of a checked program (the stages after `check` rely on them):
+//! - ids are indices into their lists; statements stand in program order, loops unrolled;
+//! - an access names a buffer of the program, its range is two entries of `dims`;
+//! - `edges` is a transitively reduced acyclic order on the statements that are not [`Kind::Alloc`] or
+//!   [`Kind::Free`];
+//! - every read is covered by earlier writes, no buffer is used outside its life.
+
+use std::borrow::Cow;
+
+/// A string that is owned in the macro and borrowed in the printed table.
+pub type Text = Cow<'static, str>;
+/// A list that is owned in the macro and borrowed in the printed table.
+pub type List<T> = Cow<'static, [T]>;
+
+/// Index of a statement in [`Program::statements`].
+pub type StatementId = u32;
+/// Index of a buffer in [`Program::buffers`].
+pub type BufferId = u32;
+/// Index of a length or bound in [`Program::dims`].
+pub type DimId = u32;
+
+/// A graph function after lowering.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Program {
+    /// The function's name.
+    pub name: Text,
+    /// The source file, as the user's compiler names it.
+    pub file: Text,
+    /// What `#[graph(...)]` asked for.
+    pub options: Options,
+    /// Source text of every length and range bound. Their values are computed by the generated code, in this
+    /// order, as `u64` counts of elements.
+    pub dims: List<Text>,
+    /// Every buffer, arguments first.
+    pub buffers: List<Buffer>,
+    /// Every statement in program order.
+    pub statements: List<Statement>,
+    /// The buffers that leave the graph, in the order of the function's tail.
+    pub outputs: List<BufferId>,
+    /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
+    pub edges: List<(StatementId, StatementId)>,
+    /// How many edges there were before the reduction, for the report.
+    pub edges_before_reduction: u32,
+}
+
+/// The options of `#[graph(...)]`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Whether the order is inferred or the user's.
+    pub order: Order,
+    /// How allocations reach the driver; `None` is the default.
+    pub memory: Option<Memory>,
+    /// What the compiler may change in the launches; `None` is the default.
+    pub launches: Option<Launches>,
+    /// The dimension (in bytes) of `budget = expr`.
+    pub budget: Option<DimId>,
+}
+
+/// Where the order comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// From the accesses, in program order, plus `#[after]`.
+    #[default]
+    Inferred,
+    /// From `#[after]` alone; the checker proves that it suffices.
+    Explicit,
+}
+
+/// How allocations reach the driver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// An alloc node and a free node for each buffer.
+    Nodes,
+    /// One alloc node and offsets.
+    Arena,
+    /// A plain allocation that the exec owns, and offsets.
+    Owned,
+}
+
+/// What the compiler may change in the launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launches {
+    /// Nothing.
+    AsWritten,
+    /// Independent launches of one kernel become one.
+    Batched,
+    /// Starts overlap.
+    Overlapped,
+}
+
+/// A buffer: an argument or an allocation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its name in the source; `w[2]` for an element of an array.
+    pub name: Text,
+    /// The line of its declaration.
+    pub line: u32,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// Its length in elements.
+    pub len: DimId,
+    /// `size_of` of its element; 0 in the macro, which cannot know it.
+    pub element: u32,
+    /// `align_of` of its element; 0 in the macro.
+    pub align: u32,
+}
+
+/// Where a buffer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// `let b = alloc::<T>(len)`: the statement.
+    Alloc(StatementId),
+    /// `&[T; len]`, `&mut [T; len]`: the caller's device memory.
+    Device {
+        /// Whether the graph may write it.
+        mutable: bool,
+    },
+    /// `&Pinned<[T; len]>`, `&mut Pinned<[T; len]>`: the caller's pinned host memory.
+    Pinned {
+        /// Whether the graph may write it.
+        mutable: bool,
+    },
+    /// `[T; len]`: an allocation that another graph returned and this one frees.
+    Taken,
+}
+
+/// A statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// The name given by `let`, else the kernel's or `fill`, `copy`, `alloc`, `free`.
+    pub name: Text,
+    /// Its line.
+    pub line: u32,
+    /// What it does.
+    pub kind: Kind,
+    /// What it touches, in the order of the arguments.
+    pub accesses: List<Access>,
+    /// The statements that its `#[after]` names.
+    pub after: List<StatementId>,
+}
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A kernel launch.
+    Launch,
+    /// `fill(&mut b, value)`: one access, a write.
+    Fill,
+    /// `copy(&a, &mut b)`: two accesses, a read and a write.
+    Copy,
+    /// `let b = alloc::<T>(len)`.
+    Alloc(BufferId),
+    /// `free(b)`.
+    Free(BufferId),
+}
+
+impl Kind {
+    /// Whether the statement allocates or frees; such statements order nothing by themselves.
+    pub fn is_memory(self) -> bool {
+        matches!(self, Kind::Alloc(_) | Kind::Free(_))
+    }
+}
+
+/// One buffer argument of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Access {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// How it is accessed.
+    pub mode: Mode,
+    /// First element.
+    pub lo: DimId,
+    /// One past the last element.
+    pub hi: DimId,
+    /// A later read counts on this write to have written its whole range: the build checks that the declared
+    /// extent is the range's length.
+    pub relied_on: bool,
+}
+
+/// How an argument is accessed, as far as the call tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// `&b`.
+    Read,
+    /// `&mut b` on elements that are all written already: the kernel may read and write.
+    ReadWrite,
+    /// `&mut b` on elements that are not all written: the kernel must write before it reads. Also the
+    /// destination of `fill` and `copy`.
+    Write,
+    /// `atomic(&mut b)`.
+    Atomic,
+}
+
+impl Mode {
+    /// Whether two accesses of these modes to the same bytes need an order.
+    pub fn conflicts(self, other: Mode) -> bool {
+        use Mode::{Atomic, Read};
+        !matches!((self, other), (Read, Read) | (Atomic, Atomic))
+    }
+
+    /// Whether the access writes.
+    pub fn writes(self) -> bool {
+        self != Mode::Read
+    }
+}
+
+// Constructors for the printed table: short names keep the expansion of a large function small.
+
+impl Statement {
+    /// A statement of the printed table.
+    pub const fn fixed(
+        name: &'static str,
+        line: u32,
+        kind: Kind,
+        accesses: &'static [Access],
+        after: &'static [StatementId],
+    ) -> Statement {
+        Statement {
+            name: Cow::Borrowed(name),
+            line,
+            kind,
+            accesses: Cow::Borrowed(accesses),
+            after: Cow::Borrowed(after),
+        }
+    }
+}
+
+impl Access {
+    /// An access of the printed table.
+    pub const fn fixed(buffer: BufferId, mode: Mode, lo: DimId, hi: DimId, relied_on: bool) -> Access {
+        Access { buffer, mode, lo, hi, relied_on }
+    }
+}
+
+impl Buffer {
+    /// A buffer of the printed table, of elements `T`.
+    pub const fn fixed<T>(name: &'static str, line: u32, origin: Origin, len: DimId) -> Buffer {
+        Buffer {
+            name: Cow::Borrowed(name),
+            line,
+            origin,
+            len,
+            element: size_of::<T>() as u32,
+            align: align_of::<T>() as u32,
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Operations: what is emitted. Data that the driver, the text dump and the DOT picture all read, so that the
+//! picture is the graph.
+
+use crate::ir::{BufferId, StatementId, Text};
+
+/// Index of an operation; operations stand in an order in which each may be added to a graph: what it comes
+/// after stands before it.
+pub type OperationId = u32;
+
+/// One node of the graph to be built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// What it is.
+    pub what: What,
+    /// Its dependencies: sorted, no duplicates.
+    pub after: Vec<OperationId>,
+    /// The statements that it came from: none for what the compiler placed, several once launches are batched.
+    pub sources: Vec<StatementId>,
+    /// Its name in errors and pictures.
+    pub name: Text,
+}
+
+/// The kinds of operations.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// A memory alloc node; `memory` is its index in [`Operations::memories`].
+    Alloc {
+        /// Which memory.
+        memory: u32,
+    },
+    /// A memory free node.
+    Free {
+        /// Which memory.
+        memory: u32,
+    },
+    /// The free node of a taken-over argument.
+    FreeTaken {
+        /// The argument.
+        buffer: BufferId,
+    },
+    /// A launch: its only source statement.
+    Kernel,
+    /// A memset.
+    Fill,
+    /// A memcpy.
+    Copy,
+    /// A kernel that does nothing, in the middle of a wide join.
+    Hub,
+}
+
+/// A piece of memory that the graph, or its exec, allocates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryBlock {
+    /// Bytes.
+    pub bytes: u64,
+    /// The buffer's name, or `arena`.
+    pub name: Text,
+    /// Whether an alloc node makes it (else the exec owns it).
+    pub node: bool,
+}
+
+/// Where a buffer lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// At `offset` bytes into a memory of the graph.
+    Inside {
+        /// Which memory.
+        memory: u32,
+        /// Bytes from its start.
+        offset: u64,
+    },
+    /// Where the caller's operand lies.
+    Bound,
+    /// Nowhere: nothing uses it.
+    Nowhere,
+}
+
+/// How good a plan of the temporaries is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Bytes that one statement needs at once: no order of the statements gets below.
+    pub floor: u64,
+    /// That statement.
+    pub floor_statement: Option<StatementId>,
+    /// Bytes of the heaviest set of buffers of which none is over before another begins: no plan gets below without
+    /// more order.
+    pub antichain: u64,
+    /// That set.
+    pub antichain_buffers: Vec<BufferId>,
+    /// Bytes as planned.
+    pub planned: u64,
+    /// Whether `planned` is `antichain`.
+    pub optimal: bool,
+}
+
+/// A plan as emitted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Operations {
+    /// In an order in which they can be added.
+    pub list: Vec<Operation>,
+    /// Memories, in the order of their first use.
+    pub memories: Vec<MemoryBlock>,
+    /// One place a buffer of the program.
+    pub places: Vec<Place>,
+    /// How good the plan of the temporaries is, where there is one.
+    pub bounds: Option<Bounds>,
+    /// Edges before transitive reduction, for the report.
+    pub edges_before_reduction: usize,
+    /// The longest chain of kernels, copies and fills.
+    pub depth: usize,
+}
+
+impl Operations {
+    /// The number of edges.
+    pub fn edges(&self) -> usize {
+        self.list.iter().map(|operation| operation.after.len()).sum()
+    }
+}

@@ -1,0 +1,112 @@
+//! Whether a plan is right, straight from the definition: pair by pair, node by node, with nothing that the planner
+//! uses but the order of the nodes.
+
+use super::{Buffer, csv};
+use crate::reach::Reach;
+
+/// What is wrong with a placement.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The number of offsets is not that of the buffers.
+    #[error("{offsets} offsets for {buffers} buffers")]
+    Count {
+        /// The offsets.
+        offsets: usize,
+        /// The buffers.
+        buffers: usize,
+    },
+    /// An offset is not aligned.
+    #[error("buffer {buffer} lies at {offset}, which is no multiple of its alignment")]
+    Unaligned {
+        /// The buffer.
+        buffer: usize,
+        /// Its offset.
+        offset: u64,
+    },
+    /// A buffer ends above the total.
+    #[error("buffer {buffer} ends above the total")]
+    Above {
+        /// The buffer.
+        buffer: usize,
+    },
+    /// Two buffers that may live together share bytes.
+    #[error("buffers {first} and {second} share bytes, and neither is over before the other begins")]
+    Shared {
+        /// The first one.
+        first: usize,
+        /// The second one.
+        second: usize,
+    },
+}
+
+/// Checks the offsets of a graph's buffers.
+///
+/// # Errors
+///
+/// The first fault.
+pub fn check(reach: &Reach, buffers: &[Buffer], offsets: &[u64], total: u64) -> Result<(), Fault> {
+    let over = |b: &Buffer, c: &Buffer| {
+        let mut ends = b.users.iter().chain(&b.before_free);
+        !b.stays && ends.all(|&u| c.users.iter().chain(&c.after_alloc).all(|&f| reach.precedes(u, f)))
+    };
+    let together = |b: usize, c: usize| {
+        let (b, c) = (&buffers[b], &buffers[c]);
+        !b.users.is_empty() && !c.users.is_empty() && !over(b, c) && !over(c, b)
+    };
+    let room = |b: usize| if buffers[b].users.is_empty() { 0 } else { buffers[b].size };
+    let align = |b: usize| buffers[b].align;
+    pairs(buffers.len(), offsets, total, room, align, together)
+}
+
+/// Checks the offsets of a trace's rows.
+///
+/// # Errors
+///
+/// The first fault.
+pub fn check_rows(rows: &[csv::Row], offsets: &[u64], total: u64) -> Result<(), Fault> {
+    // What a row holds without a break.
+    let spans = |row: &csv::Row| {
+        let mut spans = Vec::new();
+        let mut from = row.lower;
+        for gap in row.gaps.iter().filter(|gap| gap.held == 0) {
+            spans.push((from, gap.lower));
+            from = gap.upper;
+        }
+        spans.push((from, row.upper));
+        spans
+    };
+    let spans: Vec<Vec<(i64, i64)>> = rows.iter().map(spans).collect();
+    let together =
+        |a: usize, b: usize| spans[a].iter().any(|x| spans[b].iter().any(|y| x.0.max(y.0) < x.1.min(y.1)));
+    pairs(rows.len(), offsets, total, |b| rows[b].size, |b| rows[b].alignment, together)
+}
+
+fn pairs(
+    n: usize,
+    offsets: &[u64],
+    total: u64,
+    size: impl Fn(usize) -> u64,
+    align: impl Fn(usize) -> u64,
+    together: impl Fn(usize, usize) -> bool,
+) -> Result<(), Fault> {
+    if offsets.len() != n {
+        return Err(Fault::Count { offsets: offsets.len(), buffers: n });
+    }
+    for first in 0..n {
+        let offset = offsets[first];
+        if align(first) == 0 || offset % align(first) != 0 {
+            return Err(Fault::Unaligned { buffer: first, offset });
+        }
+        let end = offset.checked_add(size(first)).filter(|&end| end <= total);
+        let Some(end) = end else {
+            return Err(Fault::Above { buffer: first });
+        };
+        for second in 0..first {
+            let meet = offsets[second] < end && offset < offsets[second] + size(second);
+            if meet && together(first, second) {
+                return Err(Fault::Shared { first: second, second: first });
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,358 @@
+//! Traces in the MiniMalloc format, so that any allocator can be compared on the same input.
+//!
+//! A header names the columns: `id,lower,upper,size`, each row is a buffer that lives in `[lower, upper)`. Optional:
+//! `alignment`; `hint` (read, not used); `gaps`, spans separated by spaces in which the buffer holds nothing
+//! (`lower-upper`) or only a part of itself (`lower-upper@from:to`); `offset`, a placement to compare with. The older
+//! spelling of the columns (`buffer` or `buffer_id`, `begin` or `start`, and `end`, which is inclusive) is read too.
+//!
+//! A part held during a gap keeps its bytes from others; for sharing it counts as the whole buffer, for the bound as
+//! the part.
+
+use super::{Bound, Conflicts, Problem};
+use std::collections::BTreeMap;
+
+/// The most rows that a trace may have: conflicts are a matrix.
+pub const MOST_ROWS: usize = 65_536;
+
+/// One row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The buffer's name in the file.
+    pub id: String,
+    /// When it is born.
+    pub lower: i64,
+    /// The first moment at which it is dead.
+    pub upper: i64,
+    /// Its bytes.
+    pub size: u64,
+    /// Its offset is a multiple of this.
+    pub alignment: u64,
+    /// Where in its life it holds less.
+    pub gaps: Vec<Gap>,
+    /// The placement that the file gives.
+    pub offset: Option<u64>,
+}
+
+/// A part of a buffer's life in which it holds only `held` bytes: none, or those of a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Gap {
+    /// The first moment.
+    pub lower: i64,
+    /// The first moment after.
+    pub upper: i64,
+    /// The bytes still held.
+    pub held: u64,
+}
+
+/// What is wrong with a trace, and in which line (from 1).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct CsvError {
+    /// The line.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Column {
+    Id,
+    Lower,
+    Upper,
+    Size,
+    Alignment,
+    Hint,
+    Gaps,
+    Offset,
+}
+
+/// Reads a trace.
+///
+/// # Errors
+///
+/// The first fault, with its line.
+pub fn read(text: &str) -> Result<Vec<Row>, CsvError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines =
+        text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(|(_, line)| !line.is_empty());
+    let Some((line, header)) = lines.next() else {
+        return Err(CsvError { line: 1, what: "no header: the file is empty".to_owned() });
+    };
+    let (columns, inclusive) = columns(header).map_err(|what| CsvError { line, what })?;
+    let mut rows: Vec<Row> = Vec::new();
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let mut sum = 0u64;
+    for (line, record) in lines {
+        let fault = |what| CsvError { line, what };
+        if rows.len() == MOST_ROWS {
+            return Err(fault(format!("more than {MOST_ROWS} buffers")));
+        }
+        let row = row(&columns, inclusive, record).map_err(fault)?;
+        if let Some(first) = seen.insert(row.id.clone(), line) {
+            return Err(fault(format!("the id `{}` is already used in line {first}", row.id)));
+        }
+        sum = super::room(row.size, row.alignment)
+            .and_then(|room| sum.checked_add(room))
+            .filter(|&sum| sum <= super::MOST_BYTES)
+            .ok_or_else(|| fault(format!("the sizes overflow with `{}`: their sum is above 2^62", row.id)))?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+fn columns(header: &str) -> Result<(Vec<Column>, bool), String> {
+    let mut columns = Vec::new();
+    let mut inclusive = false;
+    for name in header.split(',').map(str::trim) {
+        let column = match name {
+            "id" | "buffer" | "buffer_id" => Column::Id,
+            "lower" | "begin" | "start" => Column::Lower,
+            "upper" => Column::Upper,
+            "end" => {
+                inclusive = true;
+                Column::Upper
+            }
+            "size" => Column::Size,
+            "alignment" => Column::Alignment,
+            "hint" => Column::Hint,
+            "gaps" => Column::Gaps,
+            "offset" => Column::Offset,
+            _ => {
+                return Err(format!(
+                    "unknown column `{name}`; known are id, lower, upper, size, alignment, hint, gaps and offset"
+                ));
+            }
+        };
+        if columns.contains(&column) {
+            return Err(format!("column `{name}` is given twice"));
+        }
+        columns.push(column);
+    }
+    for (column, name) in
+        [(Column::Id, "id"), (Column::Lower, "lower"), (Column::Upper, "upper"), (Column::Size, "size")]
+    {
+        if !columns.contains(&column) {
+            return Err(format!("column `{name}` is missing"));
+        }
+    }
+    Ok((columns, inclusive))
+}
+
+fn row(columns: &[Column], inclusive: bool, record: &str) -> Result<Row, String> {
+    let fields: Vec<&str> = record.split(',').map(str::trim).collect();
+    if fields.len() != columns.len() {
+        return Err(format!("{} fields where the header has {}", fields.len(), columns.len()));
+    }
+    let mut row =
+        Row { id: String::new(), lower: 0, upper: 0, size: 0, alignment: 1, gaps: Vec::new(), offset: None };
+    let mut gaps = "";
+    for (column, &field) in columns.iter().zip(&fields) {
+        match column {
+            Column::Id if field.is_empty() => return Err("the id is empty".to_owned()),
+            Column::Id => field.clone_into(&mut row.id),
+            Column::Lower => row.lower = number(field, "lower")?,
+            Column::Upper => row.upper = last(number(field, "upper")?, inclusive, field)?,
+            Column::Size => row.size = number(field, "size")?,
+            Column::Alignment => row.alignment = number(field, "alignment")?,
+            Column::Hint => drop(number::<i64>(field, "hint")?),
+            Column::Gaps => gaps = field,
+            Column::Offset => row.offset = Some(number(field, "offset")?),
+        }
+    }
+    if row.upper < row.lower {
+        return Err(format!("`{}` ends at {} before it begins at {}", row.id, row.upper, row.lower));
+    }
+    if row.alignment == 0 {
+        return Err(format!("the alignment of `{}` is 0", row.id));
+    }
+    for gap in gaps.split_whitespace() {
+        row.gaps.push(read_gap(gap, inclusive, &row)?);
+    }
+    row.gaps.sort_by_key(|gap| gap.lower);
+    if let Some(pair) = row.gaps.windows(2).find(|pair| pair[1].lower < pair[0].upper) {
+        return Err(format!("two gaps of `{}` overlap at {}", row.id, pair[1].lower));
+    }
+    Ok(row)
+}
+
+fn number<N: std::str::FromStr>(field: &str, column: &str) -> Result<N, String> {
+    field.parse().map_err(|_| format!("`{field}` is not a number that `{column}` can take"))
+}
+
+/// The first moment after, where the file gives the last moment of all.
+fn last(at: i64, inclusive: bool, field: &str) -> Result<i64, String> {
+    at.checked_add(i64::from(inclusive)).ok_or_else(|| format!("`{field}` overflows"))
+}
+
+fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
+    let unknown =
+        || format!("the gap `{text}` of `{}` is neither lower-upper nor lower-upper@from:to", row.id);
+    let (span, window) = match text.split_once('@') {
+        Some((span, window)) => (span, Some(window)),
+        None => (text, None),
+    };
+    let (lower, upper) = span.split_once('-').ok_or_else(unknown)?;
+    let lower: i64 = lower.parse().map_err(|_| unknown())?;
+    let upper = last(upper.parse().map_err(|_| unknown())?, inclusive, upper)?;
+    if upper < lower {
+        return Err(format!("the gap `{text}` of `{}` ends before it begins", row.id));
+    }
+    if lower < row.lower || upper > row.upper {
+        return Err(format!("the gap `{text}` lies outside the life of `{}`", row.id));
+    }
+    let held = match window {
+        None => 0,
+        Some(window) => {
+            let (from, to) = window.split_once(':').ok_or_else(unknown)?;
+            let from: u64 = from.parse().map_err(|_| unknown())?;
+            let to: u64 = to.parse().map_err(|_| unknown())?;
+            if from > to || to > row.size {
+                return Err(format!("the gap `{text}` holds bytes outside the size of `{}`", row.id));
+            }
+            to - from
+        }
+    };
+    Ok(Gap { lower, upper, held })
+}
+
+/// What there is to place: who lives together, and the most bytes live at once.
+#[must_use]
+pub fn problem(rows: &[Row]) -> Problem {
+    // An event changes what a buffer holds, or whether it counts for sharing, from a moment on.
+    let mut events: Vec<(i64, u32, u64)> = Vec::new();
+    for (b, row) in rows.iter().enumerate() {
+        let b = b as u32;
+        if row.lower == row.upper {
+            continue;
+        }
+        events.push((row.lower, b, row.size));
+        for gap in row.gaps.iter().filter(|gap| gap.lower < gap.upper) {
+            events.push((gap.lower, b, gap.held));
+            events.push((gap.upper, b, row.size));
+        }
+        events.push((row.upper, b, 0));
+    }
+    // The sort is stable: of two events of one buffer at one moment the later one holds.
+    events.sort_by_key(|&(at, ..)| at);
+    let mut held = vec![0u64; rows.len()];
+    let mut live: Vec<u32> = Vec::new();
+    let mut load = 0;
+    let mut bound = Bound::default();
+    let mut sections: Vec<Vec<u32>> = Vec::new();
+    let mut grew = false;
+    let mut next = 0;
+    while next < events.len() {
+        let now = events[next].0;
+        let before = live.clone();
+        let mut shrank = false;
+        while let Some(&(_, b, bytes)) = events.get(next).filter(|event| event.0 == now) {
+            load = load - held[b as usize] + bytes;
+            held[b as usize] = bytes;
+            match live.binary_search(&b) {
+                Ok(at) if bytes == 0 => drop(live.remove(at)),
+                Err(at) if bytes > 0 => live.insert(at, b),
+                _ => {}
+            }
+            next += 1;
+        }
+        shrank |= before.iter().any(|b| live.binary_search(b).is_err());
+        if shrank && grew {
+            sections.push(before.clone());
+            grew = false;
+        }
+        grew |= live.iter().any(|b| before.binary_search(b).is_err());
+        if load > bound.bytes {
+            bound = Bound { bytes: load, buffers: live.clone() };
+        }
+    }
+    let conflicts = Conflicts::of_cliques(rows.len(), &sections);
+    for (b, row) in rows.iter().enumerate() {
+        if row.size > bound.bytes {
+            bound = Bound { bytes: row.size, buffers: vec![b as u32] };
+        }
+        if row.size > 0 && conflicts.degree(b as u32) == 0 {
+            sections.push(vec![b as u32]);
+        }
+    }
+    let sizes = rows.iter().map(|row| row.size).collect();
+    let aligns = rows.iter().map(|row| row.alignment).collect();
+    Problem { sizes, aligns, conflicts, sections, bound }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Effort, check, place_all};
+
+    fn fault(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn faults_name_the_line_and_what() {
+        assert_eq!(fault(""), "line 1: no header: the file is empty");
+        assert_eq!(fault("id,lower,upper\n"), "line 1: column `size` is missing");
+        assert_eq!(fault("id,lower,upper,size,size\n"), "line 1: column `size` is given twice");
+        assert!(
+            fault("id,lower,upper,size,colour\n").starts_with("line 1: unknown column `colour`; known are")
+        );
+        let with = |row: &str| fault(&format!("id,lower,upper,size\na,0,1,1\n{row}\n"));
+        assert_eq!(with("b,0,1"), "line 3: 3 fields where the header has 4");
+        assert_eq!(with("b,0,x,1"), "line 3: `x` is not a number that `upper` can take");
+        assert_eq!(with("b,0,1,-4"), "line 3: `-4` is not a number that `size` can take");
+        assert_eq!(with("b,0,1,1e3"), "line 3: `1e3` is not a number that `size` can take");
+        assert_eq!(with("b,5,4,1"), "line 3: `b` ends at 4 before it begins at 5");
+        assert_eq!(with("a,0,1,1"), "line 3: the id `a` is already used in line 2");
+        assert_eq!(with(",0,1,1"), "line 3: the id is empty");
+        assert_eq!(
+            with("b,0,1,9223372036854775807"),
+            "line 3: the sizes overflow with `b`: their sum is above 2^62"
+        );
+        let gap = |gap: &str| fault(&format!("id,lower,upper,size,alignment,gaps\na,2,9,8,1,{gap}\n"));
+        assert_eq!(gap("3"), "line 2: the gap `3` of `a` is neither lower-upper nor lower-upper@from:to");
+        assert_eq!(gap("3-x"), "line 2: the gap `3-x` of `a` is neither lower-upper nor lower-upper@from:to");
+        assert_eq!(gap("5-4"), "line 2: the gap `5-4` of `a` ends before it begins");
+        assert_eq!(gap("1-4"), "line 2: the gap `1-4` lies outside the life of `a`");
+        assert_eq!(gap("3-4@2:9"), "line 2: the gap `3-4@2:9` holds bytes outside the size of `a`");
+        assert_eq!(gap("3-5 4-6"), "line 2: two gaps of `a` overlap at 4");
+        assert_eq!(fault("id,lower,upper,size,alignment\na,0,1,1,0\n"), "line 2: the alignment of `a` is 0");
+    }
+
+    #[test]
+    fn spellings_old_and_new() {
+        let new = read("\u{feff}id,lower,upper,size\r\na,0,3,4\r\n\r\nb,3,9,4\r\n").unwrap();
+        let old = read("size,buffer,start,end\n4,a,0,2\n4,b,3,8\n").unwrap();
+        assert_eq!(new, old);
+        assert_eq!(read("id,lower,upper,size,hint\na,-5,3,4,-1\n").unwrap()[0].lower, -5);
+    }
+
+    /// The example of the format's authors: 12 bytes are enough.
+    #[test]
+    fn the_small_example() {
+        let rows = read("id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n").unwrap();
+        let problem = problem(&rows);
+        assert_eq!(problem.bound.bytes, 12);
+        let placed = place_all(&problem, Effort::Quick);
+        assert_eq!(placed.total, 12);
+        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
+    }
+
+    #[test]
+    fn gaps_alignments_and_nothing() {
+        // b fits into a's gap; c into the part that d does not hold, for the bound only.
+        let rows = read(
+            "id,lower,upper,size,alignment,gaps\na,0,9,8,1,3-6\nb,3,6,8,1,\nc,12,14,8,8,\nd,10,20,8,8,12-14@0:2\ne,5,5,99,1,\n",
+        )
+        .unwrap();
+        let problem = problem(&rows);
+        assert!(!problem.conflicts.conflict(0, 1) && problem.conflicts.conflict(2, 3));
+        assert_eq!(problem.bound.bytes, 99);
+        let placed = place_all(&problem, Effort::Default);
+        assert_eq!(placed.total, 99);
+        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
+        for text in ["id,lower,upper,size\n", "id,lower,upper,size\na,0,5,0\n"] {
+            let rows = read(text).unwrap();
+            assert_eq!(place_all(&super::problem(&rows), Effort::Thorough).total, 0);
+        }
+    }
+}

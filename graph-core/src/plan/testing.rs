@@ -1,0 +1,163 @@
+//! Graphs for the tests: random ones of several families, with buffers on them.
+
+use super::Buffer;
+use crate::reach::Reach;
+use proptest::prelude::*;
+
+/// The definition, node by node.
+pub(crate) fn is_before(reach: &Reach, b: &Buffer, c: &Buffer) -> bool {
+    let mut ends = b.users.iter().chain(&b.before_free);
+    !b.stays
+        && !b.users.is_empty()
+        && !c.users.is_empty()
+        && ends.all(|&u| c.users.iter().chain(&c.after_alloc).all(|&f| reach.precedes(u, f)))
+}
+
+/// A family of graphs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Family {
+    Any,
+    Chain,
+    Streams,
+    Layers,
+    Diamonds,
+    ForkJoin,
+    SeriesParallel,
+}
+
+pub(crate) const FAMILIES: [Family; 7] = [
+    Family::Any,
+    Family::Chain,
+    Family::Streams,
+    Family::Layers,
+    Family::Diamonds,
+    Family::ForkJoin,
+    Family::SeriesParallel,
+];
+
+/// Predecessors of `n` nodes; `random(end)` gives numbers below `end`.
+pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> usize) -> Vec<Vec<u32>> {
+    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); n];
+    match family {
+        Family::Any => {
+            for (v, list) in preds.iter_mut().enumerate().skip(1) {
+                *list = (0..random(4)).map(|_| random(v) as u32).collect();
+            }
+        }
+        Family::Chain => (1..n).for_each(|v| preds[v].push(v as u32 - 1)),
+        Family::Streams => {
+            let streams = 1 + random(4);
+            for (v, list) in preds.iter_mut().enumerate().skip(streams) {
+                list.push((v - streams) as u32);
+                if random(6) == 0 {
+                    list.push(random(v) as u32);
+                }
+            }
+        }
+        Family::Layers => {
+            let width = 1 + random(5);
+            for (v, list) in preds.iter_mut().enumerate().skip(width) {
+                let layer = v / width * width - width;
+                *list = (0..1 + random(width)).map(|_| (layer + random(width)) as u32).collect();
+            }
+        }
+        Family::Diamonds => {
+            for (v, list) in preds.iter_mut().enumerate().skip(1) {
+                match v % 4 {
+                    1 | 2 => list.push((v / 4 * 4) as u32),
+                    3 => list.extend([v as u32 - 1, v as u32 - 2]),
+                    _ => list.push(v as u32 - 1),
+                }
+            }
+        }
+        Family::ForkJoin => {
+            let width = 1 + random(4);
+            let mut last = 0u32;
+            for (v, list) in preds.iter_mut().enumerate().skip(1) {
+                if v % (width + 1) == 0 {
+                    list.extend(v as u32 - width as u32..v as u32);
+                    last = v as u32;
+                } else {
+                    list.push(last);
+                }
+            }
+        }
+        Family::SeriesParallel => {
+            // Each block either follows the last one or stands beside it.
+            let mut open: Vec<u32> = Vec::new();
+            let mut heads: Vec<u32> = Vec::new();
+            for (v, list) in preds.iter_mut().enumerate() {
+                if random(3) == 0 {
+                    list.append(&mut heads);
+                    list.extend(open.drain(..));
+                    open.push(v as u32);
+                } else if let Some(at) = (!open.is_empty()).then(|| random(open.len())) {
+                    list.push(open[at]);
+                    if random(2) == 0 {
+                        heads.push(v as u32);
+                    } else {
+                        open[at] = v as u32;
+                    }
+                } else {
+                    open.push(v as u32);
+                }
+            }
+        }
+    }
+    preds
+}
+
+/// Buffers on the nodes of a graph: each is written by a node and read by some that come after it, as programs do.
+/// With `odd` some have several births, waits, no users, or stay.
+pub(crate) fn buffers(
+    reach: &Reach,
+    count: usize,
+    odd: bool,
+    mut random: impl FnMut(usize) -> usize,
+) -> Vec<Buffer> {
+    let n = reach.len();
+    (0..count)
+        .map(|at| {
+            let node = if odd { random(n) } else { at % n } as u32;
+            let mut users = vec![node];
+            let later: Vec<u32> = reach.descendants(node).collect();
+            for _ in 0..random(3) {
+                if !later.is_empty() {
+                    // Mostly near ones.
+                    let near = 1 + random(6);
+                    users.push(later[random(later.len().min(near))]);
+                }
+            }
+            let mut buffer = Buffer {
+                size: 1 + random(12) as u64,
+                align: 1 << if odd { random(3) } else { 0 },
+                users,
+                ..Buffer::default()
+            };
+            if odd {
+                match random(12) {
+                    0 => buffer.users.push(random(n) as u32),
+                    1 => buffer.after_alloc.push(random(n) as u32),
+                    2 => buffer.before_free.push(random(n) as u32),
+                    3 => buffer.stays = true,
+                    4 => buffer.users.clear(),
+                    _ => {}
+                }
+            }
+            buffer
+        })
+        .collect()
+}
+
+/// A graph of any family with up to `nodes` nodes, and up to `most` buffers of every kind.
+pub(crate) fn graphs(nodes: usize, most: usize) -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<Buffer>)> {
+    (1..=nodes, 0..=most, 0..FAMILIES.len(), any::<u64>(), any::<bool>()).prop_map(
+        move |(n, count, family, seed, odd)| {
+            let mut random = super::climb::Random::new(seed);
+            let preds = preds(FAMILIES[family], n, |end| random.below(end));
+            let reach = Reach::of(&preds).expect("the families have no cycles");
+            let buffers = buffers(&reach, count, odd, |end| random.below(end));
+            (preds, buffers)
+        },
+    )
+}

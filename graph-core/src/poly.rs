@@ -1,0 +1,290 @@
+//! Lengths and range bounds as polynomials.
+//!
+//! A bound is a sum of products of integer arguments with integer coefficients; whatever is not made of `+`, `-`
+//! and `*` is an opaque variable, equal to another if its text is. Every variable is known to be at least 0,
+//! and every range of the program gives facts (`lo <= hi <= len`, a length is at least 1) that the build checks
+//! before anything else. What cannot be proved from these is taken to overlap.
+
+use std::collections::BTreeMap;
+
+/// A polynomial over the variables of a [`Symbols`]. Coefficients that leave `i128` make the whole expression
+/// opaque, so arithmetic here returns `None` then.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Poly {
+    /// Sorted variables of a product, with its coefficient, never 0.
+    terms: BTreeMap<Vec<u32>, i128>,
+}
+
+impl Poly {
+    /// A constant.
+    pub fn constant(value: i128) -> Poly {
+        let mut poly = Poly::default();
+        if value != 0 {
+            poly.terms.insert(Vec::new(), value);
+        }
+        poly
+    }
+
+    /// A variable.
+    pub fn variable(id: u32) -> Poly {
+        Poly { terms: BTreeMap::from([(vec![id], 1)]) }
+    }
+
+    /// The value, if it is a constant.
+    pub fn as_constant(&self) -> Option<i128> {
+        match self.terms.len() {
+            0 => Some(0),
+            1 => self.terms.get(&Vec::new()).copied(),
+            _ => None,
+        }
+    }
+
+    /// The sum.
+    pub fn plus(&self, other: &Poly) -> Option<Poly> {
+        self.combine(other, 1)
+    }
+
+    /// The difference.
+    pub fn minus(&self, other: &Poly) -> Option<Poly> {
+        self.combine(other, -1)
+    }
+
+    fn combine(&self, other: &Poly, sign: i128) -> Option<Poly> {
+        let mut terms = self.terms.clone();
+        for (product, coefficient) in &other.terms {
+            let entry = terms.entry(product.clone()).or_insert(0);
+            *entry = entry.checked_add(coefficient.checked_mul(sign)?)?;
+            if *entry == 0 {
+                terms.remove(product);
+            }
+        }
+        Some(Poly { terms })
+    }
+
+    /// The product.
+    pub fn times(&self, other: &Poly) -> Option<Poly> {
+        let mut terms = BTreeMap::new();
+        for (left, a) in &self.terms {
+            for (right, b) in &other.terms {
+                let mut product = [left.as_slice(), right.as_slice()].concat();
+                product.sort_unstable();
+                let entry = terms.entry(product).or_insert(0i128);
+                *entry = entry.checked_add(a.checked_mul(*b)?)?;
+            }
+        }
+        terms.retain(|_, coefficient| *coefficient != 0);
+        Some(Poly { terms })
+    }
+
+    /// With each variable replaced. `None` where a variable has no replacement.
+    pub fn substitute(&self, by: &dyn Fn(u32) -> Option<Poly>) -> Option<Poly> {
+        let mut sum = Poly::default();
+        for (product, &coefficient) in &self.terms {
+            let mut term = Poly::constant(coefficient);
+            for &id in product {
+                term = term.times(&by(id)?)?;
+            }
+            sum = sum.plus(&term)?;
+        }
+        Some(sum)
+    }
+
+    /// Whether it is at least 0 for all variables that are: no coefficient is negative.
+    pub fn at_least_zero(&self) -> bool {
+        self.nonnegative()
+    }
+
+    /// Divided by a number that divides every coefficient.
+    pub fn divided(&self, by: i128) -> Option<Poly> {
+        let terms = self.terms.iter().map(|(product, &coefficient)| {
+            (by != 0 && coefficient % by == 0).then(|| (product.clone(), coefficient / by))
+        });
+        Some(Poly { terms: terms.collect::<Option<_>>()? })
+    }
+
+    /// As text, with these names of the variables.
+    pub fn text_with(&self, names: &dyn Fn(u32) -> Option<String>) -> String {
+        let name = |id: u32| names(id).unwrap_or_else(|| "?".to_owned());
+        let mut text = String::new();
+        // The constant comes last.
+        for (product, &coefficient) in self.terms.iter().rev() {
+            let sign = match (text.is_empty(), coefficient < 0) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            let mut factors: Vec<String> = product.iter().map(|&id| name(id)).collect();
+            if coefficient.unsigned_abs() != 1 || factors.is_empty() {
+                factors.insert(0, coefficient.unsigned_abs().to_string());
+            }
+            text.push_str(sign);
+            text.push_str(&factors.join(" * "));
+        }
+        if text.is_empty() { "0".to_owned() } else { text }
+    }
+
+    /// Whether `other - self` has no negative coefficient, without making the difference.
+    fn at_most_by_terms(&self, other: &Poly) -> bool {
+        self.terms.iter().all(|(product, &mine)| mine <= other.coefficient(product))
+            && other.terms.iter().all(|(product, &theirs)| theirs >= 0 || self.terms.contains_key(product))
+    }
+
+    fn nonnegative(&self) -> bool {
+        self.terms.values().all(|&coefficient| coefficient >= 0)
+    }
+
+    /// A product with a negative coefficient.
+    fn negative(&self) -> Option<&Vec<u32>> {
+        self.terms.iter().find(|(_, coefficient)| **coefficient < 0).map(|(product, _)| product)
+    }
+
+    fn coefficient(&self, product: &[u32]) -> i128 {
+        self.terms.get(product).copied().unwrap_or(0)
+    }
+}
+
+/// The names behind variables.
+#[derive(Clone, Debug, Default)]
+pub struct Symbols {
+    ids: BTreeMap<String, u32>,
+}
+
+impl Symbols {
+    /// A polynomial as text.
+    pub fn text(&self, poly: &Poly) -> String {
+        poly.text_with(&|id| self.ids.iter().find(|(_, other)| **other == id).map(|(name, _)| name.clone()))
+    }
+
+    /// The variable of this name or text.
+    pub fn variable(&mut self, text: &str) -> Poly {
+        let next = self.ids.len() as u32;
+        Poly::variable(*self.ids.entry(text.to_owned()).or_insert(next))
+    }
+}
+
+/// Polynomials known to be at least 0.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    /// By each product that has a negative coefficient, since only such a fact helps against one.
+    by_negative: BTreeMap<Vec<u32>, Vec<Poly>>,
+}
+
+/// How many facts one proof adds up. Two carry a bound over a range and its buffer; more never showed a use.
+const DEPTH: u32 = 2;
+/// How many facts of one product a proof tries.
+const WIDTH: usize = 32;
+
+impl Facts {
+    /// Adds `0 <= poly`.
+    pub fn add(&mut self, poly: &Poly) {
+        for (product, coefficient) in &poly.terms {
+            if *coefficient < 0 {
+                let known = self.by_negative.entry(product.clone()).or_default();
+                if known.len() < WIDTH && !known.contains(poly) {
+                    known.push(poly.clone());
+                }
+            }
+        }
+    }
+
+    /// Whether `a <= b` is proved.
+    pub fn at_most(&self, a: &Poly, b: &Poly) -> bool {
+        a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
+    }
+
+    /// Whether one of the half-open ranges is proved to end before the other begins.
+    pub fn disjoint(&self, a: (&Poly, &Poly), b: (&Poly, &Poly)) -> bool {
+        a.1.at_most_by_terms(b.0)
+            || b.1.at_most_by_terms(a.0)
+            || self.at_most(a.1, b.0)
+            || self.at_most(b.1, a.0)
+    }
+
+    /// Whether `inner` is proved to lie in `outer`.
+    pub fn contains(&self, outer: (&Poly, &Poly), inner: (&Poly, &Poly)) -> bool {
+        self.at_most(outer.0, inner.0) && self.at_most(inner.1, outer.1)
+    }
+
+    /// Whether `0 <= poly`: it is a sum of facts and of a polynomial without negative coefficients.
+    fn proves(&self, poly: &Poly, depth: u32) -> bool {
+        let Some(product) = poly.negative() else { return true };
+        depth > 0
+            && self.by_negative.get(product).is_some_and(|facts| {
+                facts.iter().any(|fact| {
+                    // Take the fact as often as the negative coefficient needs it.
+                    let times = (-poly.coefficient(product)).div_ceil_positive(-fact.coefficient(product));
+                    fact.times(&Poly::constant(times))
+                        .and_then(|scaled| poly.minus(&scaled))
+                        .is_some_and(|rest| rest.nonnegative() || self.proves(&rest, depth - 1))
+                })
+            })
+    }
+}
+
+/// `div_ceil` of positive `i128`s, which std offers only for unsigned integers.
+trait DivCeil {
+    fn div_ceil_positive(self, by: i128) -> i128;
+}
+
+impl DivCeil for i128 {
+    fn div_ceil_positive(self, by: i128) -> i128 {
+        self / by + i128::from(self % by != 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn n_and_k() -> (Poly, Poly) {
+        let mut symbols = Symbols::default();
+        (symbols.variable("n"), symbols.variable("k"))
+    }
+
+    #[test]
+    fn products_of_arguments_compare_term_by_term() {
+        let (n, k) = n_and_k();
+        let facts = Facts::default();
+        let two_k = k.times(&Poly::constant(2)).unwrap();
+        assert!(facts.at_most(&k, &two_k));
+        assert!(!facts.at_most(&two_k, &k));
+        assert!(!facts.at_most(&k, &n));
+        let n_times_k = n.times(&k).unwrap();
+        assert_eq!(n_times_k, k.times(&n).unwrap());
+        assert!(facts.at_most(&n_times_k, &n_times_k.plus(&n).unwrap()));
+    }
+
+    #[test]
+    fn facts_carry_a_bound_over() {
+        let (n, k) = n_and_k();
+        let mut facts = Facts::default();
+        facts.add(&n.minus(&k).unwrap());
+        assert!(facts.at_most(&k, &n));
+        assert!(facts.at_most(
+            &k.times(&Poly::constant(3)).unwrap(),
+            &n.times(&Poly::constant(3)).unwrap().plus(&Poly::constant(1)).unwrap()
+        ));
+        assert!(!facts.at_most(&n, &k));
+        // 1 <= n: a length is at least 1.
+        facts.add(&n.minus(&Poly::constant(1)).unwrap());
+        assert!(facts.at_most(&Poly::constant(1), &n));
+    }
+
+    #[test]
+    fn a_polynomial_reads_as_one_writes_it() {
+        let mut symbols = Symbols::default();
+        let (n, k) = (symbols.variable("n"), symbols.variable("k"));
+        let poly = n.times(&n).unwrap().times(&Poly::constant(2)).unwrap();
+        let poly = poly.minus(&k).unwrap().plus(&Poly::constant(3)).unwrap();
+        assert_eq!(symbols.text(&poly), "-k + 2 * n * n + 3");
+        assert_eq!(symbols.text(&Poly::constant(0)), "0");
+    }
+
+    #[test]
+    fn overflow_is_no_proof() {
+        let huge = Poly::constant(i128::MAX);
+        assert_eq!(huge.plus(&Poly::constant(1)), None);
+        assert_eq!(huge.times(&huge), None);
+    }
+}

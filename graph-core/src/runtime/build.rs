@@ -1,0 +1,380 @@
+//! From bound arguments to a graph: evaluate, check, plan, add.
+//!
+//! Everything that bad input can bring is found before the driver is given a node. On an error all that was
+//! created is destroyed again by its owner's drop, and the caller's buffers are as they were.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::compile::{self, BackError, Wishes};
+use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
+use crate::layout::LayoutError;
+use crate::operation::Operations;
+
+use super::config::Shape;
+use super::core::Core;
+use super::dims::{Dim, Dims};
+use super::driver::{self, Driver};
+use super::error::{At, Error, Result};
+use super::evaluate::{Evaluation, Recorded};
+use super::graph::{Graph, GraphFn};
+use super::kernel::{FunctionInfo, Kernel};
+use super::modules::Modules;
+use super::operand::{MemoryKind, Operand, Owners, Visitor};
+use super::{context, hidden, hook};
+
+/// Builds a graph function's graph.
+pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
+    let driver = driver::driver()?;
+    context::enter(driver, ctx)?;
+    driver::mark_log(driver);
+    let program = A::PROGRAM;
+
+    let mut dims = Dims::default();
+    args.dims(&mut dims);
+    let (dims, returned) = dims.into_parts();
+    let dims = values(program, dims)?;
+    for (buffer, declared, actual) in returned {
+        let (declared, actual) = (dims[declared as usize], dims[actual as usize]);
+        if declared != actual {
+            return Err(Error::ReturnedLength { at: at_buffer(program, buffer), declared, actual });
+        }
+    }
+    zero_lengths(program, &dims)?;
+    ranges(program, &dims)?;
+
+    let mut owners = Owners::default();
+    let mut visitor = Visitor::new(ctx, &mut owners);
+    args.operands(&mut visitor);
+    let operands = visitor.finish()?;
+    check_operands(program, &dims, 0, &operands)?;
+    check_overlap(program, &dims, &operands)?;
+
+    let limits = Limits::of(driver, ctx)?;
+    let mut modules = Modules::new(driver, ctx.clone());
+    let mut records = vec![Recorded::Nothing; program.statements.len()];
+    for (statement, record) in (0..).zip(&mut records) {
+        if !program.statements[statement as usize].kind.is_memory() {
+            let mut evaluation = Evaluation {
+                program,
+                dims: &dims,
+                limits: &limits,
+                modules: &mut modules,
+                statement,
+                record,
+            };
+            args.evaluate(statement, &mut evaluation)?;
+        }
+    }
+
+    let wishes = Wishes { edges: hidden::edges(program, &records)?, ..Wishes::default() };
+    let mut operations =
+        compile::back(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
+    hook::apply(program, &mut operations)?;
+    let mut core =
+        Core::new(program, driver, ctx, dims, limits, modules, records, operands, owners, operations)?;
+    core.fixed_kinds(A::SCALARS);
+    core.add_nodes()?;
+    Ok(Graph::new(core, args))
+}
+
+/// The place of a buffer's declaration.
+pub(super) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
+    let declared = &program.buffers[buffer as usize];
+    Box::new(At { name: declared.name.to_string(), file: program.file.to_string(), line: declared.line })
+}
+
+/// The place of a statement.
+pub(super) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
+    let statement = &program.statements[statement as usize];
+    Box::new(At { name: statement.name.to_string(), file: program.file.to_string(), line: statement.line })
+}
+
+/// The values of lengths and bounds; one without a value is told with what it belongs to.
+fn values(program: &Program, dims: Vec<Dim>) -> Result<Vec<u64>> {
+    if dims.len() != program.dims.len() {
+        return Err(Error::Plan(format!(
+            "`{}` has {} lengths, not {}",
+            program.name,
+            program.dims.len(),
+            dims.len()
+        )));
+    }
+    let value = |(id, dim): (usize, Dim)| {
+        dim.value().map_err(|fault| {
+            let id = id as DimId;
+            let text = program.dims[id as usize].to_string();
+            let (what, at) = user_of(program, id);
+            Error::Size { what, at, text, fault }
+        })
+    };
+    dims.into_iter().enumerate().map(value).collect()
+}
+
+/// The first buffer or node that a length or bound belongs to.
+fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
+    if let Some(buffer) = program.buffers.iter().position(|buffer| buffer.len == dim) {
+        return ("the length", at_buffer(program, buffer as BufferId));
+    }
+    let uses = |statement: &crate::ir::Statement| {
+        statement.accesses.iter().any(|access| access.lo == dim || access.hi == dim)
+    };
+    match program.statements.iter().position(uses) {
+        Some(statement) => ("a bound", at_statement(program, statement as StatementId)),
+        None => (
+            "the budget",
+            Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
+        ),
+    }
+}
+
+fn zero_lengths(program: &Program, dims: &[u64]) -> Result<()> {
+    match program.buffers.iter().position(|buffer| dims[buffer.len as usize] == 0) {
+        None => Ok(()),
+        Some(buffer) => {
+            let text = program.dims[program.buffers[buffer].len as usize].to_string();
+            Err(Error::ZeroLength { at: at_buffer(program, buffer as BufferId), text })
+        }
+    }
+}
+
+/// Every range lies in its buffer; the order between statements rests on that.
+fn ranges(program: &Program, dims: &[u64]) -> Result<()> {
+    for (statement, declared) in program.statements.iter().enumerate() {
+        for access in declared.accesses.iter() {
+            let (lo, hi) = (dims[access.lo as usize], dims[access.hi as usize]);
+            let buffer = &program.buffers[access.buffer as usize];
+            let len = dims[buffer.len as usize];
+            if lo > hi || hi > len {
+                let text = |id: DimId| &program.dims[id as usize];
+                return Err(Error::Range {
+                    at: at_statement(program, statement as StatementId),
+                    buffer: buffer.name.to_string(),
+                    range: format!("{}..{}", text(access.lo), text(access.hi)),
+                    lo,
+                    hi,
+                    len,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks operands that stand for the buffers from `first` on against their declarations.
+pub(super) fn check_operands(
+    program: &Program,
+    dims: &[u64],
+    first: usize,
+    operands: &[Operand],
+) -> Result<()> {
+    let declared =
+        program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_))).skip(first);
+    let mut count = 0;
+    for ((at, buffer), operand) in (first..).zip(declared).zip(operands) {
+        count += 1;
+        let at = || at_buffer(program, at as BufferId);
+        let kind = match buffer.origin {
+            Origin::Device { .. } => MemoryKind::Device,
+            Origin::Pinned { .. } => MemoryKind::Pinned,
+            Origin::Taken | Origin::Alloc(_) => MemoryKind::Taken,
+        };
+        if kind != operand.kind || u64::from(buffer.element) != operand.element {
+            return Err(Error::Plan(format!("{} is bound to another kind of memory than declared", at())));
+        }
+        if !operand.same_context {
+            return Err(Error::OtherContext { at: at() });
+        }
+        let needed = dims[buffer.len as usize];
+        if operand.len < needed {
+            let text = program.dims[buffer.len as usize].to_string();
+            return Err(Error::TooShort { at: at(), len: operand.len, text, needed });
+        }
+        let align = u64::from(buffer.align.max(1));
+        if !operand.address.is_multiple_of(align) {
+            return Err(Error::Misaligned { at: at(), align: buffer.align });
+        }
+        if operand.slot.as_ref().is_some_and(|slot| slot.is_retired()) {
+            return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });
+        }
+    }
+    if count == operands.len() {
+        Ok(())
+    } else {
+        Err(Error::Plan(format!("`{}` binds too many buffers", program.name)))
+    }
+}
+
+/// Whether the graph may write an argument.
+fn writes(program: &Program, buffer: usize) -> bool {
+    matches!(
+        program.buffers[buffer].origin,
+        Origin::Device { mutable: true } | Origin::Pinned { mutable: true } | Origin::Taken
+    )
+}
+
+/// No two arguments share memory that the graph may write through one of them.
+fn check_overlap(program: &Program, dims: &[u64], operands: &[Operand]) -> Result<()> {
+    let end = |at: usize| {
+        let bytes = dims[program.buffers[at].len as usize].saturating_mul(operands[at].element);
+        operands[at].address.saturating_add(bytes)
+    };
+    let mut order: Vec<usize> = (0..operands.len()).collect();
+    order.sort_by_key(|&at| (operands[at].address, at));
+    // Which of those before reaches furthest: of all, and of those that are written.
+    let mut furthest: [Option<usize>; 2] = [None; 2];
+    for at in order {
+        let written = writes(program, at);
+        let rival = if written { furthest[0] } else { furthest[1] };
+        if let Some(other) = rival.filter(|&other| end(other) > operands[at].address) {
+            let (first, second) = (other.min(at), other.max(at));
+            return Err(Error::Overlap {
+                first: at_buffer(program, first as BufferId),
+                second: at_buffer(program, second as BufferId),
+            });
+        }
+        for (slot, counts) in furthest.iter_mut().zip([true, written]) {
+            if counts && slot.is_none_or(|other| end(at) > end(other)) {
+                *slot = Some(at);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether operands put in place of those from `first` on share memory with others, one of them written.
+pub(super) fn check_new_overlap(
+    program: &Program,
+    dims: &[u64],
+    first: usize,
+    new: &[Operand],
+    operands: &[Operand],
+) -> Result<()> {
+    let bytes = |at: usize, operand: &Operand| {
+        let bytes = dims[program.buffers[at].len as usize].saturating_mul(operand.element);
+        (operand.address, operand.address.saturating_add(bytes))
+    };
+    let operand =
+        |at: usize| if (first..first + new.len()).contains(&at) { &new[at - first] } else { &operands[at] };
+    for at in first..first + new.len() {
+        let (lo, hi) = bytes(at, operand(at));
+        let written = writes(program, at);
+        for other in 0..operands.len() {
+            let (start, end) = bytes(other, operand(other));
+            if other != at && lo < end && start < hi && (written || writes(program, other)) {
+                let (first, second) = (other.min(at), other.max(at));
+                return Err(Error::Overlap {
+                    first: at_buffer(program, first as BufferId),
+                    second: at_buffer(program, second as BufferId),
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn plan_error(program: &Program, error: BackError) -> Error {
+    match error {
+        BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
+            let at = program.buffers.iter().position(|declared| declared.name == buffer.as_str());
+            let at = at_buffer(program, at.unwrap_or(0) as BufferId);
+            let text = format!("{len} * {element} bytes");
+            Error::Size { what: "the size", at, text, fault: super::dims::Fault::Overflow }
+        }
+        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
+    }
+}
+
+/// What a device takes of a launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    threads: u32,
+    block: [u32; 3],
+    grid: [u32; 3],
+    /// Shared memory of a block: without asking, and on request.
+    shared: [u32; 2],
+}
+
+impl Limits {
+    fn of(driver: &Driver, ctx: &CudaContext) -> Result<Limits> {
+        // CUdevice_attribute
+        let ask = |attribute| driver.device_attribute(ctx, attribute).map_err(Error::from);
+        Ok(Limits {
+            threads: ask(1)?,
+            block: [ask(2)?, ask(3)?, ask(4)?],
+            grid: [ask(5)?, ask(6)?, ask(7)?],
+            shared: [ask(8)?, ask(97)?],
+        })
+    }
+
+    /// Why the device, or the loaded function, does not take a configuration.
+    pub(super) fn check(
+        &self,
+        shape: &Shape,
+        kernel: &Kernel,
+        info: &FunctionInfo,
+    ) -> std::result::Result<(), String> {
+        let Shape { grid, block, shared } = *shape;
+        for (what, extents, most) in [("grid", grid, self.grid), ("block", block, self.block)] {
+            for (axis, extent, most) in
+                [('x', extents[0], most[0]), ('y', extents[1], most[1]), ('z', extents[2], most[2])]
+            {
+                if extent == 0 {
+                    return Err(format!("the {what}'s {axis} is 0"));
+                }
+                if extent > most {
+                    return Err(format!("the {what}'s {axis} is {extent}, and the device takes {most}"));
+                }
+            }
+        }
+        let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
+        if threads > u64::from(self.threads) {
+            return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
+        }
+        if threads > u64::from(info.most_threads) {
+            return Err(format!(
+                "a block of {threads} threads, and `{}` takes {}",
+                kernel.name, info.most_threads
+            ));
+        }
+        if let Some(required) = info.required_block
+            && required != block
+        {
+            return Err(format!("a block of {block:?}, and `{}` requires {required:?}", kernel.name));
+        }
+        let most = self.shared[0].max(self.shared[1]);
+        if u64::from(info.shared) + u64::from(shared) > u64::from(most) {
+            let own = info.shared;
+            return Err(format!(
+                "{shared} bytes of shared memory and {own} of `{}`'s own, and the device has {most} a block",
+                kernel.name
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Operations that a hook has changed can still be added: what each names exists and stands before it.
+pub(super) fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
+    use crate::operation::What;
+    let fault = |at: usize| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
+    for (at, operation) in operations.list.iter().enumerate() {
+        let memory = match operation.what {
+            What::Alloc { memory } | What::Free { memory } => Some(memory),
+            _ => None,
+        };
+        let sourced = !matches!(operation.what, What::Kernel | What::Fill | What::Copy)
+            || !operation.sources.is_empty();
+        let known = operation.sources.iter().all(|&source| (source as usize) < program.statements.len());
+        let after = operation.after.iter().all(|&before| (before as usize) < at);
+        if !(sourced
+            && known
+            && after
+            && memory.is_none_or(|memory| (memory as usize) < operations.memories.len()))
+        {
+            return Err(fault(at));
+        }
+    }
+    if operations.places.len() == program.buffers.len() { Ok(()) } else { Err(fault(0)) }
+}

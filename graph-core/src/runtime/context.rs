@@ -1,0 +1,34 @@
+//! Contexts: `context(ordinal)`, and what is checked whenever one is entered.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use super::driver::{self, Driver, Failure};
+use super::error::{Error, Result, describe};
+
+/// The primary context of a device.
+///
+/// A missing driver, one that is too old and a missing device are errors, where cudarc's own
+/// [`CudaContext::new`] panics for the first.
+pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
+    driver::driver()?;
+    // Asked first, so that a device that does not exist is no failed call, which tools would report.
+    let count = match CudaContext::device_count() {
+        Ok(count) => u32::try_from(count).unwrap_or(0),
+        Err(error) if error.0 as u32 == driver::NO_DEVICE => 0,
+        Err(error) => return Err(Error::from(Failure::of("cuInit", error))),
+    };
+    if u32::try_from(ordinal).is_ok_and(|ordinal| ordinal < count) {
+        CudaContext::new(ordinal).map_err(|error| Error::from(Failure::of("cuDevicePrimaryCtxRetain", error)))
+    } else {
+        Err(Error::NoDevice { ordinal, count })
+    }
+}
+
+/// Makes the context current on this thread. An error that cudarc keeps from a drop before is told as such.
+pub(super) fn enter(_: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
+    ctx.check_err()
+        .map_err(|error| Error::Earlier(Box::new(describe(Failure::of("a call in a drop", error), None))))?;
+    ctx.bind_to_thread().map_err(|error| Error::from(Failure::of("cuCtxSetCurrent", error)))
+}

@@ -1,0 +1,403 @@
+//! The graph behind every graph function's type: its nodes, its operands and what it keeps alive.
+//!
+//! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders everything that follows
+//! behind the last launch, and destroys both.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
+
+use crate::ir::{BufferId, Origin, Program, StatementId};
+use crate::operation::{Operation, Operations, Place, What};
+
+use super::build::{Limits, at_buffer, at_statement, check_changed};
+use super::config::Shape;
+use super::driver::{
+    self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values,
+};
+use super::error::{At, Error, Result};
+use super::evaluate::{LaunchRecord, Recorded};
+use super::graph::Scalar;
+use super::modules::{FILL64, HUB, Modules};
+use super::operand::{Operand, Owners};
+use super::output::Slot;
+
+/// See the module's page.
+pub struct Core {
+    pub(super) id: u64,
+    pub(super) program: &'static Program,
+    pub(super) driver: &'static Driver,
+    pub(super) ctx: Arc<CudaContext>,
+    pub(super) context: Context,
+    pub(super) graph: RawGraph,
+    pub(super) exec: RawExec,
+    pub(super) dims: Vec<u64>,
+    pub(super) limits: Limits,
+    pub(super) modules: Modules,
+    pub(super) operations: Operations,
+    /// One node an operation.
+    pub(super) nodes: Vec<Node>,
+    /// One record a statement.
+    pub(super) records: Vec<Recorded>,
+    /// The operation of each statement that has one.
+    pub(super) operation_of: Vec<Option<u32>>,
+    /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
+    pub(super) fill_kernels: Vec<bool>,
+    /// One operand an argument buffer: operand i stands for buffer i.
+    pub(super) operands: Vec<Operand>,
+    pub(super) owners: Owners,
+    /// The events of pinned memory.
+    pub(super) pinned: Vec<Event>,
+    /// Whether the next launch waits for the uses that they record.
+    pub(super) pinned_pending: bool,
+    /// Where each buffer lies.
+    pub(super) bases: Vec<u64>,
+    /// Memory of the exec's own.
+    pub(super) owned: Vec<CudaSlice<u8>>,
+    /// One slot an output; that of a taken-over buffer is its maker's.
+    pub(super) slots: Vec<Arc<Slot>>,
+    /// Records the last launch.
+    pub(super) done: Arc<CudaEvent>,
+    /// The stream of the last launch; none before the first.
+    pub(super) last: Option<Arc<CudaStream>>,
+    /// Events of borrowed operands that a setter has replaced, to be recorded at the end, with their owners.
+    pub(super) retired: BTreeMap<Event, usize>,
+    /// Whether views of operands were handed out since the last launch.
+    pub(super) touched: Cell<bool>,
+    /// The statements that use each argument buffer, once a setter has asked.
+    pub(super) users: Vec<Vec<StatementId>>,
+    /// A failed change left nodes that do not agree with the arguments.
+    pub(super) broken: bool,
+    /// Room that setters use again.
+    pub(super) scratch: Scratch,
+    pub(super) spare: Vec<Recorded>,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Core {
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn new(
+        program: &'static Program,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        dims: Vec<u64>,
+        limits: Limits,
+        modules: Modules,
+        records: Vec<Recorded>,
+        operands: Vec<Operand>,
+        owners: Owners,
+        operations: Operations,
+    ) -> Result<Core> {
+        check_changed(program, &operations)?;
+        let done = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
+        let mut operation_of = vec![None; program.statements.len()];
+        for (at, operation) in (0..).zip(&operations.list) {
+            operation.sources.iter().for_each(|&source| operation_of[source as usize] = Some(at));
+        }
+        let mut core = Core {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            program,
+            driver,
+            ctx: ctx.clone(),
+            context: Context::of(ctx),
+            graph: RawGraph::NONE,
+            exec: RawExec::NONE,
+            dims,
+            limits,
+            modules,
+            nodes: Vec::with_capacity(operations.list.len()),
+            fill_kernels: vec![false; program.statements.len()],
+            operations,
+            records,
+            operation_of,
+            operands: Vec::new(),
+            owners,
+            pinned: Vec::new(),
+            pinned_pending: true,
+            bases: Vec::new(),
+            owned: Vec::new(),
+            slots: Vec::new(),
+            done: Arc::new(done),
+            last: None,
+            retired: BTreeMap::new(),
+            touched: Cell::new(false),
+            users: Vec::new(),
+            broken: false,
+            scratch: Scratch::default(),
+            spare: Vec::new(),
+        };
+        operands.iter().for_each(|operand| core.count(operand, true));
+        core.operands = operands;
+        Ok(core)
+    }
+
+    /// Fills of 8-byte values that a scalar reaches cannot turn from a memset into a kernel later.
+    pub(super) fn fixed_kinds(&mut self, scalars: &[Scalar]) {
+        for &statement in scalars.iter().flat_map(|scalar| scalar.statements) {
+            self.fill_kernels[statement as usize] = true;
+        }
+    }
+
+    /// Adds every node, in order.
+    pub(super) fn add_nodes(&mut self) -> Result<()> {
+        self.graph = self.driver.create_graph()?;
+        self.bases = vec![0; self.program.buffers.len()];
+        for (base, operand) in self.bases.iter_mut().zip(&self.operands) {
+            *base = operand.address;
+        }
+        let mut memories = vec![0u64; self.operations.memories.len()];
+        for at in 0..memories.len() {
+            let memory = &self.operations.memories[at];
+            if memory.node {
+                continue;
+            }
+            let buffer = driver::allocate(&self.ctx.default_stream(), memory.bytes)
+                .map_err(|failure| Error::driver(failure, Some(self.at_memory(at as u32))))?;
+            memories[at] = address_of(&buffer);
+            self.place(at as u32, memories[at]);
+            self.owned.push(buffer);
+        }
+        let list = std::mem::take(&mut self.operations.list);
+        let added = self.add_all(&list, &mut memories);
+        self.operations.list = list;
+        added?;
+        super::annotate::annotate(self);
+        self.make_slots()
+    }
+
+    /// Sets the bases of the buffers that lie in a memory.
+    fn place(&mut self, memory: u32, address: u64) {
+        for (base, place) in self.bases.iter_mut().zip(&self.operations.places) {
+            match *place {
+                Place::Inside { memory: other, offset } if other == memory => {
+                    *base = address.wrapping_add(offset)
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn add_all(&mut self, list: &[Operation], memories: &mut [u64]) -> Result<()> {
+        let mut after = Vec::new();
+        for operation in list {
+            after.clear();
+            after.extend(operation.after.iter().map(|&before| self.nodes[before as usize]));
+            let node = self.add(operation, &after, memories)?;
+            self.nodes.push(node);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, operation: &Operation, after: &[Node], memories: &mut [u64]) -> Result<Node> {
+        let (driver, graph) = (self.driver, self.graph);
+        let added = match operation.what {
+            What::Alloc { memory } => {
+                let bytes = self.operations.memories[memory as usize].bytes;
+                driver.add_alloc(graph, after, bytes, self.ctx.ordinal()).map(|(node, address)| {
+                    memories[memory as usize] = address;
+                    self.place(memory, address);
+                    node
+                })
+            }
+            What::Free { memory } => driver.add_free(graph, after, memories[memory as usize]),
+            What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer as usize]),
+            What::Hub => {
+                let function = self.modules.function(&HUB)?.function;
+                let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
+                driver.add_kernel(
+                    graph,
+                    after,
+                    &launch,
+                    Values { words: &[], starts: &[] },
+                    &mut self.scratch,
+                )
+            }
+            What::Kernel | What::Fill | What::Copy => {
+                let statement = operation.sources[0];
+                let mut record = std::mem::take(&mut self.records[statement as usize]);
+                self.resolve(statement, &mut record)?;
+                let added = match self.node_of(statement, &record)? {
+                    NodeParams::Launch(launch, values) => {
+                        driver.add_kernel(graph, after, &launch, values, &mut self.scratch)
+                    }
+                    NodeParams::Fill(fill) => driver.add_fill(graph, after, &fill, self.context),
+                    NodeParams::Copy { from, to, bytes } => {
+                        driver.add_copy(graph, after, from, to, bytes, self.context)
+                    }
+                };
+                self.records[statement as usize] = record;
+                added
+            }
+        };
+        added.map_err(|failure| Error::driver(failure, Some(self.at(operation))))
+    }
+
+    /// Writes the addresses of its buffers into a new record, and turns a fill that no memset can do into a launch.
+    pub(super) fn resolve(&mut self, statement: StatementId, record: &mut Recorded) -> Result<()> {
+        match record {
+            Recorded::Launch(launch) => {
+                let accesses = &self.program.statements[statement as usize].accesses;
+                for &(param, access) in &launch.buffers {
+                    let access = &accesses[access as usize];
+                    let offset = self.dims[access.lo as usize] * self.element(access.buffer);
+                    let address = self.bases[access.buffer as usize].wrapping_add(offset);
+                    launch.words[launch.starts[param as usize] as usize] = driver::address_word(address);
+                }
+            }
+            Recorded::Fill { bits, size: 8 }
+                if self.fill_kernels[statement as usize] || *bits >> 32 != *bits & 0xffff_ffff =>
+            {
+                let (address, len) = self.end(statement, 0);
+                let info = self.modules.function(&FILL64)?;
+                let blocks = len.div_ceil(256).clamp(1, 1 << 20) as u32;
+                let mut words = vec![driver::address_word(address)];
+                driver::push_value(&mut words, *bits);
+                driver::push_value(&mut words, len);
+                let shape = Shape {
+                    grid: [blocks, 1, 1],
+                    block: [256.min(info.most_threads.max(1)), 1, 1],
+                    shared: 0,
+                };
+                *record = Recorded::Launch(LaunchRecord {
+                    kernel: &FILL64,
+                    info,
+                    shape,
+                    words,
+                    starts: vec![0, 1, 2],
+                    buffers: vec![(0, 0)],
+                });
+            }
+            Recorded::Fill { .. } | Recorded::Copy | Recorded::Nothing => {}
+        }
+        Ok(())
+    }
+
+    fn element(&self, buffer: BufferId) -> u64 {
+        u64::from(self.program.buffers[buffer as usize].element)
+    }
+
+    /// The address and the length, in elements, of a statement's access.
+    fn end(&self, statement: StatementId, access: usize) -> (u64, u64) {
+        let access = &self.program.statements[statement as usize].accesses[access];
+        let (lo, hi) = (self.dims[access.lo as usize], self.dims[access.hi as usize]);
+        let address = self.bases[access.buffer as usize].wrapping_add(lo * self.element(access.buffer));
+        (address, hi - lo)
+    }
+
+    fn place_of(&self, statement: StatementId, access: usize) -> driver::Place {
+        let buffer = self.program.statements[statement as usize].accesses[access].buffer;
+        let (address, _) = self.end(statement, access);
+        match self.program.buffers[buffer as usize].origin {
+            Origin::Pinned { .. } => driver::Place::Host(address),
+            _ => driver::Place::Device(address),
+        }
+    }
+
+    /// What a node is given, from its resolved record.
+    pub(super) fn node_of<'r>(&self, statement: StatementId, record: &'r Recorded) -> Result<NodeParams<'r>> {
+        Ok(match record {
+            Recorded::Launch(LaunchRecord { info, shape, words, starts, .. }) => {
+                let Shape { grid, block, shared } = *shape;
+                NodeParams::Launch(
+                    Launching { function: info.function, grid, block, shared },
+                    Values { words, starts },
+                )
+            }
+            &Recorded::Fill { bits, size } => {
+                let (target, len) = self.end(statement, 0);
+                let (element, width) = if size == 8 { (4, len * 2) } else { (size, len) };
+                NodeParams::Fill(Filling { target, value: bits as u32, element, width })
+            }
+            Recorded::Copy => {
+                let (from, to) = (self.place_of(statement, 0), self.place_of(statement, 1));
+                let buffer = self.program.statements[statement as usize].accesses[0].buffer;
+                NodeParams::Copy { from, to, bytes: self.end(statement, 0).1 * self.element(buffer) }
+            }
+            Recorded::Nothing => {
+                return Err(Error::Plan(format!(
+                    "{} was not evaluated",
+                    at_statement(self.program, statement)
+                )));
+            }
+        })
+    }
+
+    fn make_slots(&mut self) -> Result<()> {
+        for &buffer in self.program.outputs.iter() {
+            let slot = match self.operands.get(buffer as usize).and_then(|operand| operand.slot.clone()) {
+                Some(slot) => slot,
+                None => {
+                    let len = self.dims[self.program.buffers[buffer as usize].len as usize];
+                    let (at, address) = (at_buffer(self.program, buffer), self.bases[buffer as usize]);
+                    Arc::new(Slot::new(self.driver, &self.ctx, address, len, at, self.id)?)
+                }
+            };
+            self.slots.push(slot);
+        }
+        Ok(())
+    }
+
+    /// The place in the source that an operation speaks of.
+    fn at(&self, operation: &Operation) -> Box<At> {
+        match (operation.sources.first(), &operation.what) {
+            (Some(&source), _) => at_statement(self.program, source),
+            (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(memory),
+            (None, &What::FreeTaken { buffer }) => at_buffer(self.program, buffer),
+            (None, _) => self.at_function(&operation.name),
+        }
+    }
+
+    fn at_memory(&self, memory: u32) -> Box<At> {
+        let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
+        let mut buffers = self.operations.places.iter().enumerate().filter(|(_, place)| inside(place));
+        match (buffers.next(), buffers.next()) {
+            (Some((buffer, _)), None) => at_buffer(self.program, buffer as BufferId),
+            _ => self.at_function(&self.operations.memories[memory as usize].name),
+        }
+    }
+
+    /// A name of our own, at the line of the function's first statement.
+    fn at_function(&self, name: &str) -> Box<At> {
+        let line = self.program.statements.first().map_or(0, |statement| statement.line);
+        Box::new(At { name: name.to_owned(), file: self.program.file.to_string(), line })
+    }
+
+    /// Instantiates.
+    pub(super) fn instantiate(&mut self) -> Result<()> {
+        super::context::enter(self.driver, &self.ctx)?;
+        self.exec = self.driver.instantiate(self.graph).map_err(|(failure, node)| {
+            let blamed = self.nodes.iter().position(|&other| other == node);
+            Error::driver(failure, blamed.map(|at| self.at(&self.operations.list[at])))
+        })?;
+        Ok(())
+    }
+
+    /// The memory that alloc nodes ask for, in bytes.
+    pub(super) fn planned(&self) -> u64 {
+        self.operations.memories.iter().map(|memory| memory.bytes).sum()
+    }
+
+    /// The taken-over arguments.
+    pub(super) fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
+        (0..).zip(&self.operands).filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
+    }
+}
+
+/// The address of memory of the exec's own.
+fn address_of(buffer: &CudaSlice<u8>) -> u64 {
+    use cudarc::driver::DevicePtr;
+    let (address, guard) = buffer.device_ptr(buffer.stream());
+    std::mem::forget(guard);
+    address
+}
+
+/// What a node is given.
+pub(super) enum NodeParams<'r> {
+    Launch(Launching, Values<'r>),
+    Fill(Filling),
+    Copy { from: driver::Place, to: driver::Place, bytes: u64 },
+}

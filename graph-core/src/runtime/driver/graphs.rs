@@ -1,0 +1,155 @@
+//! The calls about graphs.
+
+use super::params::{AllocParams, InstantiateParams, kernel_params, memcpy_params, memset_params};
+use super::{
+    Context, Driver, Failure, Filling, INVALID_VALUE, Launching, Node, Outcome, Place, RawExec, RawGraph,
+    Scratch, Stream, Values, call,
+};
+
+impl Driver {
+    /// A new graph.
+    pub fn create_graph(&self) -> Outcome<RawGraph> {
+        let mut graph = RawGraph::NONE;
+        call!(self, cuGraphCreate(&mut graph, 0))?;
+        Ok(graph)
+    }
+
+    /// Destroys a graph.
+    pub fn destroy_graph(&self, graph: RawGraph) -> Outcome<()> {
+        call!(self, cuGraphDestroy(graph))
+    }
+
+    /// Adds a kernel node; each of `starts` is the word at which a parameter begins.
+    pub fn add_kernel(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        launch: &Launching,
+        values: Values<'_>,
+        scratch: &mut Scratch,
+    ) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        let params = kernel_params(launch, values, scratch);
+        call!(self, cuGraphAddKernelNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
+        Ok(node)
+    }
+
+    /// Adds a memset node.
+    pub fn add_fill(&self, graph: RawGraph, after: &[Node], fill: &Filling, ctx: Context) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        let params = memset_params(fill);
+        call!(self, cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
+        Ok(node)
+    }
+
+    /// Adds a memcpy node.
+    pub fn add_copy(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        from: Place,
+        to: Place,
+        bytes: u64,
+        ctx: Context,
+    ) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        let params = memcpy_params(from, to, bytes);
+        call!(self, cuGraphAddMemcpyNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
+        Ok(node)
+    }
+
+    /// Adds an alloc node, and gives the address of what it allocates at each launch.
+    pub fn add_alloc(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        bytes: u64,
+        device: usize,
+    ) -> Outcome<(Node, u64)> {
+        let mut node = Node::NONE;
+        // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE
+        let mut params = AllocParams {
+            allocation_type: 1,
+            handle_types: 0,
+            location_type: 1,
+            location: i32::try_from(device).unwrap_or(i32::MAX),
+            reserved: [0; 9],
+            accesses: 0,
+            access_count: 0,
+            bytes: bytes as usize,
+            address: 0,
+        };
+        call!(self, cuGraphAddMemAllocNode(&mut node, graph, after.as_ptr(), after.len(), &mut params))?;
+        Ok((node, params.address))
+    }
+
+    /// Adds a free node.
+    pub fn add_free(&self, graph: RawGraph, after: &[Node], address: u64) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        call!(self, cuGraphAddMemFreeNode(&mut node, graph, after.as_ptr(), after.len(), address))?;
+        Ok(node)
+    }
+
+    /// Instantiates a graph; on failure with the node that the driver blames, if it blames one.
+    pub fn instantiate(&self, graph: RawGraph) -> std::result::Result<RawExec, (Failure, Node)> {
+        let mut exec = RawExec::NONE;
+        let mut params = InstantiateParams { flags: 0, upload_stream: 0, error_node: Node::NONE, result: 0 };
+        call!(self, cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
+            .map_err(|failure| (failure, params.error_node))?;
+        if params.result != 0 {
+            return Err((
+                Failure { call: "cuGraphInstantiateWithParams", code: INVALID_VALUE },
+                params.error_node,
+            ));
+        }
+        Ok(exec)
+    }
+
+    /// Destroys an instantiated graph; the driver waits for launches in flight by itself.
+    pub fn destroy_exec(&self, exec: RawExec) -> Outcome<()> {
+        call!(self, cuGraphExecDestroy(exec))
+    }
+
+    /// Maps an instantiated graph's memory and brings it to the device.
+    pub fn upload(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
+        call!(self, cuGraphUpload(exec, stream))
+    }
+
+    /// Launches.
+    pub fn launch(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
+        call!(self, cuGraphLaunch(exec, stream))
+    }
+
+    /// Changes a kernel node of an instantiated graph.
+    pub fn set_kernel(
+        &self,
+        exec: RawExec,
+        node: Node,
+        launch: &Launching,
+        values: Values<'_>,
+        scratch: &mut Scratch,
+    ) -> Outcome<()> {
+        let params = kernel_params(launch, values, scratch);
+        call!(self, cuGraphExecKernelNodeSetParams(exec, node, &params))
+    }
+
+    /// Changes a memset node of an instantiated graph.
+    pub fn set_fill(&self, exec: RawExec, node: Node, fill: &Filling, ctx: Context) -> Outcome<()> {
+        let params = memset_params(fill);
+        call!(self, cuGraphExecMemsetNodeSetParams(exec, node, &params, ctx))
+    }
+
+    /// Changes a memcpy node of an instantiated graph.
+    pub fn set_copy(
+        &self,
+        exec: RawExec,
+        node: Node,
+        from: Place,
+        to: Place,
+        bytes: u64,
+        ctx: Context,
+    ) -> Outcome<()> {
+        let params = memcpy_params(from, to, bytes);
+        call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))
+    }
+}

@@ -1,0 +1,217 @@
+//! What nodes are given, as the driver takes it: structures that are zeroed where we have nothing to say, of the sizes
+//! that the bindings know.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys;
+
+use super::{Function, Node};
+
+#[repr(C)]
+pub(super) struct KernelParams {
+    pub(super) function: Function,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) shared: u32,
+    pub(super) values: *mut *mut c_void,
+    pub(super) extra: *mut *mut c_void,
+    pub(super) kernel: usize,
+    pub(super) context: usize,
+}
+
+#[repr(C)]
+pub(super) struct MemsetParams {
+    pub(super) target: u64,
+    pub(super) pitch: usize,
+    pub(super) value: u32,
+    pub(super) element: u32,
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+#[repr(C)]
+pub(super) struct End {
+    pub(super) x_in_bytes: usize,
+    pub(super) y: usize,
+    pub(super) z: usize,
+    pub(super) lod: usize,
+    pub(super) memory_type: u32,
+    pub(super) host: usize,
+    pub(super) device: u64,
+    pub(super) array: usize,
+    pub(super) reserved: usize,
+    pub(super) pitch: usize,
+    pub(super) height: usize,
+}
+
+#[repr(C)]
+pub(super) struct MemcpyParams {
+    pub(super) source: End,
+    pub(super) target: End,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) depth: usize,
+}
+
+#[repr(C)]
+pub(super) struct AllocParams {
+    pub(super) allocation_type: u32,
+    pub(super) handle_types: u32,
+    pub(super) location_type: u32,
+    pub(super) location: i32,
+    pub(super) reserved: [u64; 9],
+    pub(super) accesses: usize,
+    pub(super) access_count: usize,
+    pub(super) bytes: usize,
+    pub(super) address: u64,
+}
+
+#[repr(C)]
+pub(super) struct InstantiateParams {
+    pub(super) flags: u64,
+    pub(super) upload_stream: usize,
+    pub(super) error_node: Node,
+    pub(super) result: u32,
+}
+
+const _: () = {
+    assert!(size_of::<KernelParams>() == 72 && size_of::<sys::CUDA_KERNEL_NODE_PARAMS_v2>() == 72);
+    assert!(size_of::<MemsetParams>() == size_of::<sys::CUDA_MEMSET_NODE_PARAMS>());
+    assert!(size_of::<MemcpyParams>() == size_of::<sys::CUDA_MEMCPY3D>());
+    assert!(size_of::<AllocParams>() == 120 && size_of::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>() == 120);
+    assert!(size_of::<InstantiateParams>() == size_of::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>());
+    assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
+};
+
+/// A kernel launch: its function and configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launching {
+    /// The function.
+    pub function: Function,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared: u32,
+}
+
+/// A memset of `width` elements of 1, 2 or 4 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filling {
+    /// Where.
+    pub target: u64,
+    /// The element's bits.
+    pub value: u32,
+    /// Its size.
+    pub element: u32,
+    /// How many.
+    pub width: u64,
+}
+
+/// One end of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Device memory.
+    Device(u64),
+    /// Pinned host memory.
+    Host(u64),
+}
+
+/// The values of launches' parameters: each starts at a word.
+pub type Word = MaybeUninit<u64>;
+
+/// The words of an address.
+pub fn address_word(address: u64) -> Word {
+    MaybeUninit::new(address)
+}
+
+/// Appends a value, byte for byte with its padding, and gives the word that it starts at.
+pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) -> usize {
+    let start = words.len();
+    words.resize(start + size_of::<T>().div_ceil(8).max(1), MaybeUninit::new(0));
+    // SAFETY: the room was made above; padding stays uninitialised, which the words allow.
+    unsafe { words.as_mut_ptr().add(start).cast::<T>().write_unaligned(value) };
+    start
+}
+
+/// The bits of a value of 1, 2, 4 or 8 bytes.
+pub fn bits_of<T: Copy>(value: T) -> u64 {
+    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "`fill` takes types of 1, 2, 4 and 8 bytes") };
+    let mut bits = 0u64;
+    // SAFETY: the value is no larger than the room. A type of these sizes that may stand in device memory has
+    // no padding unless its author gave it some; the bytes of that are unspecified but written from `value`.
+    unsafe { (&raw mut bits).cast::<T>().write_unaligned(value) };
+    bits
+}
+
+/// Scratch space for the calls that take arrays of pointers.
+#[derive(Default)]
+pub struct Scratch {
+    pointers: Vec<usize>,
+}
+
+/// Where a launch's parameters lie.
+#[derive(Clone, Copy)]
+pub struct Values<'w> {
+    /// All words.
+    pub words: &'w [Word],
+    /// The word at which each parameter begins.
+    pub starts: &'w [u32],
+}
+
+pub(super) fn kernel_params(launch: &Launching, values: Values<'_>, scratch: &mut Scratch) -> KernelParams {
+    scratch.pointers.clear();
+    let base = values.words.as_ptr();
+    // The driver reads the values within the call, and does not write them.
+    scratch
+        .pointers
+        .extend(values.starts.iter().map(|&start| base.wrapping_add(start as usize).expose_provenance()));
+    KernelParams {
+        function: launch.function,
+        grid: launch.grid,
+        block: launch.block,
+        shared: launch.shared,
+        values: scratch.pointers.as_mut_ptr().cast(),
+        extra: null_mut(),
+        kernel: 0,
+        context: 0,
+    }
+}
+
+pub(super) fn memset_params(fill: &Filling) -> MemsetParams {
+    MemsetParams {
+        target: fill.target,
+        pitch: 0,
+        value: fill.value,
+        element: fill.element,
+        width: fill.width as usize,
+        height: 1,
+    }
+}
+
+pub(super) fn memcpy_params(from: Place, to: Place, bytes: u64) -> MemcpyParams {
+    let end = |place| {
+        // CU_MEMORYTYPE_HOST is 1, CU_MEMORYTYPE_DEVICE 2.
+        let (memory_type, host, device) = match place {
+            Place::Host(address) => (1, address as usize, 0),
+            Place::Device(address) => (2, 0, address),
+        };
+        End {
+            x_in_bytes: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            memory_type,
+            host,
+            device,
+            array: 0,
+            reserved: 0,
+            pitch: 0,
+            height: 0,
+        }
+    };
+    MemcpyParams { source: end(from), target: end(to), width: bytes as usize, height: 1, depth: 1 }
+}

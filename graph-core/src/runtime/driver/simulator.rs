@@ -1,0 +1,122 @@
+//! The calls that only the simulated driver has: names, source lines and planned buffers, for its checks and its
+//! reports. `graph-sim/ANNOTATE.md` documents them.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::OnceLock;
+
+use super::{Node, RawGraph, library};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Text {
+    start: *const c_char,
+    bytes: usize,
+}
+
+impl Text {
+    fn of(text: &str) -> Text {
+        Text { start: text.as_ptr().cast(), bytes: text.len() }
+    }
+}
+
+#[repr(C)]
+struct RawBuffer {
+    name: Text,
+    file: Text,
+    line: u32,
+    flags: u32,
+    address: u64,
+    bytes: u64,
+    users: *const Node,
+    count: usize,
+}
+
+/// The simulated driver's own calls.
+pub struct Simulator {
+    name_node: unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
+    add_buffer: unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
+}
+
+/// A buffer that a graph uses.
+pub struct PlannedBuffer<'b> {
+    /// Its name.
+    pub name: &'b str,
+    /// The file of its declaration.
+    pub file: &'b str,
+    /// And the line.
+    pub line: u32,
+    /// Whether its life is within the graph.
+    pub planned: bool,
+    /// Where it lies.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// The nodes that may touch it.
+    pub users: &'b [Node],
+}
+
+impl Simulator {
+    /// The simulated driver, if the process has that one.
+    pub fn get() -> Option<&'static Simulator> {
+        static SIMULATOR: OnceLock<Option<Simulator>> = OnceLock::new();
+        SIMULATOR.get_or_init(Simulator::find).as_ref()
+    }
+
+    fn find() -> Option<Simulator> {
+        let (version, name_node, add_buffer) =
+            (symbol(c"cuweaveSimAnnotate")?, symbol(c"cuweaveSimNameNode")?, symbol(c"cuweaveSimAddBuffer")?);
+        // SAFETY: these names have these signatures in the library's documentation; it is never closed.
+        unsafe {
+            let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
+            if version() != 1 {
+                return None;
+            }
+            Some(Simulator {
+                name_node: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
+                >(name_node),
+                add_buffer: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
+                >(add_buffer),
+            })
+        }
+    }
+
+    /// Gives a node its name and its place. What is not told is not checked: a failure is no error.
+    pub fn name_node(&self, node: Node, name: &str, file: &str, line: u32) {
+        // SAFETY: the node is one of a graph that is being built; the texts live until the call returns.
+        let _ = unsafe { (self.name_node)(node, Text::of(name), Text::of(file), line) };
+    }
+
+    /// Tells of a buffer.
+    pub fn add_buffer(&self, graph: RawGraph, buffer: &PlannedBuffer<'_>) {
+        let raw = RawBuffer {
+            name: Text::of(buffer.name),
+            file: Text::of(buffer.file),
+            line: buffer.line,
+            flags: u32::from(buffer.planned),
+            address: buffer.address,
+            bytes: buffer.bytes,
+            users: buffer.users.as_ptr(),
+            count: buffer.users.len(),
+        };
+        // SAFETY: the graph is being built; what the structure points to lives until the call returns.
+        let _ = unsafe { (self.add_buffer)(graph, &raw) };
+    }
+}
+
+fn symbol(name: &CStr) -> Option<*mut c_void> {
+    let library = library();
+    if library.is_null() {
+        return None;
+    }
+    #[cfg(not(windows))]
+    // SAFETY: the library is open and is never closed.
+    let address = unsafe { super::dlsym(library, name.as_ptr()) };
+    #[cfg(windows)]
+    // SAFETY: as above.
+    let address = unsafe { super::GetProcAddress(library, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}

@@ -1,0 +1,327 @@
+//! Everything that can go wrong at run time, as one enum.
+
+use std::fmt;
+
+use super::dims::Fault;
+use super::driver::{self, Failure};
+
+/// The result of everything in cuweave that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A name of the user's source and where it stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct At {
+    /// The name.
+    pub name: String,
+    /// The file, as the compiler named it.
+    pub file: String,
+    /// The line.
+    pub line: u32,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ({}:{})", self.name, self.file, self.line)
+    }
+}
+
+/// A call of the CUDA driver that failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverFailure {
+    /// The call, `cuGraphAddKernelNode`.
+    pub call: String,
+    /// What it was made for.
+    pub at: Option<Box<At>>,
+    /// The error's number.
+    pub code: u32,
+    /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
+    pub name: String,
+    /// What the driver says of it, and what it wrote to its log.
+    pub text: String,
+}
+
+impl fmt::Display for DriverFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}`", self.call)?;
+        if let Some(at) = &self.at {
+            write!(f, " for {at}")?;
+        }
+        write!(f, " failed with {} ({})", self.name, self.code)?;
+        if self.text.is_empty() { Ok(()) } else { write!(f, ": {}", self.text) }
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No CUDA driver is installed.
+    #[error("no CUDA driver is installed: {0} cannot be loaded")]
+    NoDriver(&'static str),
+    /// The driver is older than what graphs need.
+    #[error("the CUDA driver is too old: it has CUDA {}.{}, and 12.4 is needed", found.0, found.1)]
+    DriverTooOld {
+        /// The CUDA version that it has.
+        found: (u32, u32),
+    },
+    /// There is no device of that ordinal.
+    #[error("there is no CUDA device {ordinal}: the driver has {count} of them")]
+    NoDevice {
+        /// Which was asked for.
+        ordinal: usize,
+        /// How many there are.
+        count: u32,
+    },
+    /// A call of the driver failed.
+    #[error("{0}")]
+    Driver(Box<DriverFailure>),
+    /// A call that could not say so at its time, since it was made while something was dropped.
+    #[error("an earlier call on this context, made in a drop, failed: {0}")]
+    Earlier(Box<DriverFailure>),
+    /// A length or bound has no value.
+    #[error("{what} of {at} {fault}: `{text}`")]
+    Size {
+        /// Whether a length or a bound.
+        what: &'static str,
+        /// The buffer, or the node that uses the range.
+        at: Box<At>,
+        /// The expression.
+        text: String,
+        /// Why it has no value.
+        fault: Fault,
+    },
+    /// A buffer of no elements.
+    #[error("{at} has zero length: `{text}`")]
+    ZeroLength {
+        /// The buffer, or the node that fills or copies nothing.
+        at: Box<At>,
+        /// The expression of its length.
+        text: String,
+    },
+    /// An argument is shorter than what its declaration says.
+    #[error("{at} has {len} elements, and `{text}` = {needed} are declared")]
+    TooShort {
+        /// The argument.
+        at: Box<At>,
+        /// What it has.
+        len: u64,
+        /// The declared length's expression.
+        text: String,
+        /// Its value.
+        needed: u64,
+    },
+    /// A range does not lie in its buffer.
+    #[error("{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is no range of its {len} elements")]
+    Range {
+        /// The node.
+        at: Box<At>,
+        /// The buffer.
+        buffer: String,
+        /// The range's text.
+        range: String,
+        /// The first element.
+        lo: u64,
+        /// One past the last.
+        hi: u64,
+        /// The buffer's length.
+        len: u64,
+    },
+    /// A kernel is given fewer elements than its declaration says it touches.
+    #[error(
+        "{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}"
+    )]
+    Extent {
+        /// The node.
+        at: Box<At>,
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// The buffer.
+        buffer: String,
+        /// What it touches.
+        extent: u64,
+        /// What it gets.
+        len: u64,
+    },
+    /// A later read counts on a write of a whole range, and the kernel writes a part of it.
+    #[error(
+        "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}` that it is given, and a later read of `{buffer}` counts on all"
+    )]
+    PartlyWritten {
+        /// The node.
+        at: Box<At>,
+        /// The kernel.
+        kernel: String,
+        /// The buffer.
+        buffer: String,
+        /// What the kernel declares to write.
+        extent: u64,
+        /// The range's length.
+        len: u64,
+    },
+    /// The two ends of a copy differ in length.
+    #[error("{at} copies {from} elements of `{source_name}` to {to} of `{target_name}`")]
+    CopyLength {
+        /// The node.
+        at: Box<At>,
+        /// Where from.
+        source_name: String,
+        /// How many.
+        from: u64,
+        /// Where to.
+        target_name: String,
+        /// How many.
+        to: u64,
+    },
+    /// An output is declared with another length than it is allocated with.
+    #[error("{at} is returned with {declared} elements declared, and it has {actual}")]
+    ReturnedLength {
+        /// The output.
+        at: Box<At>,
+        /// As the signature says.
+        declared: u64,
+        /// As allocated.
+        actual: u64,
+    },
+    /// A launch configuration that the device, or the kernel, does not take.
+    #[error("{at}: {reason}")]
+    Config {
+        /// The node.
+        at: Box<At>,
+        /// Why.
+        reason: String,
+    },
+    /// Two arguments share memory, and the graph may write one of them.
+    #[error("the arguments {first} and {second} overlap, and the graph may write one of them")]
+    Overlap {
+        /// One.
+        first: Box<At>,
+        /// The other.
+        second: Box<At>,
+    },
+    /// A buffer of another context.
+    #[error("{at} is a buffer of another context than the one that the graph is built for")]
+    OtherContext {
+        /// The argument.
+        at: Box<At>,
+    },
+    /// A buffer whose address does not suit its elements.
+    #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]
+    Misaligned {
+        /// The argument.
+        at: Box<At>,
+        /// The alignment.
+        align: u32,
+    },
+    /// A kernel that its module does not have, or has with other parameters.
+    #[error("the kernel `{kernel}` of {path} {reason}")]
+    Kernel {
+        /// The kernel.
+        kernel: String,
+        /// The module's file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+    /// A module that the driver cannot load.
+    #[error("{path} cannot be loaded: {failure}{help}")]
+    Module {
+        /// The module's file.
+        path: String,
+        /// The failed call, with the log of the driver's compiler.
+        failure: Box<DriverFailure>,
+        /// What would help, if that is known.
+        help: String,
+    },
+    /// A launch into a stream of another context.
+    #[error("`{function}` is launched into a stream of another context than the one that it was built for")]
+    StreamOfOtherContext {
+        /// The graph function.
+        function: String,
+    },
+    /// A launch into a stream that is capturing.
+    #[error("`{function}` is launched into a stream that is capturing")]
+    StreamCapturing {
+        /// The graph function.
+        function: String,
+    },
+    /// An output is handed over that is not the one that the graph was built for.
+    #[error("{at}: {reason}")]
+    WrongOutput {
+        /// The argument.
+        at: Box<At>,
+        /// Why.
+        reason: &'static str,
+    },
+    /// Launches share a module-level variable that one of them writes, and nothing orders them.
+    #[error(
+        "{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written"
+    )]
+    HiddenState {
+        /// The variable.
+        variable: String,
+        /// The earlier launch.
+        first: Box<At>,
+        /// The later one.
+        second: Box<At>,
+    },
+    /// An argument that reaches a length cannot be set.
+    #[error("{at} reaches a length or a bound, and cannot be set: build the graph again")]
+    BuildAgain {
+        /// The argument.
+        at: Box<At>,
+    },
+    /// An earlier failure left the graph half changed.
+    #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
+    Unusable {
+        /// The graph function.
+        function: String,
+    },
+    /// The plan cannot be made.
+    #[error("{0}")]
+    Plan(String),
+}
+
+impl Error {
+    /// The error of a failed driver call.
+    pub(super) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
+        Error::Driver(Box::new(describe(failure, at)))
+    }
+}
+
+/// What a failed call says of itself, while the driver can still be asked.
+pub(super) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
+    let (name, mut text) = driver::error_name(failure.code);
+    let log = driver::log_since_mark();
+    if !log.is_empty() {
+        text = if text.is_empty() { log } else { format!("{text}: {log}") };
+    }
+    DriverFailure { call: failure.call.to_owned(), at, code: failure.code, name, text }
+}
+
+impl From<Failure> for Error {
+    fn from(failure: Failure) -> Error {
+        Error::driver(failure, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_driver_failure_names_call_node_place_and_error() {
+        let failure = DriverFailure {
+            call: "cuGraphAddMemAllocNode".into(),
+            at: Some(Box::new(At { name: "h".into(), file: "src/main.rs".into(), line: 12 })),
+            code: 2,
+            name: "CUDA_ERROR_OUT_OF_MEMORY".into(),
+            text: "out of memory".into(),
+        };
+        assert_eq!(
+            Error::Driver(Box::new(failure)).to_string(),
+            "`cuGraphAddMemAllocNode` for `h` (src/main.rs:12) failed with CUDA_ERROR_OUT_OF_MEMORY (2): out of memory"
+        );
+    }
+}

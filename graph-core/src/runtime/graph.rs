@@ -1,0 +1,183 @@
+//! Graph functions as types: what generated code implements, and the graph and the exec that users hold.
+
+use std::cell::Cell;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::ir::Program;
+
+use super::core::Core;
+use super::dims::Dims;
+use super::dot;
+use super::error::Result;
+use super::evaluate::Evaluation;
+use super::operand::Visitor;
+use super::report::Report;
+
+/// A scalar argument, for its setter.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar {
+    /// Its name.
+    pub name: &'static str,
+    /// The line of its declaration.
+    pub line: u32,
+    /// Whether a length or a bound mentions it.
+    pub dims: bool,
+    /// The statements whose configuration, arguments or value mention it.
+    pub statements: &'static [u32],
+}
+
+/// What the macro generates for a graph function: its bound arguments.
+pub trait GraphFn: Sized {
+    /// The type beside it that has `launch`, the setters and the outputs.
+    type Methods;
+    /// Views of the bound buffers.
+    type Views<'v>
+    where
+        Self: 'v;
+    /// Mutable views of those bound mutably or owned.
+    type ViewsMut<'v>
+    where
+        Self: 'v;
+    /// The checked program.
+    const PROGRAM: &'static Program;
+    /// The scalar arguments.
+    const SCALARS: &'static [Scalar];
+
+    /// The values of lengths and bounds, in the order of the program's list.
+    fn dims(&self, dims: &mut Dims);
+    /// Shows the bound buffers, in the order of the program's buffers.
+    fn operands(&mut self, visitor: &mut Visitor<'_>);
+    /// Gives a statement its configuration and values.
+    fn evaluate(&self, statement: u32, evaluation: &mut Evaluation<'_>) -> Result<()>;
+    /// Views of the bound buffers.
+    fn views(&self) -> Self::Views<'_>;
+    /// Mutable views.
+    fn views_mut(&mut self) -> Self::ViewsMut<'_>;
+    /// Wraps an exec.
+    fn methods(core: ExecCore<Self>) -> Self::Methods;
+    /// The exec.
+    fn core(methods: &Self::Methods) -> &ExecCore<Self>;
+    /// The exec.
+    fn core_mut(methods: &mut Self::Methods) -> &mut ExecCore<Self>;
+    /// The exec.
+    fn into_core(methods: Self::Methods) -> ExecCore<Self>;
+}
+
+/// A graph that is built and not instantiated.
+///
+/// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
+pub struct Graph<A: GraphFn> {
+    core: Core,
+    args: A,
+    not_sync: PhantomData<Cell<()>>,
+}
+
+impl<A: GraphFn> Graph<A> {
+    pub(super) fn new(core: Core, args: A) -> Graph<A> {
+        Graph { core, args, not_sync: PhantomData }
+    }
+
+    /// Makes it ready to be launched.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the driver, for example for lack of memory.
+    pub fn instantiate(mut self) -> Result<Exec<A>> {
+        self.core.instantiate()?;
+        Ok(Exec { methods: A::methods(ExecCore { core: self.core, args: self.args, not_sync: PhantomData }) })
+    }
+
+    /// What the graph consists of and what it needs.
+    pub fn report(&self) -> Report {
+        Report::of(&self.core)
+    }
+
+    /// The graph as a picture, in the DOT language.
+    pub fn dot(&self) -> String {
+        dot::dot(&self.core)
+    }
+
+    /// The operations as they were added.
+    #[doc(hidden)]
+    pub fn operations(&self) -> &crate::operation::Operations {
+        &self.core.operations
+    }
+}
+
+/// A graph that can be launched, again and again.
+///
+/// It owns or borrows every operand. What depends on the graph function, `launch`, the setters and `output`, are
+/// methods of the type that it dereferences to.
+pub struct Exec<A: GraphFn> {
+    methods: A::Methods,
+}
+
+impl<A: GraphFn> Exec<A> {
+    /// Brings the graph to the device and maps its memory, so that the first launch need not.
+    ///
+    /// # Errors
+    ///
+    /// A stream of another context or one that is capturing; a failure of the driver.
+    pub fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        A::core_mut(&mut self.methods).core.upload(stream)
+    }
+
+    /// Views of the bound buffers. What is done with them comes after the last launch, and the next launch after it.
+    pub fn args(&self) -> A::Views<'_> {
+        let exec = A::core(&self.methods);
+        exec.core.settle();
+        exec.args.views()
+    }
+
+    /// Mutable views of the buffers that are bound mutably or owned: contents can change, addresses cannot.
+    pub fn args_mut(&mut self) -> A::ViewsMut<'_> {
+        let exec = A::core_mut(&mut self.methods);
+        exec.core.settle();
+        exec.args.views_mut()
+    }
+
+    /// Gives the arguments back. What is done with them comes after the last launch.
+    pub fn into_args(self) -> A {
+        let ExecCore { core, args, .. } = A::into_core(self.methods);
+        drop(core);
+        args
+    }
+
+    /// What the graph consists of and what it needs.
+    pub fn report(&self) -> Report {
+        Report::of(&A::core(&self.methods).core)
+    }
+
+    /// The graph as a picture, in the DOT language.
+    pub fn dot(&self) -> String {
+        dot::dot(&A::core(&self.methods).core)
+    }
+}
+
+impl<A: GraphFn> Deref for Exec<A> {
+    type Target = A::Methods;
+
+    fn deref(&self) -> &A::Methods {
+        &self.methods
+    }
+}
+
+impl<A: GraphFn> DerefMut for Exec<A> {
+    fn deref_mut(&mut self) -> &mut A::Methods {
+        &mut self.methods
+    }
+}
+
+/// An exec, for the generated methods.
+///
+/// Fields in the order of their drop: the graph first, which orders what follows behind the last launch, then the
+/// arguments, whose owned buffers are freed behind it.
+pub struct ExecCore<A> {
+    pub(super) core: Core,
+    pub(super) args: A,
+    pub(super) not_sync: PhantomData<Cell<()>>,
+}

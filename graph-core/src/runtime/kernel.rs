@@ -1,0 +1,324 @@
+//! Kernels and the modules they come from: one load per context and kernels block, shared while anyone uses it.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use cudarc::driver::{CudaContext, CudaEvent};
+
+use crate::ptx;
+
+use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
+use super::error::{Error, Result, describe};
+
+/// What a kernel's declaration says of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// `&[T; len]`.
+    Read,
+    /// `&mut [T; len]`.
+    ReadWrite,
+    /// `&mut [MaybeUninit<T>; len]`.
+    Write,
+    /// `&[Atomic<T>; len]`.
+    Atomic,
+    /// A scalar.
+    Scalar,
+}
+
+/// A parameter of a kernel's declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: ParamKind,
+    /// Its size as a parameter, in bytes.
+    pub size: u32,
+    /// Whether the PTX proves that it is used as declared; else that is vouched for.
+    pub proved: bool,
+}
+
+impl Param {
+    /// A buffer of elements `T`.
+    pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
+        Param { name, kind, size: 8, proved: false }
+    }
+
+    /// A scalar.
+    pub const fn scalar<T>(name: &'static str) -> Param {
+        Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32, proved: false }
+    }
+
+    /// Proved to be used as declared.
+    pub const fn proved(mut self) -> Param {
+        self.proved = true;
+        self
+    }
+}
+
+/// A kernel's declaration.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Its name.
+    pub name: &'static str,
+    /// Where it comes from.
+    pub module: &'static Module,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Module-level variables that it reads and that something writes.
+    pub hidden_reads: &'static [&'static str],
+    /// Module-level variables that it writes.
+    pub hidden_writes: &'static [&'static str],
+}
+
+impl Kernel {
+    /// A kernel that shares no hidden state.
+    pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
+        Kernel { name, module, params, hidden_reads: &[], hidden_writes: &[] }
+    }
+
+    /// With the module-level variables that it reads and writes.
+    pub const fn hidden(mut self, reads: &'static [&'static str], writes: &'static [&'static str]) -> Kernel {
+        self.hidden_reads = reads;
+        self.hidden_writes = writes;
+        self
+    }
+}
+
+/// The module of a kernels block. Its address is its identity.
+#[derive(Debug)]
+pub struct Module {
+    path: &'static str,
+    image: &'static [u8],
+    loaded: Mutex<Vec<(Context, Weak<LoadedModule>)>>,
+}
+
+impl Module {
+    /// The module of a file: PTX text, a cubin or a fat binary.
+    pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
+        Module { path, image, loaded: Mutex::new(Vec::new()) }
+    }
+
+    /// The file, as the declaration names it.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// The module in a context: what is loaded, or a new load.
+    pub(super) fn load(
+        &'static self,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+    ) -> Result<Arc<LoadedModule>> {
+        let context = Context::of(ctx);
+        // Held over the load, so that two threads do not load twice.
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(module) =
+            loaded.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
+        {
+            return Ok(module);
+        }
+        loaded.retain(|entry| entry.1.strong_count() > 0);
+        let raw = driver.load_module(self.image).map_err(|(failure, log)| self.failed(failure, log))?;
+        let module = Arc::new(LoadedModule {
+            module: self,
+            entries: Entry::all(self.image),
+            raw,
+            driver,
+            ctx: ctx.clone(),
+            functions: Mutex::new(Vec::new()),
+            in_flight: Mutex::new(Vec::new()),
+        });
+        loaded.push((context, Arc::downgrade(&module)));
+        Ok(module)
+    }
+
+    fn failed(&self, failure: Failure, log: String) -> Error {
+        let mut failure_text = describe(failure, None);
+        if !log.is_empty() {
+            failure_text.text = format!("{}: {log}", failure_text.text);
+        }
+        let help = match failure.code {
+            driver::UNSUPPORTED_PTX_VERSION => self.newer_driver(),
+            _ => String::new(),
+        };
+        Error::Module { path: self.path.to_owned(), failure: Box::new(failure_text), help }
+    }
+
+    /// Which driver takes this PTX, if that can be said.
+    fn newer_driver(&self) -> String {
+        let text = String::from_utf8_lossy(&self.image[..self.image.len().min(4096)]);
+        let version = text.lines().find_map(|line| line.trim().strip_prefix(".version"));
+        let Some((major, minor)) = version.and_then(|text| text.trim().split_once('.')) else {
+            return String::new();
+        };
+        let (Ok(major), Ok(minor)) = (major.parse::<u32>(), minor.trim().parse::<u32>()) else {
+            return String::new();
+        };
+        let needed = match (major, minor) {
+            // PTX 7.m came with CUDA 11.m, 8.m with 12.m up to 12.5, 9.m with 13.m.
+            (8, 6..) => (12, minor + 1),
+            (7.., _) => (major + 4, minor),
+            _ => return String::new(),
+        };
+        format!(
+            "\nhelp: its PTX version {major}.{minor} needs a driver of CUDA {}.{} or newer",
+            needed.0, needed.1
+        )
+    }
+}
+
+/// A module in a context.
+#[derive(Debug)]
+pub(super) struct LoadedModule {
+    module: &'static Module,
+    /// What the text says of its kernels; `None` for machine code.
+    entries: Option<Vec<Entry>>,
+    raw: RawModule,
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
+    /// Launches that may still run its functions when nobody holds the module any more.
+    in_flight: Mutex<Vec<Arc<CudaEvent>>>,
+}
+
+/// What PTX says of a kernel.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    /// The sizes of its parameters.
+    sizes: Vec<u64>,
+    /// `.reqntid`
+    required_block: Option<[u32; 3]>,
+}
+
+impl Entry {
+    /// The kernels of PTX text.
+    fn all(image: &[u8]) -> Option<Vec<Entry>> {
+        let module = ptx::parse_bytes(image).ok()?;
+        let entry = |function: &ptx::Function<'_>| Entry {
+            name: function.name.to_owned(),
+            sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
+            required_block: function.performance(".reqntid").map(|values| {
+                let extent = |at: usize| values.get(at).copied().unwrap_or(1);
+                [extent(0), extent(1), extent(2)]
+            }),
+        };
+        Some(module.entries().map(entry).collect())
+    }
+}
+
+/// What is known of a loaded function.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FunctionInfo {
+    /// The function.
+    pub function: Function,
+    /// The most threads that a block can have.
+    pub most_threads: u32,
+    /// Its own shared memory, in bytes.
+    pub shared: u32,
+    /// The most dynamic shared memory that it is set to take.
+    pub dynamic_shared: u32,
+    /// The block that it requires, where that is known.
+    pub required_block: Option<[u32; 3]>,
+}
+
+// CUfunction_attribute
+const MAX_THREADS_PER_BLOCK: u32 = 0;
+const SHARED_SIZE_BYTES: u32 = 1;
+const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
+
+impl LoadedModule {
+    /// A kernel's function, checked against its declaration when it is first asked for.
+    pub fn function(&self, name: &'static str, params: &[Param]) -> Result<FunctionInfo> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
+            return Ok(*info);
+        }
+        let fault = |reason: String| Error::Kernel {
+            kernel: name.to_owned(),
+            path: self.module.path.to_owned(),
+            reason,
+        };
+        let function =
+            self.driver.function(self.raw, name)?.ok_or_else(|| fault("does not exist there".to_owned()))?;
+        let entry = self.entries.iter().flatten().find(|entry| entry.name == name);
+        // The driver tells the end of a list by an error, which tools report: it is asked only where nothing else
+        // tells.
+        let sizes = match entry {
+            Some(entry) => Some(entry.sizes.clone()),
+            None => self.driver.parameter_sizes(function)?,
+        };
+        if let Some(sizes) = sizes {
+            if sizes.len() != params.len() {
+                return Err(fault(format!(
+                    "has {} parameters, and {} are declared",
+                    sizes.len(),
+                    params.len()
+                )));
+            }
+            for (at, (&size, param)) in sizes.iter().zip(params).enumerate() {
+                if size != u64::from(param.size) {
+                    let declared = param.size;
+                    let param = param.name;
+                    return Err(fault(format!(
+                        "has {size} bytes in its parameter {at}, and `{param}` is declared with {declared}"
+                    )));
+                }
+            }
+        }
+        let info = FunctionInfo {
+            function,
+            most_threads: self.driver.function_attribute(function, MAX_THREADS_PER_BLOCK)?,
+            shared: self.driver.function_attribute(function, SHARED_SIZE_BYTES)?,
+            dynamic_shared: self.driver.function_attribute(function, MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+            required_block: entry.and_then(|entry| entry.required_block),
+        };
+        functions.push((name, info));
+        Ok(info)
+    }
+
+    /// Lets a function take more dynamic shared memory than by default.
+    pub fn raise_dynamic_shared(&self, name: &'static str, bytes: u32) -> Result<()> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = functions.iter_mut().find(|entry| entry.0 == name)
+            && info.dynamic_shared < bytes
+        {
+            self.driver.set_function_attribute(info.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+            info.dynamic_shared = bytes;
+        }
+        Ok(())
+    }
+
+    /// The module may not be unloaded before what the event recorded is over.
+    pub fn outlives(&self, event: &Arc<CudaEvent>) {
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        let driver = self.driver;
+        in_flight.retain(|event| driver.is_over(Event::of(event)) == Ok(false));
+        in_flight.push(event.clone());
+    }
+}
+
+impl Drop for LoadedModule {
+    fn drop(&mut self) {
+        let ctx = &self.ctx;
+        ctx.record_err(ctx.bind_to_thread());
+        for event in self.in_flight.get_mut().unwrap_or_else(PoisonError::into_inner).iter() {
+            ctx.record_err(event.synchronize());
+        }
+        // A module that cannot be unloaded is lost with its context; nothing depends on it.
+        let _ = self.driver.unload_module(self.raw);
+    }
+}
+
+/// Keeps the module of a kernels block loaded in a context.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    _module: Arc<LoadedModule>,
+}
+
+/// Loads the module of a kernels block, or finds it loaded.
+pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
+    let driver = driver::driver()?;
+    super::context::enter(driver, ctx)?;
+    Ok(Loaded { _module: module.load(driver, ctx)? })
+}

@@ -1,0 +1,136 @@
+//! What a graph consists of and what it needs.
+
+use std::fmt;
+
+use crate::ir::Program;
+use crate::operation::{Bounds, What};
+
+use super::core::Core;
+
+/// The graph pool's step: it takes memory from the system in multiples of this.
+const POOL_STEP: u64 = 32 << 20;
+
+/// What a graph consists of and what it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Launches of the user's kernels.
+    pub kernels: usize,
+    /// Fills.
+    pub fills: usize,
+    /// Copies.
+    pub copies: usize,
+    /// Kernels that do nothing, in the middle of wide joins.
+    pub hubs: usize,
+    /// Alloc nodes.
+    pub allocs: usize,
+    /// Free nodes.
+    pub frees: usize,
+    /// Edges between launches, fills and copies as the accesses ask for them.
+    pub edges_before_reduction: usize,
+    /// Edges of the graph, those of alloc and free nodes included.
+    pub edges: usize,
+    /// The launches, fills and copies of a longest path.
+    pub depth: usize,
+    /// The memory that the graph allocates, in bytes.
+    pub planned_bytes: u64,
+    /// What the device's graph pool will take from the system for it: it does so in steps of 32 MiB.
+    pub reserved_bytes: u64,
+    /// How good the plan of the temporaries is: where the compiler places them, and there are some.
+    pub plan: Option<Plan>,
+}
+
+/// How good a plan of the temporaries is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Bytes of the temporaries as planned.
+    pub planned: u64,
+    /// Bytes that the buffers of one set need, of which none is over before another begins: no plan gets below without
+    /// more order.
+    pub antichain: u64,
+    /// The names of that set.
+    pub antichain_buffers: Vec<String>,
+    /// Bytes that one statement needs at once: no order of the statements gets below.
+    pub floor: u64,
+    /// That statement, by name and line.
+    pub floor_statement: Option<(String, u32)>,
+    /// Whether the plan is provably as small as any under this order: `planned` is `antichain`.
+    pub optimal: bool,
+}
+
+impl Plan {
+    fn of(program: &Program, bounds: &Bounds) -> Plan {
+        let name = |id: u32| program.buffers[id as usize].name.to_string();
+        Plan {
+            planned: bounds.planned,
+            antichain: bounds.antichain,
+            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| name(id)).collect(),
+            floor: bounds.floor,
+            floor_statement: bounds.floor_statement.map(|id| {
+                let statement = &program.statements[id as usize];
+                (statement.name.to_string(), statement.line)
+            }),
+            optimal: bounds.optimal,
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { planned, antichain, floor, .. } = self;
+        write!(f, "temporaries: {planned} bytes planned, bound {antichain}, floor {floor}")?;
+        if self.optimal { write!(f, ": optimal") } else { Ok(()) }
+    }
+}
+
+impl Report {
+    pub(super) fn of(core: &Core) -> Report {
+        let operations = &core.operations;
+        let count = |which: fn(&What) -> bool| {
+            operations.list.iter().filter(|operation| which(&operation.what)).count()
+        };
+        let nodes = operations.memories.iter().filter(|memory| memory.node);
+        let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
+        Report {
+            kernels: count(|what| matches!(what, What::Kernel)),
+            fills: count(|what| matches!(what, What::Fill)),
+            copies: count(|what| matches!(what, What::Copy)),
+            hubs: count(|what| matches!(what, What::Hub)),
+            allocs: count(|what| matches!(what, What::Alloc { .. })),
+            frees: count(|what| matches!(what, What::Free { .. } | What::FreeTaken { .. })),
+            edges_before_reduction: operations.edges_before_reduction,
+            edges: operations.edges(),
+            depth: operations.depth,
+            planned_bytes: core.planned(),
+            reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
+            plan: operations.bounds.as_ref().map(|bounds| Plan::of(core.program, bounds)),
+        }
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.kernels + self.fills + self.copies + self.hubs + self.allocs + self.frees
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { kernels, fills, copies, hubs, allocs, frees, .. } = self;
+        writeln!(
+            f,
+            "{} nodes: {kernels} kernels, {fills} fills, {copies} copies, {hubs} hubs, {allocs} allocs, {frees} frees",
+            self.nodes()
+        )?;
+        writeln!(
+            f,
+            "{} edges, {} before reduction; depth {}",
+            self.edges, self.edges_before_reduction, self.depth
+        )?;
+        write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)?;
+        match &self.plan {
+            Some(plan) => write!(f, "\n{plan}"),
+            None => Ok(()),
+        }
+    }
+}

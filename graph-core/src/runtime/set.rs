@@ -1,0 +1,231 @@
+//! Setters: an argument of an instantiated graph changes, and only the nodes that use it.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::ir::StatementId;
+
+use super::bind::Bound;
+use super::build::{check_new_overlap, check_operands};
+use super::core::{Core, NodeParams};
+use super::driver::Event;
+use super::error::{At, Error, Result};
+use super::evaluate::{Evaluation, Recorded};
+use super::graph::{ExecCore, GraphFn};
+use super::operand::{Operand, Visitor};
+use super::output::{HandedOver, Output, OutputDescription};
+
+impl<A: GraphFn> ExecCore<A> {
+    /// Launches, and hands over a tuple of outputs: see the generated `launch`.
+    pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOver) -> Result<()> {
+        taken.with(&mut |taken| self.core.launch(stream, taken))
+    }
+
+    /// The output of that number of the last launch. Each can be taken once a launch.
+    pub fn output<T: 'static>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
+        self.core.output(number(index))
+    }
+
+    /// The description of an output.
+    pub fn description<T>(&self, index: impl TryInto<usize>) -> OutputDescription<T> {
+        OutputDescription::of(&self.core.slots[number(index)])
+    }
+
+    /// Binds an argument anew. `first` is its first buffer in the program.
+    pub fn set_buffer<B: Bound>(
+        &mut self,
+        first: u32,
+        mut value: B,
+        place: impl FnOnce(&mut A) -> &mut B,
+    ) -> Result<()> {
+        let core = &mut self.core;
+        core.changeable()?;
+        let first = first as usize;
+        let mut visitor = Visitor::new(&core.ctx, &mut core.owners);
+        value.visit(&mut visitor);
+        let new = visitor.finish()?;
+        check_operands(core.program, &core.dims, first, &new)?;
+        check_new_overlap(core.program, &core.dims, first, &new, &core.operands)?;
+        core.rebind(first, &new)?;
+
+        std::mem::swap(place(&mut self.args), &mut value);
+        let old: Vec<Operand> = new
+            .into_iter()
+            .enumerate()
+            .map(|(at, operand)| {
+                core.count(&operand, true);
+                std::mem::replace(&mut core.operands[first + at], operand)
+            })
+            .collect();
+        core.retire(&old);
+        // What was owned is dropped here, and freed behind the last launch.
+        drop(value);
+        Ok(())
+    }
+
+    /// Sets a scalar argument.
+    pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
+        let scalar = &A::SCALARS[index];
+        self.core.changeable()?;
+        if scalar.dims {
+            let file = self.core.program.file.to_string();
+            return Err(Error::BuildAgain {
+                at: Box::new(At { name: scalar.name.to_owned(), file, line: scalar.line }),
+            });
+        }
+        let old = std::mem::replace(place(&mut self.args), value);
+        let changed = self
+            .evaluate(scalar.statements)
+            .and_then(|records| self.core.exchange(scalar.statements, records));
+        if changed.is_err() {
+            *place(&mut self.args) = old;
+        }
+        changed
+    }
+
+    fn evaluate(&mut self, statements: &[StatementId]) -> Result<Vec<Recorded>> {
+        let core = &mut self.core;
+        let mut records = Vec::with_capacity(statements.len());
+        for &statement in statements {
+            let mut record = core.spare.pop().unwrap_or_default();
+            let mut evaluation = Evaluation {
+                program: core.program,
+                dims: &core.dims,
+                limits: &core.limits,
+                modules: &mut core.modules,
+                statement,
+                record: &mut record,
+            };
+            self.args.evaluate(statement, &mut evaluation)?;
+            core.resolve(statement, &mut record)?;
+            records.push(record);
+        }
+        Ok(records)
+    }
+}
+
+/// A literal of generated code, of whatever integer type.
+fn number(index: impl TryInto<usize>) -> usize {
+    index.try_into().unwrap_or(usize::MAX)
+}
+
+impl Core {
+    fn changeable(&self) -> Result<()> {
+        if self.broken {
+            return Err(Error::Unusable { function: self.program.name.to_string() });
+        }
+        super::context::enter(self.driver, &self.ctx)
+    }
+
+    /// Gives a node what its statement's record says.
+    fn patch(&mut self, statement: StatementId) -> Result<()> {
+        let Some(operation) = self.operation_of[statement as usize] else { return Ok(()) };
+        let node = self.nodes[operation as usize];
+        let record = std::mem::take(&mut self.records[statement as usize]);
+        let (driver, exec) = (self.driver, self.exec);
+        let patched = self.node_of(statement, &record).and_then(|params| {
+            let set = match params {
+                NodeParams::Launch(launch, values) => {
+                    driver.set_kernel(exec, node, &launch, values, &mut self.scratch)
+                }
+                NodeParams::Fill(fill) => driver.set_fill(exec, node, &fill, self.context),
+                NodeParams::Copy { from, to, bytes } => {
+                    driver.set_copy(exec, node, from, to, bytes, self.context)
+                }
+            };
+            set.map_err(|failure| {
+                Error::driver(failure, Some(super::build::at_statement(self.program, statement)))
+            })
+        });
+        self.records[statement as usize] = record;
+        patched
+    }
+
+    /// Puts new records in the place of old ones, in the graph too; on failure everything is put back.
+    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Recorded>) -> Result<()> {
+        for (at, &statement) in statements.iter().enumerate() {
+            std::mem::swap(&mut self.records[statement as usize], &mut records[at]);
+            if let Err(error) = self.patch(statement) {
+                for (&statement, record) in statements[..=at].iter().zip(&mut records) {
+                    std::mem::swap(&mut self.records[statement as usize], record);
+                }
+                self.put_back(&statements[..at]);
+                return Err(error);
+            }
+        }
+        self.spare.append(&mut records);
+        Ok(())
+    }
+
+    fn put_back(&mut self, statements: &[StatementId]) {
+        let failed = statements.iter().any(|&statement| self.patch(statement).is_err());
+        self.broken |= failed;
+    }
+
+    /// The statements that use the buffers from `first` on.
+    fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
+        if self.users.is_empty() {
+            self.users = vec![Vec::new(); self.operands.len()];
+            for (statement, declared) in (0..).zip(self.program.statements.iter()) {
+                for access in declared.accesses.iter() {
+                    let users = self.users.get_mut(access.buffer as usize);
+                    if let Some(users) = users.filter(|users| users.last() != Some(&statement)) {
+                        users.push(statement);
+                    }
+                }
+            }
+        }
+        match &self.users[first..first + count] {
+            [users] => users.clone(),
+            many => {
+                let mut users = many.concat();
+                users.sort_unstable();
+                users.dedup();
+                users
+            }
+        }
+    }
+
+    /// Gives the nodes that use them the addresses of new operands; on failure those of the old ones again.
+    fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
+        let users = self.users(first, new.len());
+        self.set_bases(first, new.iter().map(|operand| operand.address));
+        for (at, &statement) in users.iter().enumerate() {
+            if let Err(error) = self.readdress(statement).and_then(|()| self.patch(statement)) {
+                let old: Vec<u64> =
+                    self.operands[first..first + new.len()].iter().map(|operand| operand.address).collect();
+                self.set_bases(first, old.into_iter());
+                let failed = users[..=at].iter().any(|&statement| self.readdress(statement).is_err());
+                self.broken |= failed;
+                self.put_back(&users[..at]);
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    fn set_bases(&mut self, first: usize, addresses: impl Iterator<Item = u64>) {
+        self.bases[first..].iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
+    }
+
+    fn readdress(&mut self, statement: StatementId) -> Result<()> {
+        let mut record = std::mem::take(&mut self.records[statement as usize]);
+        let resolved = self.resolve(statement, &mut record);
+        self.records[statement as usize] = record;
+        resolved
+    }
+
+    /// Replaced operands: borrowed ones stay borrowed as long as the exec's type says so, and are given back at
+    /// its end; owned ones are given back now.
+    fn retire(&mut self, old: &[Operand]) {
+        old.iter().for_each(|operand| self.count(operand, false));
+        for operand in old.iter().filter(|operand| operand.borrowed) {
+            if let Some(owner) = operand.owner {
+                let events = [operand.read, operand.write].into_iter().filter(|&event| event != Event::NONE);
+                self.retired.extend(events.map(|event| (event, owner)));
+            }
+        }
+        self.give_back(old.iter().filter(|operand| !operand.borrowed));
+    }
+}

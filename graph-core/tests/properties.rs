@@ -1,0 +1,371 @@
+//! The compiler against brute force, on small random programs: which statements conflict, that the emitted operations
+//! order exactly those and what follows from them, that memory is alive while it is used and freed as early as can be.
+//!
+//! The checks here share no code with the compiler: reachability is a plain search over the operations.
+
+use cuweave_core::check::Checked;
+use cuweave_core::compile::{self, Wishes};
+use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
+use cuweave_core::operation::{Operations, Place, What};
+use cuweave_core::order::Source;
+use cuweave_core::poly::Poly;
+use proptest::prelude::*;
+
+/// One argument of a random launch: buffer, mode, which third of it (or all).
+#[derive(Clone, Debug)]
+struct Use {
+    buffer: usize,
+    mode: Mode,
+    part: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Random {
+    allocs: usize,
+    launches: Vec<(Vec<Use>, Vec<usize>)>,
+    returned: Vec<bool>,
+}
+
+/// The thirds of a buffer of 12 elements, and all of it.
+const PARTS: [(u64, u64); 4] = [(0, 12), (0, 4), (4, 8), (8, 12)];
+
+fn random() -> impl Strategy<Value = Random> {
+    (1usize..5, 1usize..9).prop_flat_map(|(allocs, launches)| {
+        let mode = prop_oneof![
+            3 => Just(Mode::Read),
+            3 => Just(Mode::ReadWrite),
+            1 => Just(Mode::Atomic)
+        ];
+        let one =
+            (0..allocs + 1, mode, 0usize..4).prop_map(|(buffer, mode, part)| Use { buffer, mode, part });
+        let launch = (prop::collection::vec(one, 1..4), prop::collection::vec(0usize..launches, 0..2));
+        (prop::collection::vec(launch, launches), prop::collection::vec(any::<bool>(), allocs))
+            .prop_map(move |(launches, returned)| Random { allocs, launches, returned })
+    })
+}
+
+/// Buffer 0 is an argument, the others are allocated first. Each allocation is filled before all launches, so that
+/// nothing is read before it is written.
+fn source(random: &Random, order: Order) -> Source {
+    let values: Vec<u64> = vec![0, 4, 8, 12];
+    let dim = |value: u64| values.iter().position(|&other| other == value).unwrap() as u32;
+    let buffer = |name: String, origin| Buffer {
+        name: name.into(),
+        line: 1,
+        origin,
+        len: dim(12),
+        element: 4,
+        align: 4,
+    };
+    let mut buffers = vec![buffer("x".into(), Origin::Device { mutable: true })];
+    let mut statements = Vec::new();
+    let statement = |name: String, kind, accesses: Vec<Access>, after: Vec<u32>| Statement {
+        name: name.into(),
+        line: 1,
+        kind,
+        accesses: accesses.into(),
+        after: after.into(),
+    };
+    for i in 0..random.allocs {
+        buffers.push(buffer(format!("b{i}"), Origin::Alloc(statements.len() as u32)));
+        let id = buffers.len() as u32 - 1;
+        statements.push(statement(format!("b{i}"), Kind::Alloc(id), vec![], vec![]));
+        let whole = Access { buffer: id, mode: Mode::Write, lo: dim(0), hi: dim(12), relied_on: false };
+        // In explicit order the fills stand right, so that the launches decide.
+        let after = if order == Order::Explicit { vec![statements.len() as u32 - 1] } else { vec![] };
+        statements.push(statement("fill".into(), Kind::Fill, vec![whole], after));
+    }
+    let first = statements.len();
+    for (i, (uses, after)) in random.launches.iter().enumerate() {
+        let mut accesses: Vec<Access> = Vec::new();
+        for one in uses {
+            let (lo, hi) = PARTS[one.part];
+            let access = Access {
+                buffer: one.buffer as u32,
+                mode: one.mode,
+                lo: dim(lo),
+                hi: dim(hi),
+                relied_on: false,
+            };
+            let clash = accesses.iter().any(|other| {
+                other.buffer == access.buffer
+                    && (other.mode != Mode::Read || access.mode != Mode::Read)
+                    && values[other.lo as usize] < hi
+                    && lo < values[other.hi as usize]
+            });
+            if !clash {
+                accesses.push(access);
+            }
+        }
+        let fills =
+            (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill as u32 + 1);
+        let after = after.iter().filter(|&&j| j < i).map(|&j| (first + j) as u32).chain(fills).collect();
+        statements.push(statement(format!("k{i}"), Kind::Launch, accesses, after));
+    }
+    let outputs: Vec<u32> =
+        (0..random.allocs).filter(|&i| random.returned[i]).map(|i| i as u32 + 1).collect();
+    let poisoned = vec![false; buffers.len()];
+    let program = Program {
+        name: "random".into(),
+        file: "random.rs".into(),
+        options: Options { order, memory: Some(Memory::Nodes), ..Options::default() },
+        dims: values.iter().map(|value| value.to_string().into()).collect(),
+        buffers: buffers.into(),
+        statements: statements.into(),
+        outputs: outputs.into(),
+        edges: Vec::new().into(),
+        edges_before_reduction: 0,
+    };
+    let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
+    Source { program, polys, poisoned, order_unknown: false }
+}
+
+fn checked(random: &Random) -> Checked {
+    let (checked, found) = compile::front(source(random, Order::Inferred));
+    checked.unwrap_or_else(|| panic!("{found:?}"))
+}
+
+const DIMS: [u64; 4] = [0, 4, 8, 12];
+
+/// Whether two statements touch the same element and need an order, element by element.
+fn conflict(a: &Statement, b: &Statement) -> bool {
+    let touched = |access: &Access| (DIMS[access.lo as usize]..DIMS[access.hi as usize]).collect::<Vec<_>>();
+    a.accesses.iter().any(|one| {
+        b.accesses.iter().any(|two| {
+            let both_atomic = one.mode == Mode::Atomic && two.mode == Mode::Atomic;
+            let both_read = one.mode == Mode::Read && two.mode == Mode::Read;
+            one.buffer == two.buffer
+                && !both_atomic
+                && !both_read
+                && touched(one).iter().any(|element| touched(two).contains(element))
+        })
+    })
+}
+
+/// `reach[a][b]`: a path from a to b. Closure of direct edges, element by element.
+fn closure(n: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
+    let mut reach = vec![vec![false; n]; n];
+    for &(a, b) in edges {
+        reach[a][b] = true;
+    }
+    for k in 0..n {
+        for i in 0..n {
+            if reach[i][k] {
+                let row = reach[k].clone();
+                for (to, from) in reach[i].iter_mut().zip(row) {
+                    *to |= from;
+                }
+            }
+        }
+    }
+    reach
+}
+
+/// What must hold: the conflicts and the user's order, closed.
+fn wanted(program: &Program) -> Vec<Vec<bool>> {
+    let n = program.statements.len();
+    let mut edges = Vec::new();
+    for b in 0..n {
+        for a in 0..b {
+            if conflict(&program.statements[a], &program.statements[b]) {
+                edges.push((a, b));
+            }
+        }
+        edges.extend(program.statements[b].after.iter().map(|&a| (a as usize, b)));
+    }
+    closure(n, &edges)
+}
+
+fn emitted(checked: &Checked) -> Operations {
+    emitted_as(checked, Memory::Nodes)
+}
+
+fn emitted_as(checked: &Checked, memory: Memory) -> Operations {
+    let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
+    compile::back(checked.program(), &DIMS, &wishes).expect("it can be emitted")
+}
+
+fn operation_of(operations: &Operations, statement: usize) -> usize {
+    operations.list.iter().position(|operation| operation.sources == [statement as u32]).expect("emitted")
+}
+
+fn reach_of(operations: &Operations) -> Vec<Vec<bool>> {
+    let edges: Vec<(usize, usize)> = operations
+        .list
+        .iter()
+        .enumerate()
+        .flat_map(|(to, operation)| operation.after.iter().map(move |&from| (from as usize, to)))
+        .collect();
+    closure(operations.list.len(), &edges)
+}
+
+fn lowering() -> impl Strategy<Value = Memory> {
+    prop_oneof![Just(Memory::Nodes), Just(Memory::Arena), Just(Memory::Owned)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn operations_order_what_conflicts_and_nothing_else(random in random(), memory in lowering()) {
+        let checked = checked(&random);
+        let program = checked.program();
+        let operations = emitted_as(&checked, memory);
+        let (wanted, reach) = (wanted(program), reach_of(&operations));
+        let work: Vec<usize> =
+            (0..program.statements.len()).filter(|&s| !program.statements[s].kind.is_memory()).collect();
+        for &a in &work {
+            for &b in &work {
+                let is = reach[operation_of(&operations, a)][operation_of(&operations, b)];
+                prop_assert_eq!(is, wanted[a][b], "s{} before s{}", a, b);
+            }
+        }
+    }
+
+    #[test]
+    fn the_order_has_no_redundant_edge(random in random()) {
+        let checked = checked(&random);
+        let n = checked.program().statements.len();
+        let edges: Vec<(usize, usize)> =
+            checked.program().edges.iter().map(|&(a, b)| (a as usize, b as usize)).collect();
+        let all = closure(n, &edges);
+        for i in 0..edges.len() {
+            let mut fewer = edges.clone();
+            fewer.remove(i);
+            prop_assert_ne!(&closure(n, &fewer), &all, "{:?} is redundant", edges[i]);
+        }
+    }
+
+    #[test]
+    fn memory_lives_exactly_as_long_as_it_is_used(random in random()) {
+        let checked = checked(&random);
+        let program = checked.program();
+        let operations = emitted(&checked);
+        let reach = reach_of(&operations);
+        for (at, operation) in operations.list.iter().enumerate() {
+            let mut after = operation.after.clone();
+            after.dedup();
+            prop_assert_eq!(&after, &operation.after);
+            prop_assert!(operation.after.iter().all(|&before| (before as usize) < at));
+        }
+        for (buffer, place) in operations.places.iter().enumerate() {
+            let Place::Inside { memory, .. } = place else { continue };
+            let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+            let alloc = find(What::Alloc { memory: *memory }).expect("an alloc");
+            let free = find(What::Free { memory: *memory });
+            prop_assert_eq!(free.is_none(), program.outputs.contains(&(buffer as u32)));
+            let users: Vec<usize> = (0..program.statements.len())
+                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .map(|s| operation_of(&operations, s))
+                .collect();
+            for &user in &users {
+                prop_assert!(reach[alloc][user]);
+                prop_assert!(free.is_none_or(|free| reach[user][free]));
+            }
+            // As early as can be: nothing but maximal users, and other frees, stand right before the free.
+            if let Some(free) = free {
+                for &before in &operations.list[free].after {
+                    let before = before as usize;
+                    let maximal = users.contains(&before) && users.iter().all(|&other| !reach[before][other]);
+                    let memory = matches!(operations.list[before].what, What::Free { .. });
+                    prop_assert!(maximal || memory);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn memories_that_may_share_bytes_are_never_alive_at_once(random in random()) {
+        let checked = checked(&random);
+        let program = checked.program();
+        let operations = emitted(&checked);
+        let wanted = wanted(program);
+        let reach = reach_of(&operations);
+        let users = |buffer: usize| -> Vec<usize> {
+            (0..program.statements.len())
+                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .collect()
+        };
+        // The driver may give an alloc the bytes of a free that a path leads from.
+        for (b, place) in operations.places.iter().enumerate() {
+            let Place::Inside { memory: mb, .. } = place else { continue };
+            for (c, place) in operations.places.iter().enumerate() {
+                let Place::Inside { memory: mc, .. } = place else { continue };
+                let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+                let (Some(free), Some(alloc)) = (find(What::Free { memory: *mb }), find(What::Alloc { memory: *mc }))
+                else {
+                    continue;
+                };
+                if reach[free][alloc] {
+                    for &u in &users(b) {
+                        for &v in &users(c) {
+                            prop_assert!(wanted[u][v], "b{} and b{} may share bytes, s{} and s{} overlap", b, c, u, v);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn buffers_that_share_bytes_of_an_arena_are_never_alive_at_once(random in random(), node in any::<bool>()) {
+        let checked = checked(&random);
+        let program = checked.program();
+        let operations = emitted_as(&checked, if node { Memory::Arena } else { Memory::Owned });
+        let wanted = wanted(program);
+        let reach = reach_of(&operations);
+        let users = |buffer: usize| -> Vec<usize> {
+            (0..program.statements.len())
+                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .collect()
+        };
+        let range = |buffer: usize| match operations.places[buffer] {
+            Place::Inside { memory, offset } => Some((memory, offset, offset + 48)),
+            _ => None,
+        };
+        for b in 0..program.buffers.len() {
+            let Some((memory, lo, hi)) = range(b) else { continue };
+            prop_assert!(hi <= operations.memories[memory as usize].bytes);
+            prop_assert_eq!(lo % 256, 0);
+            let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+            let returned = program.outputs.contains(&(b as u32));
+            let (alloc, free) = (find(What::Alloc { memory }), find(What::Free { memory }));
+            prop_assert_eq!(alloc.is_some(), node || returned);
+            prop_assert_eq!(free.is_some(), node && !returned);
+            for &user in &users(b) {
+                let user = operation_of(&operations, user);
+                prop_assert!(alloc.is_none_or(|alloc| reach[alloc][user]));
+                prop_assert!(free.is_none_or(|free| reach[user][free]));
+            }
+            for c in 0..b {
+                let Some((other, start, end)) = range(c) else { continue };
+                if other == memory && lo < end && start < hi {
+                    let over = |first: usize, then: usize| {
+                        users(first).iter().all(|&u| users(then).iter().all(|&v| wanted[u][v]))
+                    };
+                    prop_assert!(over(b, c) || over(c, b), "b{} and b{} share bytes", b, c);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn explicit_order_is_accepted_exactly_where_it_suffices(random in random()) {
+        // The same programs with `#[after]` alone: accepted iff every conflict is ordered by the user's edges.
+        let source = source(&random, Order::Explicit);
+        let program = source.program.clone();
+        let n = program.statements.len();
+        let edges: Vec<(usize, usize)> = (0..n)
+            .flat_map(|b| program.statements[b].after.iter().map(move |&a| (a as usize, b)).collect::<Vec<_>>())
+            .collect();
+        let reach = closure(n, &edges);
+        let conflicts = (0..n).all(|b| {
+            (0..b).all(|a| {
+                !conflict(&program.statements[a], &program.statements[b]) || reach[a][b] || reach[b][a]
+            })
+        });
+        let (checked, found) = compile::front(source);
+        prop_assert_eq!(checked.is_some(), conflicts, "{:?}", found);
+        prop_assert_eq!(found.iter().any(|diagnostic| diagnostic.code == "CW202"), !conflicts);
+    }
+}

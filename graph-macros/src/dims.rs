@@ -1,0 +1,207 @@
+//! Lengths, bounds and extents: from an expression to a polynomial, to the tokens that compute it, to its text.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::poly::{Poly, Symbols};
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
+use syn::{BinOp, Expr, Lit, Type};
+
+/// A length or bound in all its forms.
+#[derive(Clone)]
+pub struct Bound {
+    /// What the checks compare.
+    pub poly: Poly,
+    /// Computes it as a `Dim`.
+    pub tokens: TokenStream,
+    /// As the user wrote it.
+    pub text: String,
+}
+
+impl Bound {
+    /// A constant.
+    pub fn constant(value: u64) -> Bound {
+        Bound {
+            poly: Poly::constant(i128::from(value)),
+            tokens: quote!(::cuweave::__private::dim(#value)),
+            text: value.to_string(),
+        }
+    }
+
+    /// Of an expression over the arguments.
+    ///
+    /// `as_written` is false where the values of loop variables were put in: the source says something else then.
+    pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
+        let poly = poly(expr, integers, symbols);
+        let text = if as_written { compact(expr) } else { symbols.text(&poly) };
+        Bound { poly, tokens: dim_tokens(expr, integers), text }
+    }
+
+    /// `self + other`, for the bound of a slice of a slice.
+    pub fn plus(&self, other: &Bound, symbols: &mut Symbols) -> Bound {
+        match (self.poly.as_constant(), other.poly.as_constant()) {
+            (Some(0), _) => return other.clone(),
+            (_, Some(0)) => return self.clone(),
+            _ => {}
+        }
+        let (a, b) = (&self.tokens, &other.tokens);
+        let text = format!("{} + {}", self.text, other.text);
+        Bound {
+            poly: self.poly.plus(&other.poly).unwrap_or_else(|| symbols.variable(&text)),
+            tokens: quote!((#a) + (#b)),
+            text,
+        }
+    }
+}
+
+fn poly(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Poly {
+    transparent(expr, integers, symbols).unwrap_or_else(|| symbols.variable(&compact(expr)))
+}
+
+/// The polynomial of what is made of `+`, `-`, `*`, literals and names.
+fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Option<Poly> {
+    match expr {
+        Expr::Paren(inner) => Some(poly(&inner.expr, integers, symbols)),
+        Expr::Group(inner) => Some(poly(&inner.expr, integers, symbols)),
+        // All lengths are computed in 64 bits, so widening an integer changes nothing.
+        Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
+            Some(poly(&cast.expr, integers, symbols))
+        }
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) => int.base10_parse::<u64>().ok().map(|value| Poly::constant(i128::from(value))),
+            _ => None,
+        },
+        Expr::Binary(binary) => {
+            let left = poly(&binary.left, integers, symbols);
+            let right = poly(&binary.right, integers, symbols);
+            match binary.op {
+                BinOp::Add(_) => left.plus(&right),
+                BinOp::Sub(_) => left.minus(&right),
+                BinOp::Mul(_) => left.times(&right),
+                BinOp::Div(_) => match (left.as_constant()?, right.as_constant()?) {
+                    (a, b) if b != 0 => Some(Poly::constant(a / b)),
+                    _ => None,
+                },
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Whether an expression is arithmetic on integers, as far as its tokens tell.
+fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_integer(&inner.expr, integers),
+        Expr::Group(inner) => is_integer(&inner.expr, integers),
+        Expr::Cast(cast) => is_wide(&cast.ty) && is_integer(&cast.expr, integers),
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_)),
+        Expr::Path(path) => path.path.get_ident().is_some_and(|name| integers.contains(&name.to_string())),
+        Expr::Binary(binary) => {
+            is_checked(&binary.op)
+                && is_integer(&binary.left, integers)
+                && is_integer(&binary.right, integers)
+        }
+        _ => false,
+    }
+}
+
+/// Whether `Dim` has the operator.
+fn is_checked(op: &BinOp) -> bool {
+    matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_))
+}
+
+fn is_wide(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if path.path.is_ident("usize") || path.path.is_ident("u64"))
+}
+
+/// Tokens of type `Dim`: operators stay, and check; what is no operator is wrapped as it stands.
+pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
+    match expr {
+        Expr::Paren(inner) => {
+            let inner = dim_tokens(&inner.expr, integers);
+            quote!((#inner))
+        }
+        Expr::Group(inner) => dim_tokens(&inner.expr, integers),
+        Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
+            dim_tokens(&cast.expr, integers)
+        }
+        Expr::Binary(binary) if is_checked(&binary.op) => {
+            let (left, right) = (dim_tokens(&binary.left, integers), dim_tokens(&binary.right, integers));
+            let op = binary.op;
+            quote!((#left) #op (#right))
+        }
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) if int.suffix().is_empty() => match int.base10_parse::<u64>() {
+                Ok(value) => quote_spanned!(int.span()=> ::cuweave::__private::dim(#value)),
+                Err(_) => wrapped(expr),
+            },
+            _ => wrapped(expr),
+        },
+        _ => wrapped(expr),
+    }
+}
+
+fn wrapped(expr: &Expr) -> TokenStream {
+    quote_spanned!(expr.span()=> ::cuweave::__private::dim(#expr))
+}
+
+/// The text of tokens, without the spaces that only tokens have.
+pub fn compact(tokens: &impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    text.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")").replace(" :: ", "::")
+}
+
+/// Puts the values of loop variables in.
+pub struct Substitute<'v> {
+    /// Innermost last.
+    pub variables: &'v [(String, i128)],
+}
+
+impl VisitMut for Substitute<'_> {
+    fn visit_expr_mut(&mut self, expr: &mut Expr) {
+        if let Expr::Path(path) = expr
+            && let Some(ident) = path.path.get_ident()
+            && let Some((_, value)) = self.variables.iter().rev().find(|(name, _)| ident == name)
+        {
+            let literal = syn::LitInt::new(&value.unsigned_abs().to_string(), ident.span());
+            *expr = if *value < 0 { syn::parse_quote!(-#literal) } else { syn::parse_quote!(#literal) };
+            return;
+        }
+        syn::visit_mut::visit_expr_mut(self, expr);
+    }
+}
+
+/// The value of an expression of literals and loop variables.
+pub fn constant(expr: &Expr, variables: &[(String, i128)]) -> Option<i128> {
+    match expr {
+        Expr::Paren(inner) => constant(&inner.expr, variables),
+        Expr::Group(inner) => constant(&inner.expr, variables),
+        Expr::Cast(cast) => constant(&cast.expr, variables),
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) => int.base10_parse().ok(),
+            _ => None,
+        },
+        Expr::Path(path) => {
+            let ident = path.path.get_ident()?;
+            variables.iter().rev().find(|(name, _)| ident == name).map(|(_, value)| *value)
+        }
+        Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
+            constant(&unary.expr, variables)?.checked_neg()
+        }
+        Expr::Binary(binary) => {
+            let (a, b) = (constant(&binary.left, variables)?, constant(&binary.right, variables)?);
+            match binary.op {
+                BinOp::Add(_) => a.checked_add(b),
+                BinOp::Sub(_) => a.checked_sub(b),
+                BinOp::Mul(_) => a.checked_mul(b),
+                BinOp::Div(_) => a.checked_div(b),
+                BinOp::Rem(_) => a.checked_rem(b),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,652 @@
+//! The code of a graph function: its arguments as a type, the table, what evaluates it, its methods.
+//!
+//! The module beside the function has what depends on types alone. What names kernels, or evaluates the user's
+//! expressions, stands in the function's own scope, where the user's paths mean what they mean there.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::ir::{Mode, Program, Statement};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{format_ident, quote, quote_spanned};
+use syn::{ItemFn, Type};
+
+use super::lower::{Body, LaunchArgument, Lowered};
+use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
+use super::table;
+
+/// Statements a generated function evaluates: rustc's time for one function grows faster than its length.
+const CHUNK: usize = 64;
+
+/// Prints a function.
+pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
+    let expansion = Expansion { function, signature, lowered };
+    let build = expansion.build();
+    let module = expansion.module();
+    let implementation = expansion.implementation();
+    let methods = expansion.methods();
+    let buffers = expansion.buffer_names();
+    let literals = expansion.literals();
+    let returned = expansion.returned_elements();
+    let unknown = &lowered.unknown;
+    let table = table::program(&lowered.source.program, &lowered.elements);
+    quote! {
+        #build
+        #module
+        #[allow(clippy::all, unused, non_camel_case_types)]
+        const _: () = {
+            use ::cuweave::__private as __private;
+            use ::cuweave::__private::ir as __ir;
+            #buffers
+            static __PROGRAM: __ir::Program = #table;
+            #implementation
+            #methods
+            #literals
+            #returned
+        };
+        #(const _: () = {
+            // Where a buffer should stand: rustc says what the name is, or that it is none.
+            let _: ::core::convert::Infallible = #unknown;
+        };)*
+    }
+}
+
+struct Expansion<'e> {
+    function: &'e ItemFn,
+    signature: &'e Signature,
+    lowered: &'e Lowered,
+}
+
+/// How a kind of buffer argument is bound: the trait, its method, the type, whether that has a lifetime.
+struct Binding {
+    bind: &'static str,
+    method: &'static str,
+    bound: &'static str,
+    borrows: bool,
+}
+
+fn binding(buffer: &BufferType) -> Binding {
+    let (bind, method, bound, borrows) = match (buffer.memory, buffer.mutable) {
+        (BufferMemory::Device, false) => ("BindShared", "bind_shared", "Shared", true),
+        (BufferMemory::Device, true) => ("BindMut", "bind_mut", "Exclusive", true),
+        (BufferMemory::Pinned, false) => ("BindPinned", "bind_pinned", "SharedPinned", true),
+        (BufferMemory::Pinned, true) => ("BindPinnedMut", "bind_pinned_mut", "ExclusivePinned", true),
+        (BufferMemory::Taken, _) => ("BindTaken", "bind_taken", "Taken", false),
+    };
+    Binding { bind, method, bound, borrows }
+}
+
+fn ident(name: &str) -> Ident {
+    Ident::new(name, Span::call_site())
+}
+
+impl BufferType {
+    /// `Shared<'a, T>`.
+    fn bound(&self) -> TokenStream {
+        let (Binding { bound, borrows, .. }, element) = (binding(self), &self.element);
+        let bound = ident(bound);
+        if borrows {
+            quote!(::cuweave::__private::#bound<'a, #element>)
+        } else {
+            quote!(::cuweave::__private::#bound<#element>)
+        }
+    }
+
+    /// `impl BindShared<'a, T>`.
+    fn bindable(&self) -> TokenStream {
+        let (Binding { bind, borrows, .. }, element) = (binding(self), &self.element);
+        let bind = ident(bind);
+        if borrows {
+            quote!(impl ::cuweave::__private::#bind<'a, #element>)
+        } else {
+            quote!(impl ::cuweave::__private::#bind<#element>)
+        }
+    }
+
+    fn bind(&self, value: &TokenStream) -> TokenStream {
+        let Binding { bind, method, .. } = binding(self);
+        let (bind, method) = (ident(bind), ident(method));
+        quote!(::cuweave::__private::#bind::#method(#value))
+    }
+}
+
+impl Argument {
+    fn parameter_type(&self) -> TokenStream {
+        match &self.kind {
+            ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Buffer(buffer) => buffer.bindable(),
+            ArgumentKind::Array(buffer, count) => {
+                let one = buffer.bindable();
+                quote!([#one; #count])
+            }
+        }
+    }
+
+    fn field_type(&self) -> TokenStream {
+        match &self.kind {
+            ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Buffer(buffer) => buffer.bound(),
+            ArgumentKind::Array(buffer, count) => {
+                let one = buffer.bound();
+                quote!([#one; #count])
+            }
+        }
+    }
+
+    /// What binds the parameter of this name.
+    fn bound_value(&self) -> TokenStream {
+        let name = &self.name;
+        match &self.kind {
+            ArgumentKind::Scalar(_) => quote!(#name),
+            ArgumentKind::Buffer(buffer) => buffer.bind(&quote!(#name)),
+            ArgumentKind::Array(buffer, _) => {
+                let one = Ident::new("one", Span::mixed_site());
+                let bind = buffer.bind(&quote!(#one));
+                quote!(#name.map(|#one| #bind))
+            }
+        }
+    }
+
+    fn buffer(&self) -> Option<&BufferType> {
+        match &self.kind {
+            ArgumentKind::Scalar(_) => None,
+            ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => Some(buffer),
+        }
+    }
+
+    fn is_array(&self) -> bool {
+        matches!(self.kind, ArgumentKind::Array(..))
+    }
+}
+
+/// A field of `Views` or `ViewsMut`: its type and what makes it from the argument's field.
+struct ViewField {
+    ty: TokenStream,
+    value: TokenStream,
+}
+
+impl Argument {
+    fn view(&self, mutable: bool) -> Option<ViewField> {
+        let name = &self.name;
+        let (one, method) = match &self.kind {
+            ArgumentKind::Scalar(ty) => {
+                return (!mutable).then(|| ViewField { ty: quote!(#ty), value: quote!(self.#name) });
+            }
+            ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => {
+                let element = &buffer.element;
+                match (buffer.memory, mutable, buffer.mutable) {
+                    (BufferMemory::Taken, ..) => return None,
+                    (BufferMemory::Device, false, _) => {
+                        (quote!(::cuweave::cudarc::driver::CudaView<'v, #element>), "view")
+                    }
+                    (BufferMemory::Device, true, true) => {
+                        (quote!(::cuweave::cudarc::driver::CudaViewMut<'v, #element>), "view_mut")
+                    }
+                    (BufferMemory::Device, true, false) => (
+                        quote!(::core::option::Option<::cuweave::cudarc::driver::CudaViewMut<'v, #element>>),
+                        "view_mut",
+                    ),
+                    (BufferMemory::Pinned, false, _) => {
+                        (quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view")
+                    }
+                    (BufferMemory::Pinned, true, true) => {
+                        (quote!(&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view_mut")
+                    }
+                    (BufferMemory::Pinned, true, false) => (
+                        quote!(::core::option::Option<&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>>),
+                        "view_mut",
+                    ),
+                }
+            }
+        };
+        let method = ident(method);
+        Some(match (&self.kind, mutable) {
+            (ArgumentKind::Array(_, count), false) => ViewField {
+                ty: quote!([#one; #count]),
+                value: quote!(self.#name.each_ref().map(|one| one.#method())),
+            },
+            (ArgumentKind::Array(_, count), true) => ViewField {
+                ty: quote!([#one; #count]),
+                value: quote!(self.#name.each_mut().map(|one| one.#method())),
+            },
+            _ => ViewField { ty: one, value: quote!(self.#name.#method()) },
+        })
+    }
+}
+
+impl Expansion<'_> {
+    fn name(&self) -> &Ident {
+        &self.function.sig.ident
+    }
+
+    fn scalars(&self) -> impl Iterator<Item = &Argument> {
+        self.signature.arguments.iter().filter(|argument| argument.buffer().is_none())
+    }
+
+    /// The function that builds.
+    fn build(&self) -> TokenStream {
+        let name = self.name();
+        let (attributes, visibility) = (&self.function.attrs, &self.function.vis);
+        let parameters = self.signature.arguments.iter().map(|argument| {
+            let (name, ty) = (&argument.name, argument.parameter_type());
+            quote!(#name: #ty)
+        });
+        let fields = self.signature.arguments.iter().map(|argument| {
+            let (name, value) = (&argument.name, argument.bound_value());
+            quote!(#name: #value)
+        });
+        let ctx = Ident::new("ctx", Span::mixed_site());
+        quote_spanned! {name.span()=>
+            #(#attributes)*
+            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type)]
+            #visibility fn #name<'a>(
+                #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+                #(#parameters),*
+            ) -> ::cuweave::Result<::cuweave::Graph<#name::Args<'a>>> {
+                ::cuweave::__private::build(
+                    #ctx,
+                    #name::Args { #(#fields,)* __lifetime: ::core::marker::PhantomData },
+                )
+            }
+        }
+    }
+
+    /// The types beside it.
+    fn module(&self) -> TokenStream {
+        let (name, visibility) = (self.name(), &self.function.vis);
+        let fields = self.signature.arguments.iter().map(|argument| {
+            let (name, ty) = (&argument.name, argument.field_type());
+            let documented = format!("The argument `{name}`.");
+            quote!(#[doc = #documented] pub #name: #ty)
+        });
+        let views = self.view_fields(false).map(|(name, field)| {
+            let ty = field.ty;
+            quote!(pub #name: #ty)
+        });
+        let views_mut = self.view_fields(true).map(|(name, field)| {
+            let ty = field.ty;
+            quote!(pub #name: #ty)
+        });
+        let documented = format!("The types of the graph function `{name}`.");
+        quote! {
+            #[doc = #documented]
+            #[allow(clippy::all, unused, missing_docs, non_snake_case, private_interfaces, private_bounds)]
+            #visibility mod #name {
+                use super::*;
+
+                /// What the graph is bound to: a field an argument.
+                pub struct Args<'a> {
+                    #(#fields,)*
+                    #[doc(hidden)]
+                    pub __lifetime: ::core::marker::PhantomData<&'a ()>,
+                }
+
+                /// Views of what is bound: a field an argument.
+                pub struct Views<'v> {
+                    #(#views,)*
+                    #[doc(hidden)]
+                    pub __lifetime: ::core::marker::PhantomData<&'v ()>,
+                }
+
+                /// Mutable views of what is bound mutably or owned.
+                pub struct ViewsMut<'v> {
+                    #(#views_mut,)*
+                    #[doc(hidden)]
+                    pub __lifetime: ::core::marker::PhantomData<&'v mut ()>,
+                }
+
+                /// What an exec of this graph function can do beside what every exec can.
+                pub struct Methods<'a>(#[doc(hidden)] pub ::cuweave::__private::ExecCore<Args<'a>>);
+            }
+        }
+    }
+
+    fn view_fields(&self, mutable: bool) -> impl Iterator<Item = (&Ident, ViewField)> {
+        self.signature
+            .arguments
+            .iter()
+            .filter_map(move |argument| Some((&argument.name, argument.view(mutable)?)))
+    }
+
+    /// A type for each name of a buffer, for rustc's messages about arguments.
+    fn buffer_names(&self) -> TokenStream {
+        let names: BTreeSet<&str> =
+            self.lowered.source.program.buffers.iter().map(|buffer| base(&buffer.name)).collect();
+        let names = names.into_iter().map(named);
+        quote! {
+            mod __buffers {
+                #(pub struct #names {})*
+            }
+        }
+    }
+
+    fn implementation(&self) -> TokenStream {
+        let name = self.name();
+        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let table = self.scalars().map(|argument| self.scalar_entry(argument));
+        let dims = &self.lowered.dim_tokens;
+        let operands =
+            self.signature.arguments.iter().filter(|argument| argument.buffer().is_some()).map(|argument| {
+                let name = &argument.name;
+                if argument.is_array() {
+                    quote!(for one in &mut self.#name { __private::Bound::visit(one, visitor); })
+                } else {
+                    quote!(__private::Bound::visit(&mut self.#name, visitor);)
+                }
+            });
+        let (chunks, evaluate) = self.evaluation(&scalars);
+        let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
+        let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
+        let list = Ident::new("dims", Span::mixed_site());
+        let returned = self
+            .lowered
+            .returned_lengths
+            .iter()
+            .map(|(buffer, declared, actual)| quote!(#list.returned(#buffer, #declared, #actual);));
+        quote! {
+            #chunks
+            impl<'a> __private::GraphFn for #name::Args<'a> {
+                type Methods = #name::Methods<'a>;
+                type Views<'v> = #name::Views<'v> where Self: 'v;
+                type ViewsMut<'v> = #name::ViewsMut<'v> where Self: 'v;
+                const PROGRAM: &'static __ir::Program = &__PROGRAM;
+                const SCALARS: &'static [__private::Scalar] = &[#(#table),*];
+
+                fn dims(&self, #list: &mut __private::Dims) {
+                    let Self { #(#scalars,)* .. } = self;
+                    #(let #scalars = *#scalars;)*
+                    #(#list.push(#dims);)*
+                    #(#returned)*
+                }
+
+                fn operands(&mut self, visitor: &mut __private::Visitor<'_>) {
+                    #(#operands)*
+                }
+
+                fn evaluate(
+                    &self,
+                    statement: u32,
+                    evaluation: &mut __private::Evaluation<'_>,
+                ) -> ::cuweave::Result<()> {
+                    #evaluate
+                }
+
+                fn views(&self) -> Self::Views<'_> {
+                    #name::Views { #(#views,)* __lifetime: ::core::marker::PhantomData }
+                }
+
+                fn views_mut(&mut self) -> Self::ViewsMut<'_> {
+                    #name::ViewsMut { #(#views_mut,)* __lifetime: ::core::marker::PhantomData }
+                }
+
+                fn methods(core: __private::ExecCore<Self>) -> Self::Methods {
+                    #name::Methods(core)
+                }
+
+                fn core(methods: &Self::Methods) -> &__private::ExecCore<Self> {
+                    &methods.0
+                }
+
+                fn core_mut(methods: &mut Self::Methods) -> &mut __private::ExecCore<Self> {
+                    &mut methods.0
+                }
+
+                fn into_core(methods: Self::Methods) -> __private::ExecCore<Self> {
+                    methods.0
+                }
+            }
+        }
+    }
+
+    /// A scalar's entry for its setter: whether a length or a bound mentions it, and which statements do.
+    fn scalar_entry(&self, argument: &Argument) -> TokenStream {
+        let name = argument.name.to_string();
+        let line = argument.name.span().start().line as u32;
+        let dims = self.lowered.dim_tokens.iter().any(|tokens| mentions(tokens, &name));
+        let statements = self.lowered.bodies.iter().enumerate().filter_map(|(id, body)| {
+            let mentioned = match body {
+                Body::Launch { config, arguments, .. } => {
+                    mentions(&config.tokens, &name)
+                        || arguments.iter().any(|argument| match argument {
+                            LaunchArgument::Scalar(tokens) => mentions(tokens, &name),
+                            LaunchArgument::Buffer(_) => false,
+                        })
+                }
+                Body::Fill { value } => mentions(value, &name),
+                Body::Copy | Body::Memory => false,
+            };
+            mentioned.then_some(id as u32)
+        });
+        quote!(__private::Scalar { name: #name, line: #line, dims: #dims, statements: &[#(#statements),*] })
+    }
+
+    /// Functions that evaluate some statements each, and the body that calls the right one.
+    fn evaluation(&self, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
+        let name = self.name();
+        let statements = &self.lowered.source.program.statements;
+        // No name that a user's could meet: their expressions stand among these.
+        let [args, id, evaluation] =
+            ["args", "statement", "evaluation"].map(|name| Ident::new(name, Span::mixed_site()));
+        let mut chunks = TokenStream::new();
+        let mut arms = TokenStream::new();
+        let all: Vec<usize> = (0..statements.len()).collect();
+        for (index, ids) in all.chunks(CHUNK).enumerate() {
+            let each = ids.iter().filter_map(|&at| {
+                let (literal, step) = (at as u32, self.step(at, &statements[at], &evaluation)?);
+                Some(quote!(#literal => #step,))
+            });
+            let chunk = format_ident!("__evaluate_{index}");
+            chunks.extend(quote! {
+                fn #chunk(
+                    #args: &#name::Args<'_>,
+                    #id: u32,
+                    #evaluation: &mut __private::Evaluation<'_>,
+                ) -> ::cuweave::Result<()> {
+                    let #name::Args { #(#scalars,)* .. } = #args;
+                    #(let #scalars = *#scalars;)*
+                    match #id {
+                        #(#each)*
+                        _ => ::core::result::Result::Ok(()),
+                    }
+                }
+            });
+            let last = *ids.last().unwrap_or(&0) as u32;
+            arms.extend(quote!(..=#last => #chunk(self, statement, evaluation),));
+        }
+        let body = quote!(match statement { #arms _ => ::core::result::Result::Ok(()) });
+        (chunks, body)
+    }
+
+    /// The expression that evaluates a statement.
+    fn step(&self, id: usize, statement: &Statement, evaluation: &Ident) -> Option<TokenStream> {
+        match &self.lowered.bodies[id] {
+            Body::Memory => None,
+            Body::Copy => Some(quote!(#evaluation.copy())),
+            Body::Fill { value } => {
+                let element = &self.lowered.elements[statement.accesses[0].buffer as usize];
+                Some(quote!(#evaluation.fill::<#element>(#value)))
+            }
+            Body::Launch { kernel, span, config, arguments } => {
+                let arguments = arguments.iter().map(|argument| match argument {
+                    LaunchArgument::Scalar(tokens) => tokens.clone(),
+                    LaunchArgument::Buffer(index) => self.marker(id, statement, *index),
+                });
+                // rustc points at the kernel where the number of arguments is wrong.
+                let call = quote_spanned!(*span=> <#kernel>::__launch(#(#arguments),*));
+                let config = &config.tokens;
+                Some(quote!(#evaluation.run(<#kernel>::__KERNEL, #config, #call)))
+            }
+        }
+    }
+
+    /// What stands for a buffer in a launch: rustc holds it against the declaration.
+    fn marker(&self, id: usize, statement: &Statement, index: u32) -> TokenStream {
+        let access = &statement.accesses[index as usize];
+        let kind = match access.mode {
+            Mode::Read => "Shared",
+            Mode::ReadWrite => "Unique",
+            Mode::Write => "Fresh",
+            Mode::Atomic => "Atomic",
+        };
+        let program: &Program = &self.lowered.source.program;
+        let span = self.lowered.spans.accesses[id][index as usize];
+        let (kind, buffer) = (ident(kind), named(base(&program.buffers[access.buffer as usize].name)));
+        let element = &self.lowered.elements[access.buffer as usize];
+        quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+    }
+
+    /// An output has the elements that the signature says: rustc compares the types at its name.
+    fn returned_elements(&self) -> TokenStream {
+        let lowered = self.lowered;
+        let pairs =
+            lowered.source.program.outputs.iter().zip(&self.signature.returned).zip(&lowered.spans.outputs);
+        pairs
+            .map(|((&buffer, returned), &span)| {
+                let (declared, actual) = (&returned.element, &lowered.elements[buffer as usize]);
+                quote_spanned! {span=>
+                    const _: fn(::core::marker::PhantomData<#actual>) -> ::core::marker::PhantomData<#declared> =
+                        |element| element;
+                }
+            })
+            .collect()
+    }
+
+    /// The assertions that kernels take the literals of their configurations, each source place once.
+    fn literals(&self) -> TokenStream {
+        let mut seen = BTreeSet::new();
+        let mut assertions = TokenStream::new();
+        for body in &self.lowered.bodies {
+            let Body::Launch { kernel, config, .. } = body else { continue };
+            for literal in &config.literals {
+                let start = literal.span.start();
+                if seen.insert((start.line, start.column, literal.values.clone())) {
+                    assertions.extend(literal.assertion(kernel));
+                }
+            }
+        }
+        assertions
+    }
+
+    fn methods(&self) -> TokenStream {
+        let name = self.name();
+        let launch = self.launch();
+        let setters = self.signature.arguments.iter().enumerate().filter_map(|(at, argument)| {
+            let setter = format_ident!("set_{}", argument.name);
+            let value = &argument.name;
+            let (ty, bound) = (argument.parameter_type(), argument.bound_value());
+            match &argument.kind {
+                ArgumentKind::Scalar(_) => {
+                    let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
+                    let documented = format!("Sets the argument `{value}`: only what uses it is updated.");
+                    Some(quote! {
+                        #[doc = #documented]
+                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
+                            self.0.set_scalar(#index, #value, |args| &mut args.#value)
+                        }
+                    })
+                }
+                ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
+                    let first = self.lowered.argument_buffers[at]?;
+                    let documented =
+                        format!("Binds the argument `{value}` anew: only what uses it is updated.");
+                    Some(quote! {
+                        #[doc = #documented]
+                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
+                            self.0.set_buffer(#first, #bound, |args| &mut args.#value)
+                        }
+                    })
+                }
+            }
+        });
+        quote! {
+            impl<'a> #name::Methods<'a> {
+                #launch
+                #(#setters)*
+            }
+        }
+    }
+
+    /// `launch`, with one parameter or two, and what it returns.
+    fn launch(&self) -> TokenStream {
+        let taken: Vec<&BufferType> = self
+            .signature
+            .arguments
+            .iter()
+            .filter_map(Argument::buffer)
+            .filter(|buffer| buffer.memory == BufferMemory::Taken)
+            .collect();
+        let elements: Vec<&Type> = taken.iter().map(|buffer| &buffer.element).collect();
+        let (parameter, handed) = if elements.is_empty() {
+            (quote!(), quote!(()))
+        } else {
+            (quote!(, taken: (#(::cuweave::Output<'_, #elements>,)*)), quote!(taken))
+        };
+        let outputs: Vec<&Type> = self.signature.returned.iter().map(|returned| &returned.element).collect();
+        let result = match outputs.as_slice() {
+            [] => quote!(()),
+            [one] => quote!(::cuweave::Output<'_, #one>),
+            many => quote!((#(::cuweave::Output<'_, #many>),*)),
+        };
+        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
+        let value = match outputs.as_slice() {
+            [] => quote!(()),
+            [one] => quote!(self.0.output::<#one>(0)?),
+            many => quote!((#(self.0.output::<#many>(#indices)?),*)),
+        };
+        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
+        let descriptions = match outputs.as_slice() {
+            [] => quote!(),
+            [one] => quote! {
+                /// What a graph that takes the output over is built from.
+                pub fn output(&self) -> ::cuweave::OutputDescription<#one> {
+                    self.0.description::<#one>(0)
+                }
+            },
+            many => quote! {
+                /// What graphs that take the outputs over are built from.
+                pub fn output(&self) -> (#(::cuweave::OutputDescription<#many>),*) {
+                    (#(self.0.description::<#many>(#indices)),*)
+                }
+            },
+        };
+        quote! {
+            #descriptions
+
+            /// Launches the graph into a stream.
+            ///
+            /// # Errors
+            ///
+            /// A stream of another context or one that is capturing, an output handed over that is not the expected
+            /// one or does not live, a failure of the driver: the exec is as it was.
+            pub fn launch(
+                &mut self,
+                stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>
+                #parameter
+            ) -> ::cuweave::Result<#result> {
+                self.0.launch(stream, #handed)?;
+                ::core::result::Result::Ok(#value)
+            }
+        }
+    }
+}
+
+/// The identifier of a user's name, which may be raw.
+fn named(name: &str) -> Ident {
+    match name.strip_prefix("r#") {
+        Some(raw) => Ident::new_raw(raw, Span::call_site()),
+        None => ident(name),
+    }
+}
+
+/// `w` of `w[2]`.
+fn base(name: &str) -> &str {
+    name.split('[').next().unwrap_or(name)
+}
+
+/// Whether a name stands anywhere in tokens.
+fn mentions(tokens: &TokenStream, name: &str) -> bool {
+    tokens.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => mentions(&group.stream(), name),
+        TokenTree::Ident(ident) => ident == name,
+        _ => false,
+    })
+}

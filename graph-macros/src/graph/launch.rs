@@ -1,0 +1,183 @@
+//! Launch configurations, and what no device can take (the literal part of CW306).
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, Member};
+
+use crate::dims::{constant, dim_tokens};
+use crate::report::Report;
+
+/// The most threads of a block along x, y and z, and in all, on every device since compute capability 5.0 up to 12.1
+/// (CUDA Programming Guide, table of technical specifications).
+const BLOCK: [i128; 3] = [1024, 1024, 64];
+const BLOCK_THREADS: i128 = 1024;
+/// The most blocks along x, y and z.
+const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
+/// The most dynamic shared memory of a block on any of them, with opt-in: 227 KiB (9.0, 10.0).
+const SHARED: i128 = 227 * 1024;
+
+/// A literal of a configuration, which the kernel's item says whether it takes: the name of the constant function that
+/// knows, its arguments, what it is in words.
+#[derive(Clone)]
+pub struct Literal {
+    pub admits: &'static str,
+    pub values: Vec<u32>,
+    pub what: String,
+    pub span: Span,
+}
+
+impl Literal {
+    fn of(expr: &Expr, admits: &'static str, what: &str) -> Option<Literal> {
+        let mut values = parts(expr)
+            .into_iter()
+            .map(|part| constant(part, &[]).and_then(|value| u32::try_from(value).ok()))
+            .collect::<Option<Vec<u32>>>()?;
+        values.resize(3, 1);
+        let [x, y, z] = values[..] else { return None };
+        Some(Literal { admits, values, what: format!("a {what} of {x} x {y} x {z}"), span: expr.span() })
+    }
+
+    /// The assertion that a kernel takes it. rustc evaluates it once the macros have found nothing.
+    pub fn assertion(&self, kernel: &TokenStream) -> TokenStream {
+        let Literal { admits, values, what, span } = self;
+        let admits = Ident::new(admits, Span::mixed_site());
+        let name = kernel.to_string().replace(' ', "");
+        let message = format!("CW306: `{name}` does not take {what}");
+        quote_spanned! {*span=>
+            const _: () = ::core::assert!(<#kernel>::#admits(#(#values),*), #message);
+        }
+    }
+}
+
+/// A configuration: the tokens that compute it, and its literals.
+pub struct Configuration {
+    pub tokens: TokenStream,
+    pub literals: Vec<Literal>,
+}
+
+/// Checks the literals of a configuration against every device.
+pub fn configuration(expr: &Expr, integers: &BTreeSet<String>, report: &mut Report) -> Configuration {
+    let mut literals = Vec::new();
+    let tokens = tokens(expr, integers, &mut literals, report);
+    Configuration { tokens, literals }
+}
+
+fn tokens(
+    expr: &Expr,
+    integers: &BTreeSet<String>,
+    literals: &mut Vec<Literal>,
+    report: &mut Report,
+) -> TokenStream {
+    match expr {
+        Expr::Paren(inner) => tokens(&inner.expr, integers, literals, report),
+        Expr::Group(inner) => tokens(&inner.expr, integers, literals, report),
+        Expr::Tuple(tuple) if tuple.elems.len() == 2 => {
+            let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
+            extent(grid, "grid", &GRID, None, report);
+            extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
+            literals.extend(Literal::of(grid, "__admits_grid", "grid"));
+            literals.extend(Literal::of(block, "__admits_block", "block"));
+            let (grid, block) = (extent_tokens(grid, integers), extent_tokens(block, integers));
+            quote_spanned!(expr.span()=> (#grid, #block))
+        }
+        Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
+            let count = &call.args[0];
+            if constant(count, &[]) == Some(0) {
+                refuse(count, "a launch of 0 items is no launch", report);
+            }
+            let count = dim_tokens(count, integers);
+            quote_spanned!(expr.span()=> ::cuweave::__private::per_item(#count))
+        }
+        Expr::Struct(literal)
+            if literal.path.segments.last().is_some_and(|last| last.ident == "LaunchConfig") =>
+        {
+            for field in &literal.fields {
+                let Member::Named(name) = &field.member else { continue };
+                if name == "grid_dim" {
+                    extent(&field.expr, "grid", &GRID, None, report);
+                    literals.extend(Literal::of(&field.expr, "__admits_grid", "grid"));
+                } else if name == "block_dim" {
+                    extent(&field.expr, "block", &BLOCK, Some(BLOCK_THREADS), report);
+                    literals.extend(Literal::of(&field.expr, "__admits_block", "block"));
+                } else if name == "shared_mem_bytes"
+                    && let Some(bytes) = constant(&field.expr, &[])
+                {
+                    shared(&field.expr, bytes, literals, report);
+                }
+            }
+            quote!(#expr)
+        }
+        _ => quote!(#expr),
+    }
+}
+
+fn shared(expr: &Expr, bytes: i128, literals: &mut Vec<Literal>, report: &mut Report) {
+    if bytes > SHARED {
+        let message = format!("a block has at most {SHARED} bytes of dynamic shared memory on any device");
+        refuse(expr, &message, report);
+    } else if let Ok(value) = u32::try_from(bytes) {
+        literals.push(Literal {
+            admits: "__admits_shared",
+            values: vec![value],
+            what: format!("{value} bytes of dynamic shared memory"),
+            span: expr.span(),
+        });
+    }
+}
+
+fn is_per_item(function: &Expr) -> bool {
+    matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "per_item"))
+}
+
+fn parts(expr: &Expr) -> Vec<&Expr> {
+    match expr {
+        Expr::Tuple(tuple) => tuple.elems.iter().collect(),
+        Expr::Paren(inner) => parts(&inner.expr),
+        _ => vec![expr],
+    }
+}
+
+/// One to three counts, as `Dim`s.
+fn extent_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
+    match parts(expr).as_slice() {
+        // A name may stand for a tuple.
+        [one @ (Expr::Path(_) | Expr::Call(_) | Expr::MethodCall(_) | Expr::Field(_))] => quote!(#one),
+        [one] => dim_tokens(one, integers),
+        parts => {
+            let parts = parts.iter().map(|part| dim_tokens(part, integers));
+            quote!((#(#parts),*))
+        }
+    }
+}
+
+fn extent(expr: &Expr, what: &str, limits: &[i128; 3], most: Option<i128>, report: &mut Report) {
+    let mut product = Some(1i128);
+    for ((part, limit), axis) in parts(expr).into_iter().zip(limits).zip(["x", "y", "z"]) {
+        let value = constant(part, &[]);
+        product = product.zip(value).and_then(|(product, value)| product.checked_mul(value));
+        match value {
+            Some(0) => return refuse(part, &format!("the {what} is 0 along {axis}"), report),
+            Some(value) if value < 0 => {
+                return refuse(part, &format!("the {what} is negative along {axis}"), report);
+            }
+            Some(value) if value > *limit => {
+                let message =
+                    format!("no device takes a {what} of {value} along {axis}: the most is {limit}");
+                return refuse(part, &message, report);
+            }
+            _ => {}
+        }
+    }
+    if let (Some(product), Some(most)) = (product, most)
+        && product > most
+    {
+        refuse(expr, &format!("no device takes a block of {product} threads: the most is {most}"), report);
+    }
+}
+
+fn refuse(at: &Expr, message: &str, report: &mut Report) {
+    report.error(at.span(), "CW306", message, &[], None);
+}

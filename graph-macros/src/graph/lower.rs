@@ -1,0 +1,407 @@
+//! From tokens to the IR: statements in program order, loops unrolled, names resolved, views as ranges of their
+//! buffers. What is not in the language is CW001; what hangs on a faulty name is left out and not spoken of again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cuweave_core::diagnostic::{Site, nearest};
+use cuweave_core::ir::{
+    Access, Buffer, BufferId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
+};
+use cuweave_core::order::Source;
+use cuweave_core::poly::{Poly, Symbols};
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::spanned::Spanned;
+use syn::visit_mut::VisitMut;
+use syn::{Attribute, Block, Expr, Type};
+
+use super::launch::Configuration;
+use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
+use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
+use crate::dims::{Bound, Substitute};
+use crate::report::Report;
+
+mod calls;
+mod statements;
+mod tail;
+mod views;
+
+/// A lowered function: the IR, and what only the expansion needs.
+pub struct Lowered {
+    pub source: Source,
+    /// Computes each of the program's dims.
+    pub dim_tokens: Vec<TokenStream>,
+    /// The element type of each buffer.
+    pub elements: Vec<Type>,
+    /// What evaluates each statement.
+    pub bodies: Vec<Body>,
+    /// Index of the first buffer of each argument, for those that are buffers.
+    pub argument_buffers: Vec<Option<BufferId>>,
+    /// Where faults are.
+    pub spans: Spans,
+    /// Outputs whose declared length is written otherwise than their own: the build compares the two.
+    pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
+    /// Names that are no buffers, for rustc to speak of.
+    pub unknown: Vec<Ident>,
+    /// There were faults: only the signature is left.
+    pub faulty: bool,
+}
+
+/// What evaluates a statement.
+pub enum Body {
+    Launch { kernel: TokenStream, span: Span, config: Configuration, arguments: Vec<LaunchArgument> },
+    Fill { value: TokenStream },
+    Copy,
+    Memory,
+}
+
+/// An argument of a launch.
+pub enum LaunchArgument {
+    Scalar(TokenStream),
+    /// The statement's access of this index.
+    Buffer(u32),
+}
+
+/// The spans behind the sites.
+#[derive(Default)]
+pub struct Spans {
+    pub statements: Vec<Span>,
+    pub accesses: Vec<Vec<Span>>,
+    pub after: Vec<Vec<Span>>,
+    pub outputs: Vec<Span>,
+}
+
+impl Spans {
+    pub fn of(&self, site: Site) -> Span {
+        let pick = |list: &Vec<Vec<Span>>, at: u32, index: u32| {
+            list.get(at as usize).and_then(|inner| inner.get(index as usize)).copied()
+        };
+        let found = match site {
+            Site::Statement(at) | Site::Freed(at) => self.statements.get(at as usize).copied(),
+            Site::Access(at, index) => pick(&self.accesses, at, index),
+            Site::After(at, index) => pick(&self.after, at, index),
+            Site::Output(index) => self.outputs.get(index as usize).copied(),
+        };
+        found.unwrap_or_else(Span::call_site)
+    }
+}
+
+/// A function being lowered.
+struct Lowering<'r> {
+    report: &'r mut Report,
+    symbols: Symbols,
+    scopes: Scopes,
+    /// Loop variables, innermost last.
+    variables: Vec<(String, i128)>,
+    dims: Vec<Bound>,
+    dim_ids: BTreeMap<Poly, DimId>,
+    buffers: Vec<Buffer>,
+    elements: Vec<Type>,
+    poisoned: Vec<bool>,
+    statements: Vec<Statement>,
+    bodies: Vec<Body>,
+    outputs: Vec<BufferId>,
+    spans: Spans,
+    /// The outermost loop that is being unrolled.
+    unrolling: Option<Unrolling>,
+    /// Turns of all loops in it.
+    turns: usize,
+    /// A loop is too long: told once.
+    too_many: bool,
+    /// Something was refused as not in the language.
+    refused: bool,
+    /// Names of scalar arguments.
+    scalars: BTreeSet<String>,
+    /// Those that are integers: their arithmetic is done, and checked, in 64 bits.
+    integers: BTreeSet<String>,
+    returned_lengths: Vec<(BufferId, DimId, DimId)>,
+    /// An `#[after]` names what is not known.
+    order_unknown: bool,
+    /// Names that stand where a buffer should and are none; rustc says so.
+    unknown: Vec<Ident>,
+}
+
+/// A loop being unrolled: how many statements stand before it, and where it is.
+#[derive(Clone, Copy)]
+struct Unrolling {
+    first: usize,
+    span: Span,
+}
+
+/// A statement's fault was reported: nothing more to say of it.
+struct Reported;
+type Lower<T> = Result<T, Reported>;
+
+/// Lowers a function of this head and body.
+pub fn lower(
+    name: &Ident,
+    file: String,
+    options: Options,
+    budget: Option<&Expr>,
+    signature: &Signature,
+    body: &Block,
+    report: &mut Report,
+) -> Lowered {
+    let mut lowering = Lowering {
+        report,
+        symbols: Symbols::default(),
+        scopes: Scopes::new(),
+        variables: Vec::new(),
+        dims: Vec::new(),
+        dim_ids: BTreeMap::new(),
+        buffers: Vec::new(),
+        elements: Vec::new(),
+        poisoned: Vec::new(),
+        statements: Vec::new(),
+        bodies: Vec::new(),
+        outputs: Vec::new(),
+        spans: Spans::default(),
+        unrolling: None,
+        turns: 0,
+        too_many: false,
+        refused: false,
+        scalars: BTreeSet::new(),
+        integers: BTreeSet::new(),
+        returned_lengths: Vec::new(),
+        order_unknown: false,
+        unknown: Vec::new(),
+    };
+    lowering.dim(Bound::constant(0));
+    (lowering.scalars, lowering.integers) = scalars(signature);
+    let argument_buffers = lowering.arguments(signature);
+    let options = Options {
+        budget: budget.map(|expr| {
+            let bound = lowering.bound(expr);
+            lowering.dim(bound)
+        }),
+        ..options
+    };
+    lowering.body(body, signature);
+    let (resolved, unknown) = lowering.scopes.leave();
+    lowering.resolve(resolved);
+    lowering.order_unknown |= !unknown.is_empty();
+    for after in unknown {
+        lowering.no_such_name(&after.name);
+    }
+    lowering.finish(name, file, options, argument_buffers)
+}
+
+impl Lowering<'_> {
+    pub(super) fn finish(
+        self,
+        name: &Ident,
+        file: String,
+        options: Options,
+        argument_buffers: Vec<Option<BufferId>>,
+    ) -> Lowered {
+        let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
+        let dim_tokens = self.dims.iter().map(|bound| bound.tokens.clone()).collect();
+        let program = Program {
+            name: name.to_string().into(),
+            file: file.into(),
+            options,
+            dims: self.dims.into_iter().map(|bound| bound.text.into()).collect(),
+            buffers: self.buffers.into(),
+            statements: self.statements.into(),
+            outputs: self.outputs.into(),
+            edges: Vec::new().into(),
+            edges_before_reduction: 0,
+        };
+        Lowered {
+            source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown },
+            dim_tokens,
+            elements: self.elements,
+            bodies: self.bodies,
+            argument_buffers,
+            spans: self.spans,
+            returned_lengths: self.returned_lengths,
+            unknown: self.unknown,
+            faulty: false,
+        }
+    }
+
+    // ---- arguments
+
+    pub(super) fn arguments(&mut self, signature: &Signature) -> Vec<Option<BufferId>> {
+        let mut first = Vec::new();
+        for argument in &signature.arguments {
+            first.push(match &argument.kind {
+                ArgumentKind::Scalar(_) => None,
+                ArgumentKind::Buffer(ty) => {
+                    let view = self.argument(&argument.name, argument.name.to_string(), ty);
+                    let id = view.buffer;
+                    self.scopes.bind(&argument.name, Binding::View(view));
+                    Some(id)
+                }
+                ArgumentKind::Array(ty, count) => {
+                    let first = self.buffers.len() as BufferId;
+                    let views = (0..*count)
+                        .map(|i| self.argument(&argument.name, format!("{}[{i}]", argument.name), ty))
+                        .collect();
+                    self.scopes.bind(&argument.name, Binding::Array(views));
+                    Some(first)
+                }
+            });
+        }
+        first
+    }
+
+    pub(super) fn argument(&mut self, name: &Ident, text: String, ty: &BufferType) -> View {
+        let origin = match ty.memory {
+            BufferMemory::Device => Origin::Device { mutable: ty.mutable },
+            BufferMemory::Pinned => Origin::Pinned { mutable: ty.mutable },
+            BufferMemory::Taken => Origin::Taken,
+        };
+        let borrow = match (ty.memory, ty.mutable) {
+            (BufferMemory::Taken, _) => None,
+            (_, true) => Some(Borrow::Mutable),
+            (_, false) => Some(Borrow::Shared),
+        };
+        let len = self.bound(&ty.len);
+        self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow)
+    }
+
+    pub(super) fn buffer(
+        &mut self,
+        name: String,
+        span: Span,
+        origin: Origin,
+        len: Bound,
+        element: Type,
+        borrow: Option<Borrow>,
+    ) -> View {
+        let dim = self.dim(len.clone());
+        self.buffers.push(Buffer {
+            name: name.into(),
+            line: span.start().line as u32,
+            origin,
+            len: dim,
+            element: 0,
+            align: 0,
+        });
+        self.elements.push(element);
+        self.poisoned.push(false);
+        View { buffer: self.buffers.len() as BufferId - 1, lo: Bound::constant(0), hi: len, borrow }
+    }
+
+    pub(super) fn bound(&mut self, expr: &Expr) -> Bound {
+        let substituted = self.substituted(expr);
+        let as_written = substituted == *expr;
+        Bound::of(&substituted, as_written, &self.integers, &mut self.symbols)
+    }
+
+    pub(super) fn substituted(&self, expr: &Expr) -> Expr {
+        let mut expr = expr.clone();
+        if !self.variables.is_empty() {
+            Substitute { variables: &self.variables }.visit_expr_mut(&mut expr);
+        }
+        expr
+    }
+
+    pub(super) fn dim(&mut self, bound: Bound) -> DimId {
+        let next = self.dims.len() as DimId;
+        let id = *self.dim_ids.entry(bound.poly.clone()).or_insert(next);
+        if id == next {
+            self.dims.push(bound);
+        } else if bound.text.len() < self.dims[id as usize].text.len() {
+            self.dims[id as usize] = bound;
+        }
+        id
+    }
+
+    pub(super) fn push(
+        &mut self,
+        name: String,
+        span: Span,
+        kind: Kind,
+        accesses: Vec<(Access, Span)>,
+        body: Body,
+    ) -> StatementId {
+        self.spans.statements.push(span);
+        self.spans.accesses.push(accesses.iter().map(|access| access.1).collect());
+        self.spans.after.push(Vec::new());
+        self.statements.push(Statement {
+            name: name.into(),
+            line: span.start().line as u32,
+            kind,
+            accesses: accesses.into_iter().map(|access| access.0).collect(),
+            after: Vec::new().into(),
+        });
+        self.bodies.push(body);
+        self.statements.len() as StatementId - 1
+    }
+
+    pub(super) fn name(&mut self, name: Option<&Ident>, id: StatementId) {
+        if let Some(name) = name {
+            self.scopes.bind(name, Binding::Statement);
+            self.scopes.bind_statement(name, Some(id));
+        }
+    }
+
+    pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
+        for attribute in attributes {
+            if !attribute.path().is_ident("after") {
+                self.no_after(std::slice::from_ref(attribute));
+                continue;
+            }
+            let names = attribute
+                .parse_args_with(syn::punctuated::Punctuated::<Ident, syn::Token![,]>::parse_terminated);
+            match names {
+                Ok(names) => {
+                    for name in names {
+                        if let Some(resolved) = self.scopes.after(AfterName { statement, name }) {
+                            self.resolve(vec![resolved]);
+                        }
+                    }
+                }
+                Err(_) => self.report.error(
+                    attribute.span(),
+                    "CW001",
+                    "`#[after(..)]` takes names of statements",
+                    &[],
+                    Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
+                ),
+            }
+        }
+    }
+
+    pub(super) fn resolve(&mut self, resolved: Vec<Resolved>) {
+        for (after, target) in resolved {
+            self.order_unknown |= target.is_none();
+            if let Some(target) = target {
+                self.statements[after.statement as usize].after.to_mut().push(target);
+                self.spans.after[after.statement as usize].push(after.name.span());
+            }
+        }
+    }
+
+    pub(super) fn no_such_name(&mut self, name: &Ident) {
+        let text = name.to_string();
+        let help = match nearest(&text, self.scopes.known.iter().map(String::as_str)) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "name a statement by `let`, as in `let a = kernel[config](args);`".to_owned(),
+        };
+        self.report.error(
+            name.span(),
+            "CW206",
+            &format!("`{text}` in `#[after]` names no statement"),
+            &[],
+            Some(&help),
+        );
+    }
+}
+
+/// The names of the scalar arguments, and of those whose type is an integer.
+fn scalars(signature: &Signature) -> (BTreeSet<String>, BTreeSet<String>) {
+    const INTEGERS: [&str; 12] =
+        ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
+    let (mut scalars, mut integers) = (BTreeSet::new(), BTreeSet::new());
+    for argument in &signature.arguments {
+        if let ArgumentKind::Scalar(ty) = &argument.kind {
+            scalars.insert(argument.name.to_string());
+            if matches!(&**ty, Type::Path(path) if INTEGERS.iter().any(|name| path.path.is_ident(name))) {
+                integers.insert(argument.name.to_string());
+            }
+        }
+    }
+    (scalars, integers)
+}

@@ -1,0 +1,337 @@
+//! Calls: allocations, frees, fills, copies and launches.
+
+use cuweave_core::diagnostic::nearest;
+use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
+use proc_macro2::{Ident, Span};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprCall, Type};
+
+use super::{Body, LaunchArgument, Lower, Lowering, Reported};
+use crate::graph::launch::configuration;
+use crate::graph::scope::{Binding, Borrow, View};
+
+impl Lowering<'_> {
+    pub(super) fn call(
+        &mut self,
+        call: &ExprCall,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        match &*call.func {
+            Expr::Index(launch) => self.launch(call, launch, name, attributes),
+            Expr::Path(path) => {
+                let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+                match (last.as_str(), call.args.len()) {
+                    ("alloc", 1) => self.alloc(call, path, name, attributes),
+                    ("fill", 2) => self.fill(call, name, attributes),
+                    ("copy", 2) => self.copy(call, name, attributes),
+                    ("free", 1) => self.free(call, name, attributes),
+                    ("alloc" | "fill" | "copy" | "free", _) => Err(self.refuse(
+                        call,
+                        &format!("`{last}` does not take {} arguments", call.args.len()),
+                        "write `alloc::<T>(len)`, `fill(&mut b, value)`, `copy(&a, &mut b)` or `free(b)`",
+                    )),
+                    _ => Err(self.refuse(
+                        call,
+                        "a call without a launch configuration is not part of the language of graph functions",
+                        &format!("a kernel is launched by `{last}[per_item(n)](..)` or `{last}[(grid, block)](..)`"),
+                    )),
+                }
+            }
+            _ => Err(self.not_in_language(call, "this call is", &[])),
+        }
+    }
+
+    pub(super) fn alloc(
+        &mut self,
+        call: &ExprCall,
+        path: &syn::ExprPath,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        let element = path.path.segments.last().and_then(|last| match &last.arguments {
+            syn::PathArguments::AngleBracketed(list) if list.args.len() == 1 => match list.args.first() {
+                Some(syn::GenericArgument::Type(ty)) if !matches!(ty, Type::Infer(_)) => Some(ty.clone()),
+                _ => None,
+            },
+            _ => None,
+        });
+        let Some(element) = element else {
+            return Err(self.refuse(
+                call,
+                "an allocation needs the type of its elements",
+                "write `alloc::<f32>(len)`",
+            ));
+        };
+        let Some(name) = name else {
+            return Err(self.refuse(call, "an allocation needs a name", "write `let b = alloc::<T>(len);`"));
+        };
+        let len = self.bound(&call.args[0]);
+        let id = self.statements.len() as StatementId;
+        let view = self.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
+        let buffer = view.buffer;
+        self.push(name.to_string(), name.span(), Kind::Alloc(buffer), Vec::new(), Body::Memory);
+        self.after(id, attributes);
+        self.scopes.bind(name, Binding::View(view));
+        self.scopes.bind_statement(name, Some(id));
+        Ok(())
+    }
+
+    pub(super) fn free(
+        &mut self,
+        call: &ExprCall,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        let freed = &call.args[0];
+        if !matches!(freed, Expr::Path(_) | Expr::Index(_)) {
+            return Err(self.refuse(freed, "`free` takes the name of an allocation", "write `free(b);`"));
+        }
+        let Some(view) = self.view(freed)? else { return Err(self.no_buffer(freed, "free")) };
+        if !self.is_whole(&view) {
+            return Err(self.refuse(
+                freed,
+                "a part of a buffer cannot be freed",
+                "free the whole allocation by its name",
+            ));
+        }
+        let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
+        let id = self.push(text, freed.span(), Kind::Free(view.buffer), Vec::new(), Body::Memory);
+        self.after(id, attributes);
+        self.name(name, id);
+        Ok(())
+    }
+
+    pub(super) fn is_whole(&self, view: &View) -> bool {
+        let len = self.buffers[view.buffer as usize].len;
+        view.lo.poly.as_constant() == Some(0) && view.hi.poly == self.dims[len as usize].poly
+    }
+
+    pub(super) fn fill(
+        &mut self,
+        call: &ExprCall,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        let access = self.buffer_argument(&call.args[0], "fill", Mode::Write)?;
+        self.device_only(&access, &call.args[0], "fill")?;
+        let value = self.substituted(&call.args[1]);
+        let body = Body::Fill { value: value.to_token_stream() };
+        let text = name.map_or_else(|| "fill".to_owned(), ToString::to_string);
+        let id =
+            self.push(text, name.map_or_else(|| call.span(), Ident::span), Kind::Fill, vec![access], body);
+        self.after(id, attributes);
+        self.name(name, id);
+        Ok(())
+    }
+
+    pub(super) fn copy(
+        &mut self,
+        call: &ExprCall,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        let from = self.buffer_argument(&call.args[0], "copy", Mode::Read);
+        let to = self.buffer_argument(&call.args[1], "copy", Mode::Write);
+        let (Ok(from), Ok(to)) = (from, to) else {
+            self.poison(call.args.to_token_stream());
+            return Err(Reported);
+        };
+        let text = name.map_or_else(|| "copy".to_owned(), ToString::to_string);
+        let span = name.map_or_else(|| call.span(), Ident::span);
+        let id = self.push(text, span, Kind::Copy, vec![from, to], Body::Copy);
+        self.after(id, attributes);
+        self.name(name, id);
+        Ok(())
+    }
+
+    pub(super) fn launch(
+        &mut self,
+        call: &ExprCall,
+        launch: &syn::ExprIndex,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        let Expr::Path(kernel) = &*launch.expr else {
+            return Err(self.not_in_language(
+                call,
+                "this call is",
+                &["a launch names its kernel by a path".into()],
+            ));
+        };
+        let kernel_name = kernel.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let config = configuration(&self.substituted(&launch.index), &self.integers, self.report);
+        let mut accesses = Vec::new();
+        let mut arguments = Vec::new();
+        let mut faulty = false;
+        for argument in &call.args {
+            match self.launch_argument(argument, &kernel_name) {
+                Ok(Some(access)) => {
+                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                    accesses.push(access);
+                }
+                Ok(None) => {
+                    let value = self.substituted(argument);
+                    arguments.push(LaunchArgument::Scalar(value.to_token_stream()));
+                }
+                Err(Reported) => faulty = true,
+            }
+        }
+        // What a faulty launch does with its other buffers still counts: it writes what it borrows mutably.
+        let body = if faulty {
+            Body::Memory
+        } else {
+            Body::Launch { kernel: kernel.path.to_token_stream(), span: kernel.span(), config, arguments }
+        };
+        let span = name.map_or_else(|| kernel.span(), Ident::span);
+        let text = name.map_or(kernel_name, ToString::to_string);
+        let id = self.push(text, span, Kind::Launch, accesses, body);
+        self.after(id, attributes);
+        self.name(name, id);
+        Ok(())
+    }
+
+    /// A buffer argument, or `None` for a scalar.
+    pub(super) fn launch_argument(&mut self, argument: &Expr, kernel: &str) -> Lower<Option<(Access, Span)>> {
+        let (inner, mode) = match argument {
+            Expr::Paren(paren) => return self.launch_argument(&paren.expr, kernel),
+            Expr::Group(group) => return self.launch_argument(&group.expr, kernel),
+            Expr::Call(call) if is_named(&call.func, "atomic") && call.args.len() == 1 => match &call.args[0]
+            {
+                Expr::Reference(reference) if reference.mutability.is_some() => {
+                    (&*reference.expr, Mode::Atomic)
+                }
+                inner => match self.view(inner)? {
+                    Some(View { borrow: Some(Borrow::Mutable), .. }) => (inner, Mode::Atomic),
+                    _ => {
+                        return Err(self.refuse(
+                            argument,
+                            "`atomic` takes a buffer by `&mut`",
+                            "write `atomic(&mut b)`",
+                        ));
+                    }
+                },
+            },
+            Expr::Reference(reference) if reference.mutability.is_some() => {
+                (&*reference.expr, Mode::ReadWrite)
+            }
+            Expr::Reference(reference) => (&*reference.expr, Mode::Read),
+            bare => match self.view(bare)? {
+                Some(View { borrow: Some(Borrow::Shared), .. }) => (bare, Mode::Read),
+                Some(View { borrow: Some(Borrow::Mutable), .. }) => (bare, Mode::ReadWrite),
+                Some(View { borrow: None, .. }) => {
+                    return Err(self.refuse(
+                        bare,
+                        "a buffer that the graph owns is passed by reference",
+                        "write `&b`, `&mut b` or `atomic(&mut b)`",
+                    ));
+                }
+                None => return Ok(None),
+            },
+        };
+        let Some(view) = self.view(inner)? else {
+            return match inner {
+                Expr::Path(_) | Expr::Index(_) if root(inner).is_some_and(|name| !self.is_scalar(name)) => {
+                    Err(self.no_buffer(inner, kernel))
+                }
+                _ => Ok(None),
+            };
+        };
+        let access = self.access(&view, mode, inner.span());
+        self.device_only(&access, argument, kernel)?;
+        Ok(Some(access))
+    }
+
+    pub(super) fn access(&mut self, view: &View, mode: Mode, span: Span) -> (Access, Span) {
+        let (lo, hi) = (self.dim(view.lo.clone()), self.dim(view.hi.clone()));
+        (Access { buffer: view.buffer, mode, lo, hi, relied_on: false }, span)
+    }
+
+    /// The buffer argument of `fill` or `copy`.
+    pub(super) fn buffer_argument(
+        &mut self,
+        argument: &Expr,
+        statement: &str,
+        mode: Mode,
+    ) -> Lower<(Access, Span)> {
+        let reference = match argument {
+            Expr::Reference(reference) => Some(reference),
+            _ => None,
+        };
+        let inner = reference.map_or(argument, |reference| &reference.expr);
+        let Some(view) = self.view(inner)? else { return Err(self.no_buffer(inner, statement)) };
+        let mutable = match (reference, view.borrow) {
+            (Some(reference), _) => reference.mutability.is_some(),
+            (None, Some(borrow)) => borrow == Borrow::Mutable,
+            (None, None) => {
+                return Err(self.refuse(
+                    argument,
+                    "a buffer that the graph owns is passed by reference",
+                    "write `&b` or `&mut b`",
+                ));
+            }
+        };
+        // A shared argument passed bare to what writes it is CW205's, as one passed by `&mut` is.
+        if mode == Mode::Write && !mutable && reference.is_some() {
+            return Err(self.refuse(
+                argument,
+                &format!("`{statement}` writes this argument"),
+                "borrow it by `&mut`",
+            ));
+        }
+        Ok(self.access(&view, mode, inner.span()))
+    }
+
+    /// Where a buffer should stand, something else does. A name that nothing here gives is rustc's to speak of; what
+    /// may have been meant is unknown from here.
+    pub(super) fn no_buffer(&mut self, at: &Expr, user: &str) -> Reported {
+        if let Some(name) = root(at).filter(|name| !self.is_scalar(name) && self.scopes.get(name).is_none()) {
+            let text = name.to_string();
+            let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
+            if let Some(near) = nearest(&text, names.iter().map(String::as_str)) {
+                for (buffer, poisoned) in names.iter().zip(&mut self.poisoned) {
+                    *poisoned |= buffer == near;
+                }
+            }
+            self.unknown.push(name.clone());
+            return Reported;
+        }
+        self.refuse(
+            at,
+            &format!("this argument of `{user}` is not a buffer"),
+            "pass an allocation or an argument by `&` or `&mut`",
+        )
+    }
+
+    pub(super) fn is_scalar(&self, name: &Ident) -> bool {
+        self.scalars.contains(&name.to_string())
+            || self.variables.iter().any(|(variable, _)| name == variable)
+    }
+
+    pub(super) fn device_only(&mut self, access: &(Access, Span), at: &Expr, user: &str) -> Lower<()> {
+        let buffer = &self.buffers[access.0.buffer as usize];
+        if matches!(buffer.origin, Origin::Pinned { .. }) {
+            let message = format!("`{}` is pinned host memory, which `{user}` does not take", buffer.name);
+            return Err(self.refuse(at, &message, "`copy` it to or from a device buffer"));
+        }
+        Ok(())
+    }
+}
+
+fn is_named(function: &Expr, name: &str) -> bool {
+    matches!(function, Expr::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == name))
+}
+
+/// The name at the root of `w`, `w[i]`, `w[lo..hi]`.
+fn root(expr: &Expr) -> Option<&Ident> {
+    let mut expr = expr;
+    loop {
+        match expr {
+            Expr::Path(path) => return path.path.get_ident(),
+            Expr::Index(index) => expr = &index.expr,
+            Expr::Paren(inner) => expr = &inner.expr,
+            _ => return None,
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Statements: `let`, blocks, loops, and what is none of the language.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
+
+use super::tail::is_tail;
+use super::{Lower, Lowering, Reported, Unrolling};
+use crate::dims::constant;
+use crate::graph::scope::{Binding, Borrow, View};
+use crate::graph::signature::Signature;
+
+/// More statements than this in one loop are refused: the driver's own time for a launch would be seconds.
+const MOST_STATEMENTS: usize = 10_000;
+/// A loop within a loop adds turns without statements; a loop of nothing has no end otherwise.
+const MOST_TURNS: usize = 4 * MOST_STATEMENTS;
+
+impl Lowering<'_> {
+    pub(super) fn body(&mut self, body: &Block, signature: &Signature) {
+        let tail = match body.stmts.split_last() {
+            Some((Stmt::Expr(tail, None), rest)) if !signature.returned.is_empty() || is_tail(tail) => {
+                self.statements(rest);
+                Some(tail)
+            }
+            _ => {
+                self.statements(&body.stmts);
+                None
+            }
+        };
+        match tail {
+            Some(tail) => self.tail(tail, signature),
+            None if signature.returned.is_empty() => {}
+            // What was refused may have been meant as the end.
+            None if self.refused => {}
+            None => self.report.error(
+                body.brace_token.span.close(),
+                "CW001",
+                "the function returns allocations, but its body does not end with their names",
+                &[],
+                Some("end it with the name of an allocation, or with a tuple of names"),
+            ),
+        }
+    }
+
+    pub(super) fn statements(&mut self, statements: &[Stmt]) {
+        for statement in statements {
+            // Reported where it was found; the next one is read all the same.
+            let _ = self.statement(statement);
+        }
+    }
+
+    pub(super) fn block(&mut self, statements: &[Stmt]) {
+        self.scopes.enter();
+        self.statements(statements);
+        let (resolved, _) = self.scopes.leave();
+        self.resolve(resolved);
+    }
+
+    pub(super) fn statement(&mut self, statement: &Stmt) -> Lower<()> {
+        match statement {
+            Stmt::Local(local) => self.local(local),
+            Stmt::Expr(expr, _) => self.expression(expr, None, &[]),
+            Stmt::Item(item) => Err(self.not_in_language(item, "an item is", &[])),
+            Stmt::Macro(call) => Err(self.not_in_language(call, "a macro call is", &[])),
+        }
+    }
+
+    /// CW001 at a statement or expression; the buffers that it names are unknown from here.
+    pub(super) fn not_in_language(
+        &mut self,
+        at: &(impl ToTokens + Spanned),
+        what: &str,
+        notes: &[String],
+    ) -> Reported {
+        self.poison(at.to_token_stream());
+        self.refused = true;
+        self.report.error(
+            at.span(),
+            "CW001",
+            &format!("{what} not part of the language of graph functions"),
+            notes,
+            Some("statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, `for` over literal bounds and blocks"),
+        );
+        Reported
+    }
+
+    pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
+        self.poison(at.to_token_stream());
+        self.refused = true;
+        self.report.error(at.span(), "CW001", message, &[], Some(help));
+        Reported
+    }
+
+    pub(super) fn poison(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                proc_macro2::TokenTree::Group(group) => self.poison(group.stream()),
+                proc_macro2::TokenTree::Ident(name) => match self.scopes.get(&name) {
+                    Some(Binding::View(view)) => self.poisoned[view.buffer as usize] = true,
+                    Some(Binding::Array(views)) => {
+                        for view in views {
+                            self.poisoned[view.buffer as usize] = true;
+                        }
+                    }
+                    _ => {}
+                },
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn local(&mut self, local: &Local) -> Lower<()> {
+        let done = self.try_local(local);
+        if done.is_err() {
+            self.bind_unknown(&local.pat);
+        }
+        done
+    }
+
+    /// After a fault: its names are known, and nothing is known of them.
+    pub(super) fn bind_unknown(&mut self, pattern: &Pat) {
+        match pattern {
+            Pat::Ident(name) => {
+                self.scopes.bind(&name.ident, Binding::Unknown);
+                self.scopes.bind_statement(&name.ident, None);
+            }
+            Pat::Tuple(tuple) => tuple.elems.iter().for_each(|element| self.bind_unknown(element)),
+            Pat::Type(typed) => self.bind_unknown(&typed.pat),
+            _ => {}
+        }
+    }
+
+    pub(super) fn try_local(&mut self, local: &Local) -> Lower<()> {
+        let Some(init) = &local.init else {
+            return Err(self.not_in_language(local, "a `let` without a value is", &[]));
+        };
+        if init.diverge.is_some() {
+            return Err(self.not_in_language(local, "`let ... else` is", &[]));
+        }
+        match &local.pat {
+            Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                self.expression(&init.expr, Some(&name.ident), &local.attrs)
+            }
+            Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
+            Pat::Tuple(tuple) => {
+                let names: Option<Vec<&Ident>> = tuple.elems.iter().map(pattern_name).collect();
+                match (names.as_deref(), &*init.expr) {
+                    (Some([lo, hi]), Expr::MethodCall(call))
+                        if call.method == "split_at_mut" && call.args.len() == 1 =>
+                    {
+                        self.no_after(&local.attrs);
+                        self.split(lo, hi, &call.receiver, &call.args[0])
+                    }
+                    _ => Err(self.not_in_language(
+                        local,
+                        "this pattern is",
+                        &["two names are bound by `split_at_mut` only".into()],
+                    )),
+                }
+            }
+            _ => Err(self.not_in_language(local, "this pattern is", &[])),
+        }
+    }
+
+    pub(super) fn split(&mut self, lo: &Ident, hi: &Ident, receiver: &Expr, at: &Expr) -> Lower<()> {
+        let Some(view) = self.view(receiver)? else {
+            return Err(self.refuse(
+                receiver,
+                "`split_at_mut` needs a buffer",
+                "split an allocation, an argument or a part of one",
+            ));
+        };
+        let middle = self.bound(at);
+        let middle = view.lo.plus(&middle, &mut self.symbols);
+        let borrow = Some(match view.borrow {
+            Some(Borrow::Shared) => Borrow::Shared,
+            _ => Borrow::Mutable,
+        });
+        let low = View { buffer: view.buffer, lo: view.lo, hi: middle.clone(), borrow };
+        let high = View { buffer: view.buffer, lo: middle, hi: view.hi, borrow };
+        self.scopes.bind(lo, Binding::View(low));
+        self.scopes.bind(hi, Binding::View(high));
+        Ok(())
+    }
+
+    /// A statement's expression, with the name that a `let` gives it.
+    pub(super) fn expression(&mut self, expr: &Expr, name: Option<&Ident>, outer: &[Attribute]) -> Lower<()> {
+        match expr {
+            Expr::Paren(inner) => self.expression(&inner.expr, name, outer),
+            Expr::Group(inner) => self.expression(&inner.expr, name, outer),
+            Expr::Call(call) => {
+                let attributes = [outer, &call.attrs].concat();
+                self.call(call, name, &attributes)
+            }
+            Expr::Block(block) if name.is_none() && block.label.is_none() => {
+                self.no_after(&block.attrs);
+                self.block(&block.block.stmts);
+                Ok(())
+            }
+            Expr::ForLoop(each) if name.is_none() => self.for_loop(each),
+            Expr::Reference(_) | Expr::Index(_) if name.is_some() => {
+                self.no_after(outer);
+                let reference = self.view(expr)?;
+                match (reference, name) {
+                    (Some(view), Some(name)) => {
+                        let borrow = Some(match expr {
+                            Expr::Reference(reference) if reference.mutability.is_some() => Borrow::Mutable,
+                            Expr::Reference(_) => Borrow::Shared,
+                            _ => view.borrow.unwrap_or(Borrow::Shared),
+                        });
+                        self.scopes.bind(name, Binding::View(View { borrow, ..view }));
+                        Ok(())
+                    }
+                    _ => Err(self.not_in_language(expr, "this expression is", &[])),
+                }
+            }
+            Expr::MethodCall(call) if call.method == "split_at_mut" => Err(self.refuse(
+                expr,
+                "`split_at_mut` gives two parts",
+                "bind both: `let (lo, hi) = x.split_at_mut(k);`",
+            )),
+            _ => {
+                let what = match expr {
+                    Expr::If(_) => "`if` is",
+                    Expr::Match(_) => "`match` is",
+                    Expr::While(_) => "`while` is",
+                    Expr::Loop(_) => "`loop` is",
+                    Expr::Return(_) => "`return` is",
+                    Expr::Assign(_) => "an assignment is",
+                    Expr::MethodCall(_) => "a method call is",
+                    Expr::Macro(_) => "a macro call is",
+                    Expr::Closure(_) => "a closure is",
+                    Expr::Unsafe(_) => "`unsafe` is",
+                    _ => "this expression is",
+                };
+                Err(self.not_in_language(expr, what, &[]))
+            }
+        }
+    }
+
+    pub(super) fn no_after(&mut self, attributes: &[Attribute]) {
+        for attribute in attributes {
+            self.report.error(
+                attribute.span(),
+                "CW001",
+                "an attribute is not part of the language here",
+                &[],
+                Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`"),
+            );
+        }
+    }
+
+    pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
+        self.no_after(&each.attrs);
+        let variable = match &*each.pat {
+            Pat::Ident(name) => Some(name.ident.to_string()),
+            Pat::Wild(_) => None,
+            _ => return Err(self.not_in_language(&each.pat, "this pattern is", &[])),
+        };
+        let Some((from, to)) = self.literal_range(&each.expr) else {
+            return Err(self.refuse(
+                &each.expr,
+                "the bounds of a loop are literals",
+                "write the numbers, as in `for i in 0..4`: the loop is unrolled while the crate compiles",
+            ));
+        };
+        // The outermost loop is the one that grows too long.
+        let outermost = self.unrolling.is_none();
+        let unrolling =
+            *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span: each.span() });
+        for value in from..to {
+            if let Some(variable) = &variable {
+                self.variables.push((variable.clone(), value));
+            }
+            self.block(&each.body.stmts);
+            if variable.is_some() {
+                self.variables.pop();
+            }
+            self.turns += 1;
+            let statements = self.statements.len() - unrolling.first;
+            if statements > MOST_STATEMENTS || self.turns > MOST_TURNS {
+                self.over_limit(unrolling.span);
+            }
+            if self.too_many {
+                break;
+            }
+        }
+        if outermost {
+            self.unrolling = None;
+            self.turns = 0;
+        }
+        Ok(())
+    }
+
+    fn over_limit(&mut self, span: Span) {
+        if !std::mem::replace(&mut self.too_many, true) {
+            // What the rest of the loop would have done is not known.
+            self.poisoned.fill(true);
+            self.report.error(
+                span,
+                "CW001",
+                &format!("this loop unrolls to more than {MOST_STATEMENTS} statements"),
+                &[],
+                Some("launch a graph of fewer steps several times"),
+            );
+        }
+    }
+
+    /// `0..4` or `0..=3`: half-open.
+    pub(super) fn literal_range(&self, expr: &Expr) -> Option<(i128, i128)> {
+        let range = match expr {
+            Expr::Paren(inner) => return self.literal_range(&inner.expr),
+            Expr::Group(inner) => return self.literal_range(&inner.expr),
+            Expr::Range(range) => range,
+            _ => return None,
+        };
+        let from = constant(range.start.as_deref()?, &self.variables)?;
+        let to = constant(range.end.as_deref()?, &self.variables)?;
+        Some(match range.limits {
+            RangeLimits::HalfOpen(_) => (from, to),
+            RangeLimits::Closed(_) => (from, to.checked_add(1)?),
+        })
+    }
+}
+
+fn pattern_name(pattern: &Pat) -> Option<&Ident> {
+    match pattern {
+        Pat::Ident(name) => Some(&name.ident),
+        _ => None,
+    }
+}

@@ -1,0 +1,74 @@
+//! The tail: the allocations that leave the graph.
+
+use cuweave_core::ir::Origin;
+use syn::Expr;
+use syn::spanned::Spanned;
+
+use super::{Lowering, Reported};
+use crate::graph::signature::Signature;
+
+impl Lowering<'_> {
+    pub(super) fn tail(&mut self, tail: &Expr, signature: &Signature) {
+        let names: Vec<&Expr> = match tail {
+            Expr::Tuple(tuple) => tuple.elems.iter().collect(),
+            Expr::Paren(inner) => vec![&*inner.expr],
+            one => vec![one],
+        };
+        if names.len() != signature.returned.len() {
+            let message = format!(
+                "the function returns {}, but its body ends with {}",
+                count(signature.returned.len()),
+                count(names.len())
+            );
+            let _ = self.refuse(
+                tail,
+                &message,
+                "return each allocation by its name, in the order of the return type",
+            );
+            return;
+        }
+        for (name, returned) in names.into_iter().zip(&signature.returned) {
+            let view = match self.view(name) {
+                Ok(view) => view,
+                Err(Reported) => continue,
+            };
+            let Some(view) = view.filter(|view| self.is_whole(view)) else {
+                let _ = self.refuse(
+                    name,
+                    "only whole allocations leave a graph",
+                    "end the body with the name of an allocation",
+                );
+                continue;
+            };
+            if !matches!(self.buffers[view.buffer as usize].origin, Origin::Alloc(_)) {
+                let message = format!(
+                    "`{}` is an argument: only allocations of this graph leave it",
+                    self.buffers[view.buffer as usize].name
+                );
+                let _ = self.refuse(name, &message, "`copy` it into an allocation and return that");
+                continue;
+            }
+            let declared = self.bound(&returned.len);
+            let declared = self.dim(declared);
+            let len = self.buffers[view.buffer as usize].len;
+            if declared != len {
+                self.returned_lengths.push((view.buffer, declared, len));
+            }
+            self.outputs.push(view.buffer);
+            self.spans.outputs.push(name.span());
+        }
+    }
+}
+
+fn count(n: usize) -> String {
+    match n {
+        0 => "nothing".to_owned(),
+        1 => "one value".to_owned(),
+        n => format!("{n} values"),
+    }
+}
+
+/// Whether the last expression of a body is a tail rather than a statement without a semicolon.
+pub(super) fn is_tail(expr: &Expr) -> bool {
+    matches!(expr, Expr::Path(_) | Expr::Tuple(_) | Expr::Paren(_))
+}

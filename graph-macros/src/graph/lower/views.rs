@@ -1,0 +1,85 @@
+//! Views: which part of which buffer an expression names.
+
+use syn::{Expr, RangeLimits};
+
+use super::{Lower, Lowering, Reported};
+use crate::dims::{Bound, constant};
+use crate::graph::scope::{Binding, View};
+
+impl Lowering<'_> {
+    /// The part of a buffer that an expression names: `b`, `b[lo..hi]`, `w[2]`, `w[i][..k]`, with or without `&`.
+    pub(super) fn view(&mut self, expr: &Expr) -> Lower<Option<View>> {
+        match expr {
+            Expr::Paren(inner) => self.view(&inner.expr),
+            Expr::Group(inner) => self.view(&inner.expr),
+            Expr::Reference(inner) => self.view(&inner.expr),
+            Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.view(&unary.expr),
+            Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
+                Some(Binding::View(view)) => Ok(Some(view.clone())),
+                Some(Binding::Unknown) => Err(Reported),
+                Some(Binding::Array(_)) => Err(self.refuse(
+                    expr,
+                    "an array of buffers is not a buffer",
+                    "index it with a literal or with the variable of a loop",
+                )),
+                Some(Binding::Statement) => Err(self.refuse(
+                    expr,
+                    "this names a statement, not a buffer",
+                    "pass an allocation or an argument",
+                )),
+                None => Ok(None),
+            },
+            Expr::Index(index) => self.indexed(expr, index),
+            _ => Ok(None),
+        }
+    }
+
+    pub(super) fn indexed(&mut self, expr: &Expr, index: &syn::ExprIndex) -> Lower<Option<View>> {
+        if let Expr::Path(path) = &*index.expr
+            && let Some(Binding::Array(views)) = path.path.get_ident().and_then(|name| self.scopes.get(name))
+        {
+            let views = views.clone();
+            let Some(at) = constant(&index.index, &self.variables) else {
+                return Err(self.refuse(
+                    &index.index,
+                    "the index of an array of buffers is not a literal",
+                    "index it with a literal or with the variable of a loop",
+                ));
+            };
+            return match usize::try_from(at).ok().and_then(|at| views.get(at)) {
+                Some(view) => Ok(Some(view.clone())),
+                None => {
+                    let message = format!("the index is {at}, but the array has {} buffers", views.len());
+                    Err(self.refuse(&index.index, &message, "stay below the length of the array"))
+                }
+            };
+        }
+        let Some(view) = self.view(&index.expr)? else { return Ok(None) };
+        let Expr::Range(range) = &*index.index else {
+            return Err(self.refuse(
+                expr,
+                "an element of a buffer is not a buffer",
+                "take a range of it: `&x[lo..hi]`",
+            ));
+        };
+        let lo = match &range.start {
+            Some(start) => {
+                let start = self.bound(start);
+                view.lo.plus(&start, &mut self.symbols)
+            }
+            None => view.lo.clone(),
+        };
+        let hi = match &range.end {
+            Some(end) => {
+                let end = self.bound(end);
+                let end = match range.limits {
+                    RangeLimits::HalfOpen(_) => end,
+                    RangeLimits::Closed(_) => end.plus(&Bound::constant(1), &mut self.symbols),
+                };
+                view.lo.plus(&end, &mut self.symbols)
+            }
+            None => view.hi.clone(),
+        };
+        Ok(Some(View { lo, hi, ..view }))
+    }
+}

@@ -1,0 +1,130 @@
+//! Names: what is visible where, also of statements that are named before they stand.
+
+use std::collections::BTreeMap;
+
+use cuweave_core::ir::{BufferId, StatementId};
+use proc_macro2::Ident;
+
+use crate::dims::Bound;
+
+/// What a name stands for.
+#[derive(Clone)]
+pub enum Binding {
+    /// All or a part of a buffer, or the statement that allocates it.
+    View(View),
+    /// The elements of an array of buffers.
+    Array(Vec<View>),
+    /// A statement.
+    Statement,
+    /// A faulty `let` gave it: nothing is said of its uses.
+    Unknown,
+}
+
+/// A part of a buffer.
+#[derive(Clone)]
+pub struct View {
+    pub buffer: BufferId,
+    pub lo: Bound,
+    pub hi: Bound,
+    /// How its name stands for it where it is passed bare: `None` for what the graph owns.
+    pub borrow: Option<Borrow>,
+}
+
+/// The declared borrow of a reference.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Borrow {
+    Shared,
+    Mutable,
+}
+
+/// An entry of an `#[after]`: the statement that carries it, its index there.
+#[derive(Clone)]
+pub struct AfterName {
+    pub statement: StatementId,
+    pub name: Ident,
+}
+
+/// A block.
+#[derive(Default)]
+struct Frame {
+    names: BTreeMap<String, Binding>,
+    /// Named statements in the order of the text.
+    statements: Vec<(String, Option<StatementId>)>,
+    /// Names in `#[after]` that nothing above declares: how many statements were named before.
+    pending: Vec<(usize, AfterName)>,
+}
+
+/// The blocks around a statement, innermost last.
+pub struct Scopes {
+    frames: Vec<Frame>,
+    /// Every name a statement ever had, for the nearest one.
+    pub known: Vec<String>,
+}
+
+/// A resolved name in an `#[after]`; `None` names a statement that a fault made unknown.
+pub type Resolved = (AfterName, Option<StatementId>);
+
+impl Scopes {
+    pub fn new() -> Scopes {
+        Scopes { frames: vec![Frame::default()], known: Vec::new() }
+    }
+
+    pub fn enter(&mut self) {
+        self.frames.push(Frame::default());
+    }
+
+    /// Leaves a block: `#[after]` names that one of its later statements has are resolved, the rest may be of the
+    /// block around it. At the outermost they name nothing and are returned last.
+    pub fn leave(&mut self) -> (Vec<Resolved>, Vec<AfterName>) {
+        let Some(frame) = self.frames.pop() else { return (Vec::new(), Vec::new()) };
+        let mut resolved = Vec::new();
+        let mut unknown = Vec::new();
+        for (since, after) in frame.pending {
+            match frame.statements[since..].iter().find(|(name, _)| after.name == name) {
+                Some((_, statement)) => resolved.push((after, *statement)),
+                None => unknown.push(after),
+            }
+        }
+        if let Some(parent) = self.frames.last_mut() {
+            let since = parent.statements.len();
+            parent.pending.extend(unknown.drain(..).map(|after| (since, after)));
+        }
+        (resolved, unknown)
+    }
+
+    pub fn bind(&mut self, name: &Ident, binding: Binding) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.names.insert(name.to_string(), binding);
+        }
+    }
+
+    /// Names a statement; `None` where a fault made it unknown.
+    pub fn bind_statement(&mut self, name: &Ident, statement: Option<StatementId>) {
+        self.known.push(name.to_string());
+        if let Some(frame) = self.frames.last_mut() {
+            frame.statements.push((name.to_string(), statement));
+        }
+    }
+
+    pub fn get(&self, name: &Ident) -> Option<&Binding> {
+        let name = name.to_string();
+        self.frames.iter().rev().find_map(|frame| frame.names.get(&name))
+    }
+
+    /// Resolves a name of an `#[after]` now, or once the blocks around it are read.
+    pub fn after(&mut self, after: AfterName) -> Option<Resolved> {
+        let above = self
+            .frames
+            .iter()
+            .rev()
+            .find_map(|frame| frame.statements.iter().rev().find(|(name, _)| after.name == name));
+        if let Some((_, statement)) = above {
+            let statement = *statement;
+            return Some((after, statement));
+        }
+        if let Some(frame) = self.frames.last_mut() {
+            frame.pending.push((frame.statements.len(), after));
+        }
+        None
+    }
+}

@@ -1,0 +1,300 @@
+//! The signature of a graph function, and what `#[graph(...)]` asks for.
+
+use cuweave_core::diagnostic::nearest;
+use cuweave_core::ir::{Launches, Memory, Options, Order};
+use proc_macro2::{Ident, Span, TokenStream};
+use syn::parse::Parser;
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, ItemFn, Pat, ReturnType, Type};
+
+use crate::report::Report;
+
+/// An argument.
+pub struct Argument {
+    pub name: Ident,
+    pub kind: ArgumentKind,
+}
+
+/// What an argument is.
+pub enum ArgumentKind {
+    /// By value: a number, a configuration, a struct for a kernel.
+    Scalar(Box<Type>),
+    /// One buffer.
+    Buffer(BufferType),
+    /// `[&[T; len]; N]`.
+    Array(BufferType, usize),
+}
+
+/// How a buffer is declared.
+#[derive(Clone)]
+pub struct BufferType {
+    pub element: Type,
+    pub len: Expr,
+    pub memory: BufferMemory,
+    pub mutable: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum BufferMemory {
+    Device,
+    Pinned,
+    Taken,
+}
+
+/// A returned allocation.
+pub struct Returned {
+    pub element: Type,
+    pub len: Expr,
+}
+
+/// A graph function's head.
+pub struct Signature {
+    pub arguments: Vec<Argument>,
+    pub returned: Vec<Returned>,
+}
+
+/// Reads the head; what is no part of the language is reported.
+pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
+    let head = &function.sig;
+    let mut refuse = |span: Span, what: &str| {
+        report.error(span, "CW001", &format!("{what} in a graph function"), &[], None);
+    };
+    if let Some(token) = &head.asyncness {
+        refuse(token.span(), "`async` is not part of the language");
+    }
+    if let Some(token) = &head.constness {
+        refuse(token.span(), "`const` is not part of the language");
+    }
+    if let Some(abi) = &head.abi {
+        refuse(abi.span(), "an ABI is not part of the language");
+    }
+    if !head.generics.params.is_empty() {
+        refuse(head.generics.span(), "generic parameters are not part of the language");
+    }
+    if let Some(variadic) = &head.variadic {
+        refuse(variadic.span(), "`...` is not part of the language");
+    }
+    let arguments = head.inputs.iter().filter_map(|input| argument(input, report)).collect();
+    Signature { arguments, returned: returned(&head.output, report) }
+}
+
+fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
+    let typed = match input {
+        FnArg::Typed(typed) => typed,
+        FnArg::Receiver(receiver) => {
+            report.error(
+                receiver.span(),
+                "CW001",
+                "`self` is not part of the language in a graph function",
+                &[],
+                None,
+            );
+            return None;
+        }
+    };
+    let Pat::Ident(name) = &*typed.pat else {
+        report.error(
+            typed.pat.span(),
+            "CW001",
+            "a pattern is not part of the language in the arguments of a graph function",
+            &[],
+            Some("give the argument a name"),
+        );
+        return None;
+    };
+    let kind = argument_kind(&typed.ty, report)?;
+    Some(Argument { name: name.ident.clone(), kind })
+}
+
+fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
+    let ty = ungrouped(ty);
+    if let Type::Array(array) = ty
+        && let Type::Reference(_) = ungrouped(&array.elem)
+    {
+        let buffer = buffer_type(&array.elem)?;
+        if buffer.memory == BufferMemory::Pinned {
+            report.error(
+                array.elem.span(),
+                "CW001",
+                "an array of pinned buffers is not part of the language",
+                &[],
+                Some("take them as arguments of their own"),
+            );
+            return None;
+        }
+        let Some(count) =
+            crate::dims::constant(&array.len, &[]).and_then(|count| usize::try_from(count).ok())
+        else {
+            report.error(
+                array.len.span(),
+                "CW001",
+                "the length of an array of buffers is not a literal",
+                &["a macro sees the tokens of this function only, so it cannot know the value of a constant"
+                    .into()],
+                Some("write the number"),
+            );
+            return None;
+        };
+        return Some(ArgumentKind::Array(buffer, count));
+    }
+    if let Some(buffer) = buffer_type(ty) {
+        return Some(ArgumentKind::Buffer(buffer));
+    }
+    if matches!(ty, Type::Reference(_) | Type::Slice(_)) {
+        report.error(
+            ty.span(),
+            "CW001",
+            "this type is not part of the language in the arguments of a graph function",
+            &[],
+            Some("a buffer is `&[T; len]` or `&mut [T; len]`, pinned host memory `&Pinned<[T; len]>`, a taken-over allocation `[T; len]`; a scalar is passed by value"),
+        );
+        return None;
+    }
+    Some(ArgumentKind::Scalar(Box::new(ty.clone())))
+}
+
+/// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.
+fn buffer_type(ty: &Type) -> Option<BufferType> {
+    match ungrouped(ty) {
+        Type::Array(array) => Some(BufferType {
+            element: (*array.elem).clone(),
+            len: array.len.clone(),
+            memory: BufferMemory::Taken,
+            mutable: true,
+        }),
+        Type::Reference(reference) => {
+            let mutable = reference.mutability.is_some();
+            match ungrouped(&reference.elem) {
+                Type::Array(array) => Some(BufferType {
+                    element: (*array.elem).clone(),
+                    len: array.len.clone(),
+                    memory: BufferMemory::Device,
+                    mutable,
+                }),
+                Type::Path(path) => {
+                    let last = path.path.segments.last().filter(|last| last.ident == "Pinned")?;
+                    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+                    let Some(syn::GenericArgument::Type(Type::Array(array))) = arguments.args.first() else {
+                        return None;
+                    };
+                    Some(BufferType {
+                        element: (*array.elem).clone(),
+                        len: array.len.clone(),
+                        memory: BufferMemory::Pinned,
+                        mutable,
+                    })
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn ungrouped(mut ty: &Type) -> &Type {
+    loop {
+        match ty {
+            Type::Group(group) => ty = &group.elem,
+            Type::Paren(paren) => ty = &paren.elem,
+            _ => return ty,
+        }
+    }
+}
+
+fn returned(output: &ReturnType, report: &mut Report) -> Vec<Returned> {
+    let ReturnType::Type(_, ty) = output else { return Vec::new() };
+    let types: Vec<&Type> = match ungrouped(ty) {
+        Type::Tuple(tuple) => tuple.elems.iter().collect(),
+        ty => vec![ty],
+    };
+    let mut list = Vec::new();
+    for ty in types {
+        if let Type::Array(array) = ungrouped(ty) {
+            list.push(Returned { element: (*array.elem).clone(), len: array.len.clone() });
+        } else {
+            report.error(
+                ty.span(),
+                "CW001",
+                "a graph function returns allocations only",
+                &[],
+                Some("the return type is `[T; len]` or a tuple of them"),
+            );
+        }
+    }
+    list
+}
+
+/// The options, and the expression of the budget.
+pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<Expr>) {
+    let mut options = Options::default();
+    let mut budget = None;
+    let parser = syn::punctuated::Punctuated::<syn::MetaNameValue, syn::Token![,]>::parse_terminated;
+    let list = match parser.parse2(attribute) {
+        Ok(list) => list,
+        Err(error) => {
+            report.error(
+                error.span(),
+                "CW001",
+                "this is not an option of a graph",
+                &[error.to_string()],
+                Some("options are `order`, `memory`, `budget` and `launches`, each with `= value`"),
+            );
+            return (options, None);
+        }
+    };
+    for option in &list {
+        let name = option.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        match name.as_str() {
+            "order" => {
+                let known = [("inferred", Order::Inferred), ("explicit", Order::Explicit)];
+                options.order = value(&option.value, &known, report).unwrap_or_default();
+            }
+            "memory" => {
+                let known = [("arena", Memory::Arena), ("nodes", Memory::Nodes), ("owned", Memory::Owned)];
+                options.memory = value(&option.value, &known, report);
+            }
+            "launches" => {
+                let known = [
+                    ("as-written", Launches::AsWritten),
+                    ("batched", Launches::Batched),
+                    ("overlapped", Launches::Overlapped),
+                ];
+                options.launches = value(&option.value, &known, report);
+            }
+            "budget" => budget = Some(option.value.clone()),
+            _ => {
+                let known = ["order", "memory", "budget", "launches"];
+                let help = match nearest(&name, known) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => "options are `order`, `memory`, `budget` and `launches`".to_owned(),
+                };
+                report.error(
+                    option.path.span(),
+                    "CW001",
+                    &format!("a graph has no option `{name}`"),
+                    &[],
+                    Some(&help),
+                );
+            }
+        }
+    }
+    (options, budget)
+}
+
+/// The one of the known values that a string literal names.
+fn value<T: Copy>(expr: &Expr, known: &[(&str, T)], report: &mut Report) -> Option<T> {
+    if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = expr
+        && let Some((_, value)) = known.iter().find(|(name, _)| *name == text.value())
+    {
+        return Some(*value);
+    }
+    let list: Vec<String> = known.iter().map(|(name, _)| format!("`\"{name}\"`")).collect();
+    report.error(
+        expr.span(),
+        "CW001",
+        "this option has no such value",
+        &[],
+        Some(&format!("its values are {}", list.join(", "))),
+    );
+    None
+}

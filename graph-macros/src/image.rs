@@ -1,0 +1,156 @@
+//! The file behind `#[kernels("path")]`.
+
+use std::path::{Path, PathBuf};
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Expr, Lit};
+
+use crate::report::Report;
+
+/// A file of kernels.
+pub struct Image {
+    /// As the user wrote it.
+    pub path: String,
+    /// An expression for its bytes, by which the crate is compiled again when the file changes.
+    pub bytes: TokenStream,
+    /// Its name without extension, as an identifier.
+    pub stem: String,
+    /// Tells the blocks of one crate apart.
+    pub identity: u64,
+    /// Its contents, where it could be read.
+    pub contents: Option<Vec<u8>>,
+    /// The attribute's argument.
+    pub span: Span,
+}
+
+impl Image {
+    /// Of the attribute's arguments; what is wrong with them is reported.
+    pub fn of(attribute: TokenStream, report: &mut Report) -> Image {
+        let span = attribute.span();
+        let mut image = Image {
+            path: String::new(),
+            bytes: quote!(&[]),
+            stem: "kernels".to_owned(),
+            identity: 0,
+            contents: None,
+            span,
+        };
+        let path = syn::parse2::<Expr>(attribute).ok().and_then(|expr| text(&expr));
+        let Some(path) = path else {
+            report.error(
+                span,
+                "CW307",
+                "`#[kernels]` needs the path of a file",
+                &[],
+                Some("write `#[cuweave::kernels(\"kernels/file.ptx\")]`, relative to the crate's manifest, or `concat!(env!(\"OUT_DIR\"), \"/file.ptx\")`"),
+            );
+            return image;
+        };
+        image.stem = stem(&path);
+        image.identity = identity(&path, span);
+        let read = if is_source(&path) { compiled(&path) } else { Ok(located(&path)) };
+        let read = read.and_then(|file| match std::fs::read(&file) {
+            Ok(contents) => Ok((file, contents)),
+            Err(error) => Err(Missing {
+                message: format!("the file `{path}` cannot be read: {error}"),
+                help: "a path is relative to the crate's manifest",
+            }),
+        });
+        match read {
+            Ok((file, contents)) => {
+                let absolute = file.to_string_lossy().into_owned();
+                image.bytes = quote!(::core::include_bytes!(#absolute));
+                image.contents = Some(contents);
+            }
+            Err(missing) => report.error(span, "CW307", &missing.message, &[], Some(missing.help)),
+        }
+        image.path = path;
+        image
+    }
+}
+
+/// Why there is no file.
+struct Missing {
+    message: String,
+    help: &'static str,
+}
+
+/// Where a path of the attribute leads.
+fn located(path: &str) -> PathBuf {
+    let file = Path::new(path);
+    match std::env::var_os("CARGO_MANIFEST_DIR") {
+        Some(manifest) if file.is_relative() => Path::new(&manifest).join(file),
+        _ => file.to_owned(),
+    }
+}
+
+fn is_source(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "cu")
+}
+
+/// What the build script has made of a CUDA C++ file: `cuweave_build::ptx` puts it under its path in `OUT_DIR`.
+fn compiled(path: &str) -> Result<PathBuf, Missing> {
+    let help = "in `build.rs`, call `cuweave_build::ptx(\"kernels/*.cu\")` of the crate `cuweave-build`, which compiles with NVRTC or nvcc; or declare the PTX";
+    if !located(path).is_file() {
+        let message = format!("the file `{path}` is not there");
+        return Err(Missing { message, help: "a path is relative to the crate's manifest" });
+    }
+    let made = std::env::var_os("OUT_DIR")
+        .map(|out| Path::new(&out).join("cuweave").join(path).with_extension("ptx"));
+    match made {
+        Some(made) if made.is_file() => Ok(made),
+        _ => Err(Missing {
+            message: format!("the build script has made no PTX of `{path}`, which is CUDA C++"),
+            help,
+        }),
+    }
+}
+
+/// The value of a string literal, `concat!` or `env!`.
+fn text(expr: &Expr) -> Option<String> {
+    match expr {
+        Expr::Paren(inner) => text(&inner.expr),
+        Expr::Group(inner) => text(&inner.expr),
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Str(text) => Some(text.value()),
+            Lit::Int(int) => Some(int.base10_digits().to_owned()),
+            _ => None,
+        },
+        Expr::Macro(call) => {
+            let parser = syn::punctuated::Punctuated::<Expr, syn::Token![,]>::parse_terminated;
+            let parts = call.mac.parse_body_with(parser).ok()?;
+            let mut parts = parts.iter().map(text);
+            if call.mac.path.segments.last()?.ident == "concat" {
+                return parts.collect();
+            }
+            if call.mac.path.segments.last()?.ident == "env" {
+                return std::env::var(parts.next()??).ok();
+            }
+            None
+        }
+        _ => None,
+    }
+}
+
+fn stem(path: &str) -> String {
+    let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    if name.is_empty()
+        || name.starts_with(|c: char| c.is_ascii_digit())
+        || syn::parse_str::<syn::Ident>(&name).is_err()
+    {
+        name.insert(0, '_');
+    }
+    name
+}
+
+/// FNV-1a of the path and of where the attribute stands: the same source gives the same name.
+fn identity(path: &str, span: Span) -> u64 {
+    let start = span.start();
+    let place = format!("{path}:{}:{}:{}", span.file(), start.line, start.column);
+    place
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}

@@ -1,0 +1,376 @@
+//! `#[kernels("path")] unsafe extern "ptx-kernel" { .. }`: an item for each kernel.
+//!
+//! The item is a struct with braces, so that it lives in the namespace of types alone and an argument or a local may
+//! have the kernel's name. Its `__launch` is what a launch in a graph function calls: rustc checks the arguments
+//! there, against the declaration.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::ptx::Hidden;
+use cuweave_core::ptx::declare::Checked;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Pat, ReturnType, Type};
+
+use crate::dims::dim_tokens;
+use crate::image::Image;
+use crate::proof;
+use crate::report::Report;
+use crate::words::words;
+
+/// A kernel's parameter.
+pub struct Parameter {
+    /// Its name.
+    pub name: Ident,
+    /// All of it.
+    pub span: Span,
+    /// What it is.
+    pub kind: ParameterKind,
+}
+
+/// What a parameter is.
+pub enum ParameterKind {
+    /// By value.
+    Scalar(Box<Type>),
+    /// A buffer.
+    Buffer {
+        /// What it may be used for.
+        access: Access,
+        /// The type of its elements.
+        element: Box<Type>,
+        /// Their number.
+        len: Box<Expr>,
+    },
+}
+/// What a declared buffer may be used for.
+#[derive(Clone, Copy)]
+pub enum Access {
+    /// `&[T; len]`
+    Read,
+    /// `&mut [T; len]`
+    ReadWrite,
+    /// `&mut [MaybeUninit<T>; len]`
+    Write,
+    /// `&[Atomic<T>; len]`
+    Atomic,
+}
+
+impl Access {
+    fn ident(self) -> Ident {
+        Ident::new(
+            match self {
+                Access::Read => "Read",
+                Access::ReadWrite => "ReadWrite",
+                Access::Write => "Write",
+                Access::Atomic => "Atomic",
+            },
+            Span::mixed_site(),
+        )
+    }
+}
+
+/// Expands a block of kernels.
+pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let words = words(&tokens);
+    let block = match syn::parse2::<ItemForeignMod>(tokens) {
+        Ok(block) => block,
+        Err(error) => {
+            report.error(
+                error.span(),
+                "CW001",
+                "`#[kernels]` stands on a block of declarations",
+                &[error.to_string()],
+                Some("write `unsafe extern \"ptx-kernel\" { fn name(..); }`"),
+            );
+            return report.into_tokens();
+        }
+    };
+    head(&block, &mut report);
+    let image = Image::of(attribute, &mut report);
+    let mut functions = Vec::new();
+    for item in &block.items {
+        match item {
+            ForeignItem::Fn(function) => functions.push((function, parameters(function, &mut report))),
+            other => report.error(other.span(), "CW001", "only functions are kernels", &[], None),
+        }
+    }
+    let declared: Vec<proof::Kernel<'_>> = functions
+        .iter()
+        .map(|(function, parameters)| {
+            let complete = parameters.len() == function.sig.inputs.len();
+            proof::Kernel { name: &function.sig.ident, parameters: complete.then_some(parameters) }
+        })
+        .collect();
+    let checked = proof::check(&image, &declared, &mut report);
+    let items: Vec<Item> = functions
+        .iter()
+        .zip(&checked)
+        .map(|((function, parameters), checked)| item(function, parameters, checked.as_ref()))
+        .collect();
+    let module = module(&image, &items);
+    let errors = report.into_tokens();
+    quote!(#errors #module #words)
+}
+
+fn head(block: &ItemForeignMod, report: &mut Report) {
+    let abi = block.abi.name.as_ref();
+    if abi.is_none_or(|abi| abi.value() != "ptx-kernel") {
+        report.error(
+            block.abi.span(),
+            "CW001",
+            "kernels have the ABI `ptx-kernel`",
+            &[],
+            Some("write `unsafe extern \"ptx-kernel\" { .. }`"),
+        );
+    }
+    if block.unsafety.is_none() {
+        report.error(
+            block.abi.span(),
+            "CW001",
+            "a block of kernels is `unsafe`",
+            &["with it you vouch that each kernel does what its declaration says and touches no other memory".into()],
+            Some("write `unsafe extern \"ptx-kernel\" { .. }`"),
+        );
+    }
+}
+
+/// The items of one kernel, less what all kernels of a block share.
+struct Item {
+    definition: TokenStream,
+    implementation: TokenStream,
+}
+
+/// The parameters that are in the language; what is not is reported.
+fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Parameter> {
+    let head = &function.sig;
+    if !head.generics.params.is_empty() {
+        report.error(head.generics.span(), "CW001", "a kernel has no generic parameters", &[], None);
+    }
+    if let ReturnType::Type(_, ty) = &head.output {
+        report.error(
+            ty.span(),
+            "CW001",
+            "a kernel returns nothing",
+            &[],
+            Some("write results through `&mut`"),
+        );
+    }
+    head.inputs.iter().filter_map(|input| parameter(input, report)).collect()
+}
+
+fn item(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&Checked>) -> Item {
+    let name = &function.sig.ident;
+    let attributes = function.attrs.iter().filter(|attribute| {
+        attribute.path().is_ident("doc")
+            || attribute.path().is_ident("deprecated")
+            || attribute.path().is_ident("cfg")
+    });
+    let visibility = &function.vis;
+    let documented = format!("The kernel `{name}`.");
+    let proved = proof::documentation(Some(parameters), checked);
+    let definition = quote_spanned! {name.span()=>
+        #[doc = #documented]
+        #[doc = ""]
+        #(#attributes)*
+        #(#[doc = #proved])*
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug)]
+        #visibility struct #name {}
+    };
+    Item { definition, implementation: implementation(name, parameters, checked) }
+}
+
+fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Checked>) -> TokenStream {
+    let text = proof::plain(name);
+    let private = quote!(::cuweave::__private);
+    let mut generics = Vec::new();
+    let mut arguments = Vec::new();
+    let mut steps = Vec::new();
+    let mut table = Vec::new();
+    let integers: BTreeSet<String> = parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
+        .map(|parameter| parameter.name.to_string())
+        .collect();
+    // No name that a parameter's could meet.
+    let launch = Ident::new("launch", Span::mixed_site());
+    let count = parameters.len();
+    for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
+        let label = parameter.to_string();
+        match kind {
+            ParameterKind::Scalar(ty) => {
+                table.push(quote!(#private::Param::scalar::<#ty>(#label)));
+                arguments.push(quote!(#parameter: #ty));
+                steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
+            }
+            ParameterKind::Buffer { access, element, len } => {
+                let kind = access.ident();
+                let declared = match access {
+                    Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
+                    _ => access.ident(),
+                };
+                let generic = format_ident!("A{i}", span = Span::mixed_site());
+                let argument = format_ident!("a{i}", span = Span::mixed_site());
+                let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
+                let proved = proof.is_some_and(|proof| proof.access).then(|| quote!(.proved()));
+                table.push(
+                    quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind) #proved),
+                );
+                generics.push(
+                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
+                );
+                arguments.push(quote!(#argument: #generic));
+                let len = dim_tokens(len, &integers);
+                steps.push(quote!(#launch.buffer(#argument, #len);));
+            }
+        }
+    }
+    let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
+    let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
+    let required = checked.and_then(|checked| checked.block.required);
+    let required = required.map(|[x, y, z]| quote!(.requires([#x, #y, #z])));
+    let limits = proof::limits(checked);
+    let assertions = checked.map(|checked| proof::assertions(parameters, checked));
+    quote! {
+        #assertions
+        #[allow(clippy::all, unused)]
+        impl #name {
+            #[doc(hidden)]
+            pub const __KERNEL: &'static #private::Kernel =
+                &#private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #required;
+
+            #limits
+
+            // The user's arguments and nothing else, so that rustc counts what they count.
+            #[doc(hidden)]
+            pub fn __launch<#(#generics),*>(#(#arguments),*) -> #private::Arguments {
+                let mut #launch = #private::Arguments::new(#count);
+                #(#steps)*
+                #launch
+            }
+        }
+    }
+}
+
+fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
+    let FnArg::Typed(typed) = input else {
+        report.error(input.span(), "CW001", "a kernel has no `self`", &[], None);
+        return None;
+    };
+    let Pat::Ident(name) = &*typed.pat else {
+        report.error(typed.pat.span(), "CW001", "a parameter of a kernel has a name", &[], None);
+        return None;
+    };
+    let kind = match &*typed.ty {
+        Type::Reference(reference) => {
+            let Type::Array(array) = &*reference.elem else {
+                report.error(
+                    typed.ty.span(),
+                    "CW001",
+                    "this type is not part of the language in the parameters of a kernel",
+                    &[],
+                    Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`"),
+                );
+                return None;
+            };
+            let mutable = reference.mutability.is_some();
+            let (access, element) = match (wrapped(&array.elem), mutable) {
+                (Some(("MaybeUninit", element)), true) => (Access::Write, element),
+                (Some(("Atomic", element)), false) => (Access::Atomic, element),
+                (Some((wrapper, _)), _) => {
+                    let help = match wrapper {
+                        "Atomic" => "a buffer updated by atomics is `&[Atomic<T>; len]`",
+                        _ => "a buffer that is only written is `&mut [MaybeUninit<T>; len]`",
+                    };
+                    report.error(
+                        typed.ty.span(),
+                        "CW001",
+                        "this type is not part of the language in the parameters of a kernel",
+                        &[],
+                        Some(help),
+                    );
+                    return None;
+                }
+                (None, true) => (Access::ReadWrite, (*array.elem).clone()),
+                (None, false) => (Access::Read, (*array.elem).clone()),
+            };
+            ParameterKind::Buffer { access, element: Box::new(element), len: Box::new(array.len.clone()) }
+        }
+        Type::Array(_) | Type::Slice(_) | Type::Ptr(_) => {
+            report.error(
+                typed.ty.span(),
+                "CW001",
+                "this type is not part of the language in the parameters of a kernel",
+                &[],
+                Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`, a scalar a type that is `Copy + DeviceRepr`"),
+            );
+            return None;
+        }
+        ty => ParameterKind::Scalar(Box::new(ty.clone())),
+    };
+    Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
+}
+
+/// `MaybeUninit<T>` or `Atomic<T>`: which, and `T`.
+fn wrapped(ty: &Type) -> Option<(&'static str, Type)> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let wrapper = ["MaybeUninit", "Atomic"].into_iter().find(|name| last.ident == name)?;
+    let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
+    match list.args.first()? {
+        syn::GenericArgument::Type(element) => Some((wrapper, element.clone())),
+        _ => None,
+    }
+}
+
+/// The definitions, the module they share, and `load`.
+///
+/// `load` and the module named after the file come by glob: whatever the user calls so wins, and two blocks in one
+/// module do not meet unless their `load` is named.
+fn module(image: &Image, items: &[Item]) -> TokenStream {
+    let definitions = items.iter().map(|item| &item.definition);
+    let implementations = items.iter().map(|item| &item.implementation);
+    let (path, bytes) = (&image.path, &image.bytes);
+    let hidden = format_ident!("__cuweave_{}_{:016x}", image.stem, image.identity, span = Span::mixed_site());
+    let stem = Ident::new(&image.stem, Span::call_site());
+    quote! {
+        #(#definitions)*
+
+        const _: () = {
+            static MODULE: ::cuweave::__private::Module = ::cuweave::__private::Module::new(#path, #bytes);
+            #(#implementations)*
+            impl #hidden::__CuweaveBlock {
+                #[doc(hidden)]
+                pub const MODULE: &'static ::cuweave::__private::Module = &MODULE;
+            }
+        };
+
+        #[doc(hidden)]
+        #[allow(non_snake_case)]
+        mod #hidden {
+            pub struct __CuweaveBlock {}
+
+            /// Loads the module of these kernels into a context, and keeps it there as long as the value lives.
+            ///
+            /// # Errors
+            ///
+            /// The driver refuses the module: the error says why.
+            #[allow(dead_code)]
+            pub fn load(
+                ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+            ) -> ::cuweave::Result<::cuweave::Loaded> {
+                ::cuweave::__private::load(__CuweaveBlock::MODULE, ctx)
+            }
+
+            /// The module of these kernels, by the name of its file.
+            pub mod #stem {
+                #[allow(unused_imports)]
+                pub use super::load;
+            }
+        }
+        #[allow(unused_imports)]
+        pub use #hidden::*;
+    }
+}

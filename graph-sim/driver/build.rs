@@ -1,0 +1,103 @@
+//! Names the library, makes the nonce that matches it with the crate `cuweave-sim`, and writes the table of its
+//! symbols with a refusal for each that has no implementation.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<_> =
+        fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            sources(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+/// FNV-1a: this tells builds apart, it guards nothing.
+fn hash(mut state: u64, bytes: &[u8]) -> u64 {
+    for &byte in bytes {
+        state = (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+    state
+}
+
+/// The names of the calls that the sources define, each on a line of its own as `Kind fn name(`.
+fn implemented(text: &str) -> BTreeSet<String> {
+    let kinds = ["Call fn ", "Release fn ", "Basic fn ", "Query fn "];
+    let rest =
+        text.lines().filter_map(|line| kinds.iter().find_map(|kind| line.trim_start().strip_prefix(kind)));
+    rest.filter_map(|rest| rest.split_once('(')).map(|(name, _)| name.to_owned()).collect()
+}
+
+fn main() {
+    println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-changed=symbols.txt");
+    println!("cargo::rerun-if-changed=build.rs");
+    if env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libcuda.so");
+    }
+
+    let mut files = Vec::new();
+    sources(Path::new("src"), &mut files);
+    let mut nonce = 0xcbf2_9ce4_8422_2325;
+    let mut defined = BTreeSet::new();
+    for file in &files {
+        let text = fs::read_to_string(file).unwrap_or_default();
+        nonce = hash(nonce, text.as_bytes());
+        if file.components().any(|part| part.as_os_str() == "abi") {
+            defined.append(&mut implemented(&text));
+        }
+    }
+    for variable in ["CARGO_PKG_VERSION", "TARGET", "OPT_LEVEL", "RUSTC", "PROFILE", "DEBUG"] {
+        nonce = hash(nonce, env::var(variable).unwrap_or_default().as_bytes());
+    }
+    let rustc = std::process::Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()))
+        .arg("-vV")
+        .output();
+    nonce = hash(nonce, &rustc.map(|output| output.stdout).unwrap_or_default());
+    let folder = PathBuf::from(env::var_os("OUT_DIR").unwrap_or_default());
+    // Two builds of one source, in different target folders, differ too.
+    nonce = hash(nonce, folder.as_os_str().as_encoded_bytes());
+    println!("cargo::rustc-env=CUWEAVE_SIM_NONCE={nonce:016x}");
+    println!("cargo::rustc-env=CUWEAVE_SIM_OPT_LEVEL={}", env::var("OPT_LEVEL").unwrap_or_default());
+    println!("cargo::metadata=nonce={nonce:016x}");
+
+    let symbols = fs::read_to_string("symbols.txt").unwrap_or_default();
+    let mut known: Vec<(&str, &str)> = symbols.lines().filter_map(|line| line.split_once(' ')).collect();
+    let listed: BTreeSet<&str> = known.iter().map(|symbol| symbol.0).collect();
+    known.extend(
+        defined.iter().filter(|name| !listed.contains(name.as_str())).map(|name| (name.as_str(), "11.4")),
+    );
+    known.sort();
+    let mut code = String::from(
+        "/// Every symbol of the driver interface, sorted by name.\npub static SYMBOLS: &[Symbol] = &[\n",
+    );
+    for (name, version) in &known {
+        if name.starts_with("cu") && !name.starts_with("cuweave") {
+            let version = version.replace('.', ", ");
+            let path = if defined.contains(*name) { "crate::abi" } else { "refused" };
+            // The cast goes through a pointer: the types differ, and the table only hands the address out.
+            let _ = writeln!(
+                code,
+                "    Symbol {{ name: {name:?}, first: ({version}), \
+                 address: unsafe {{ std::mem::transmute::<*const (), unsafe extern \"C\" fn()>({path}::{name} as *const ()) }} }},"
+            );
+        }
+    }
+    code.push_str("];\n\n/// The calls that have no implementation.\npub mod refused {\n");
+    for (name, _) in known.iter().filter(|symbol| !defined.contains(symbol.0)) {
+        let _ = writeln!(
+            code,
+            "    #[allow(non_snake_case, missing_docs)]\n    #[unsafe(no_mangle)]\n    \
+             pub extern \"C\" fn {name}() -> u32 {{ super::unsupported({name:?}) }}"
+        );
+    }
+    code.push_str("}\n");
+    fs::write(folder.join("symbols.rs"), code).expect("the build folder can be written");
+}

@@ -1,0 +1,112 @@
+//! What a device is: an H200's numbers where programs compute with them.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::call::{driver_calls, put, take};
+use crate::state::state;
+use crate::status::Status;
+use crate::types::CUdevice;
+
+/// Multiprocessors of the device.
+pub(crate) const MULTIPROCESSORS: i32 = 132;
+
+/// The value of a device attribute; 0 for what the simulator has not, `None` for numbers that mean nothing.
+fn attribute(number: u32, device: usize) -> Option<c_int> {
+    Some(match number {
+        1..=3 => 1024,
+        4 => 64,
+        5 => 0x7fff_ffff,
+        6 | 7 => 65535,
+        8 => 48 << 10,
+        9 => 64 << 10,
+        10 => 32,
+        11 => 0x7fff_ffff,
+        12 | 82 => 65536,
+        13 => 1_980_000,
+        14 => 512,
+        15 => 1,
+        16 => MULTIPROCESSORS,
+        // Limits of textures: arrays are not simulated, yet programs print these.
+        21 | 64 => 131_072,
+        22 | 23 | 56 | 57 => 131_072,
+        24..=26 => 16384,
+        27 | 28 => 32768,
+        29 => 2048,
+        30 => 512,
+        33 => device as c_int + 1,
+        36 => 3_201_000,
+        37 => 6144,
+        38 => 60 << 20,
+        39 => 2048,
+        40 => 3,
+        51 => 32,
+        75 => 9,
+        76 => 0,
+        81 => 228 << 10,
+        87 => 2,
+        97 => 227 << 10,
+        106 => 32,
+        111 => 1024,
+        126 => 4,
+        // What it can do.
+        19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 113 | 115 | 120 | 129 => 1,
+        131 | 134 => 0,
+        // What it has not, or cannot.
+        0 => return None,
+        number if number < 162 => 0,
+        _ => return None,
+    })
+}
+
+driver_calls! {
+    Call fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, dev: CUdevice) {
+        let device = state().device(dev)?;
+        put(value, attribute(number, device).ok_or(Status::INVALID_VALUE)?)
+    }
+
+    Call fn cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, dev: CUdevice) {
+        state().device(dev)?;
+        put(major, 9)?;
+        put(minor, 0)
+    }
+
+    Call fn cuDeviceGetGraphMemAttribute(dev: CUdevice, number: c_uint, value: *mut c_void) {
+        let state = state();
+        let device = &state.devices[state.device(dev)?];
+        let found = match number {
+            0 => device.graph_used.0,
+            1 => device.graph_used.1,
+            2 => device.graph_reserved.0,
+            3 => device.graph_reserved.1,
+            _ => return Err(Status::INVALID_VALUE),
+        };
+        put(value.cast::<u64>(), found)
+    }
+
+    Call fn cuDeviceSetGraphMemAttribute(dev: CUdevice, number: c_uint, value: *mut c_void) {
+        let mut state = state();
+        let device = state.device(dev)?;
+        let wanted = take(value.cast::<u64>())?;
+        let device = &mut state.devices[device];
+        let pair = match number {
+            1 => &mut device.graph_used,
+            3 => &mut device.graph_reserved,
+            _ => return Err(Status::INVALID_VALUE),
+        };
+        if wanted != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        pair.1 = pair.0;
+        Ok(())
+    }
+
+    Call fn cuDeviceGraphMemTrim(dev: CUdevice) {
+        let mut state = state();
+        let device = state.device(dev)?;
+        let device = &mut state.devices[device];
+        device.graph_reserved.0 = device.graph_used.0.next_multiple_of(32 << 20);
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Edges of graphs.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use super::graph::put_list;
+use crate::call::{driver_calls, put, take_all};
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+use crate::types::{CUgraph, CUgraphEdgeData, CUgraphNode};
+
+type Edge = (u64, u64, CUgraphEdgeData);
+
+fn edges(from: *const u64, to: *const u64, data: *const CUgraphEdgeData, count: usize) -> Result<Vec<Edge>> {
+    let (from, to) = (take_all(from, count)?, take_all(to, count)?);
+    let data = if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { take_all(data, count)? };
+    Ok(from.into_iter().zip(to).zip(data).map(|((from, to), data)| (from, to, data)).collect())
+}
+
+/// The edges of a graph, in the order of the nodes they lead to.
+fn all(state: &State, graph: CUgraph) -> Result<Vec<Edge>> {
+    let mut edges = Vec::new();
+    for &node in &state.graph(graph)?.nodes {
+        edges.extend(state.node(node)?.dependencies.iter().map(|&(before, data)| (before, node, data)));
+    }
+    Ok(edges)
+}
+
+fn before(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
+    Ok(state.node(node)?.dependencies.iter().map(|&(before, data)| (before, node, data)).collect())
+}
+
+fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
+    let mut edges = Vec::new();
+    for &after in &state.node(node)?.dependents {
+        edges.extend(before(state, after)?.into_iter().filter(|edge| edge.0 == node));
+    }
+    Ok(edges)
+}
+
+/// Writes edges; without a place for their data none may carry any.
+fn put_edges(
+    edges: &[Edge],
+    from: Option<*mut u64>,
+    to: Option<*mut u64>,
+    data: *mut CUgraphEdgeData,
+    count: *mut usize,
+) -> Result {
+    let wanted = from.is_some_and(|place| !place.is_null()) || to.is_some_and(|place| !place.is_null());
+    if wanted && data.is_null() && edges.iter().any(|edge| edge.2 != CUgraphEdgeData::default()) {
+        return Err(Status::LOSSY_QUERY);
+    }
+    let room = if count.is_null() { 0 } else { crate::call::take(count)? };
+    if let Some(place) = from {
+        put_list(place, count, &edges.iter().map(|edge| edge.0).collect::<Vec<_>>(), 0)?;
+    }
+    let found = crate::call::take(count).unwrap_or(edges.len());
+    if let Some(place) = to {
+        put(count, room)?;
+        put_list(place, count, &edges.iter().map(|edge| edge.1).collect::<Vec<_>>(), 0)?;
+    }
+    if !data.is_null() {
+        put(count, room)?;
+        put_list(
+            data,
+            count,
+            &edges.iter().map(|edge| edge.2).collect::<Vec<_>>(),
+            CUgraphEdgeData::default(),
+        )?;
+    }
+    let _ = found;
+    Ok(())
+}
+
+const NO_DATA: *mut CUgraphEdgeData = std::ptr::null_mut();
+
+driver_calls! {
+    Call fn cuGraphAddDependencies(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize) {
+        let edges = edges(from, to, std::ptr::null(), count)?;
+        state().add_edges(graph, &edges)
+    }
+
+    Call fn cuGraphAddDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
+        let edges = edges(from, to, data, count)?;
+        state().add_edges(graph, &edges)
+    }
+
+    Call fn cuGraphRemoveDependencies(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, count: usize) {
+        let edges = edges(from, to, std::ptr::null(), count)?;
+        state().remove_edges(graph, &edges)
+    }
+
+    Call fn cuGraphRemoveDependencies_v2(graph: CUgraph, from: *const CUgraphNode, to: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize) {
+        let edges = edges(from, to, data, count)?;
+        state().remove_edges(graph, &edges)
+    }
+
+    Call fn cuGraphGetEdges(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, count: *mut usize) {
+        put_edges(&all(&state(), graph)?, Some(from), Some(to), NO_DATA, count)
+    }
+
+    Call fn cuGraphGetEdges_v2(graph: CUgraph, from: *mut CUgraphNode, to: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+        put_edges(&all(&state(), graph)?, Some(from), Some(to), data, count)
+    }
+
+    Call fn cuGraphNodeGetDependencies(node: CUgraphNode, nodes: *mut CUgraphNode, count: *mut usize) {
+        put_edges(&before(&state(), node)?, Some(nodes), None, NO_DATA, count)
+    }
+
+    Call fn cuGraphNodeGetDependencies_v2(node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+        put_edges(&before(&state(), node)?, Some(nodes), None, data, count)
+    }
+
+    Call fn cuGraphNodeGetDependentNodes(node: CUgraphNode, nodes: *mut CUgraphNode, count: *mut usize) {
+        put_edges(&behind(&state(), node)?, None, Some(nodes), NO_DATA, count)
+    }
+
+    Call fn cuGraphNodeGetDependentNodes_v2(node: CUgraphNode, nodes: *mut CUgraphNode, data: *mut CUgraphEdgeData, count: *mut usize) {
+        put_edges(&behind(&state(), node)?, None, Some(nodes), data, count)
+    }
+}

@@ -1,0 +1,183 @@
+//! Instances of graphs: making, launching, updating and ending them.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_char, c_uint};
+
+use super::nodes::{any_op, context, copy_op, host_op, kernel_op, widen};
+use crate::call::{driver_calls, offer, put, take};
+use crate::graph::exec::Refusal;
+use crate::graph::run;
+use crate::log;
+use crate::op::{Fill, Op};
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+use crate::types::*;
+
+fn instantiate(exec: *mut CUgraphExec, graph: CUgraph, flags: u64) -> std::result::Result<(), Refusal> {
+    if exec.is_null() {
+        return Err(Refusal(Status::INVALID_VALUE, 1, 0));
+    }
+    let made = state().instantiate(graph, flags)?;
+    put(exec, made).map_err(|status| Refusal(status, 1, 0))
+}
+
+fn update(exec: CUgraphExec, node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
+    let mut state = state();
+    state.exec(exec)?;
+    let op = make(&state)?;
+    state.update_node(exec, node, op)
+}
+
+fn update_child(exec: CUgraphExec, node: CUgraphNode, child: CUgraph) -> Result {
+    let mut state = state();
+    let inner = *state.exec(exec)?.shape.children.get(&node).ok_or(Status::INVALID_VALUE)?;
+    let pairs: Vec<(u64, u64)> =
+        state.graph(inner)?.nodes.iter().copied().zip(state.graph(child)?.nodes.iter().copied()).collect();
+    if state.graph(inner)?.nodes.len() != state.graph(child)?.nodes.len() {
+        return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
+    }
+    let mut work = Vec::new();
+    for (old, new) in pairs {
+        let op = state.node(new)?.op.clone();
+        if state.node(old)?.op.kind() != op.kind() || matches!(op, Op::Child(_)) {
+            return Err(Status::GRAPH_EXEC_UPDATE_FAILURE);
+        }
+        work.push((old, op));
+    }
+    work.into_iter().try_for_each(|(node, op)| state.update_node(exec, node, op))
+}
+
+fn update_all(exec: CUgraphExec, graph: CUgraph, info: *mut CUgraphExecUpdateResultInfo) -> Result {
+    let mut state = state();
+    state.exec(exec)?;
+    state.graph(graph)?;
+    let (result, node, from) = match state.update_exec(exec, graph) {
+        Ok(()) => (0, 0, 0),
+        Err((why, node, from)) => (why as u32, node, from),
+    };
+    put(info, CUgraphExecUpdateResultInfo { result, errorNode: node, errorFromNode: from })?;
+    match result {
+        0 => Ok(()),
+        _ => Err(log::say(Status::GRAPH_EXEC_UPDATE_FAILURE, "the graphs differ in more than parameters")),
+    }
+}
+
+driver_calls! {
+    Call fn cuGraphInstantiateWithFlags(exec: *mut CUgraphExec, graph: CUgraph, flags: u64) {
+        instantiate(exec, graph, flags).map_err(|refusal| refusal.0)
+    }
+
+    Call fn cuGraphInstantiate_v2(exec: *mut CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, _log: *mut c_char, _size: usize) {
+        instantiate(exec, graph, 0).map_err(|refusal| {
+            offer(node, refusal.2);
+            refusal.0
+        })
+    }
+
+    Call fn cuGraphInstantiateWithParams(exec: *mut CUgraphExec, graph: CUgraph, params: *mut CUDA_GRAPH_INSTANTIATE_PARAMS) {
+        let mut p = take(params)?;
+        if p.flags & INSTANTIATE_UPLOAD != 0 {
+            state().stream_context(p.hUploadStream)?;
+        }
+        let made = instantiate(exec, graph, p.flags);
+        (p.result_out, p.hErrNode_out) = match &made {
+            Ok(()) => (0, 0),
+            Err(refusal) => (refusal.1, refusal.2),
+        };
+        put(params, p)?;
+        made.map_err(|refusal| refusal.0)
+    }
+
+    Call fn cuGraphExecGetFlags(exec: CUgraphExec, flags: *mut u64) {
+        put(flags, state().exec(exec)?.flags & !INSTANTIATE_UPLOAD)
+    }
+
+    Call fn cuGraphUpload(exec: CUgraphExec, stream: CUstream) {
+        let mut state = state();
+        state.stream_context(stream)?;
+        state.not_captured(stream)?;
+        state.exec(exec).map(drop)
+    }
+
+    Call fn cuGraphLaunch(exec: CUgraphExec, stream: CUstream) { run::launch(exec, stream) }
+
+    Release fn cuGraphExecDestroy(exec: CUgraphExec) { state().destroy_exec(exec) }
+
+    Call fn cuGraphNodeSetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: c_uint) {
+        let mut state = state();
+        let node = state.exec_mut(exec)?.find(node)?;
+        if !matches!(node.op, Op::Kernel(_) | Op::Copy(_) | Op::Fill(_)) {
+            return Err(Status::INVALID_VALUE);
+        }
+        node.enabled = enabled != 0;
+        Ok(())
+    }
+
+    Call fn cuGraphNodeGetEnabled(exec: CUgraphExec, node: CUgraphNode, enabled: *mut c_uint) {
+        let mut state = state();
+        let node = state.exec_mut(exec)?.find(node)?;
+        if !matches!(node.op, Op::Kernel(_) | Op::Copy(_) | Op::Fill(_)) {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(enabled, c_uint::from(node.enabled))
+    }
+
+    Call fn cuGraphExecKernelNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
+        update(exec, node, |state| kernel_op(state, &widen(take(params)?)))
+    }
+
+    Call fn cuGraphExecKernelNodeSetParams_v2(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS) {
+        update(exec, node, |state| kernel_op(state, &take(params)?))
+    }
+
+    Call fn cuGraphExecMemcpyNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMCPY3D, ctx: CUcontext) {
+        update(exec, node, |state| {
+            context(state, ctx)?;
+            copy_op(&take(params)?)
+        })
+    }
+
+    Call fn cuGraphExecMemsetNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
+        update(exec, node, |state| {
+            context(state, ctx)?;
+            Ok(Op::Fill(Fill::from_parameters(&take(params)?)?))
+        })
+    }
+
+    Call fn cuGraphExecHostNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS) {
+        update(exec, node, |_| host_op(&take(params)?))
+    }
+
+    Call fn cuGraphExecEventRecordNodeSetEvent(exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
+        update(exec, node, |state| state.events.get(event).map(|_| Op::Record(event)).ok_or(Status::INVALID_HANDLE))
+    }
+
+    Call fn cuGraphExecEventWaitNodeSetEvent(exec: CUgraphExec, node: CUgraphNode, event: CUevent) {
+        update(exec, node, |state| state.events.get(event).map(|_| Op::Wait(event)).ok_or(Status::INVALID_HANDLE))
+    }
+
+    Call fn cuGraphExecChildGraphNodeSetParams(exec: CUgraphExec, node: CUgraphNode, child: CUgraph) {
+        update_child(exec, node, child)
+    }
+
+    Call fn cuGraphExecNodeSetParams(exec: CUgraphExec, node: CUgraphNode, params: *mut CUgraphNodeParams) {
+        let p = take(params)?;
+        if matches!(p.kind, NODE_MEM_ALLOC | NODE_MEM_FREE) {
+            return Err(Status::INVALID_VALUE);
+        }
+        update(exec, node, |state| any_op(state, &p))
+    }
+
+    Call fn cuGraphExecUpdate(exec: CUgraphExec, graph: CUgraph, node: *mut CUgraphNode, result: *mut c_uint) {
+        let mut info = CUgraphExecUpdateResultInfo { result: 0, errorNode: 0, errorFromNode: 0 };
+        let outcome = update_all(exec, graph, &mut info);
+        offer(node, info.errorNode);
+        put(result, info.result)?;
+        outcome
+    }
+
+    Call fn cuGraphExecUpdate_v2(exec: CUgraphExec, graph: CUgraph, info: *mut CUgraphExecUpdateResultInfo) {
+        update_all(exec, graph, info)
+    }
+}

@@ -1,0 +1,180 @@
+//! Graphs as such: making, cloning, ending, and what they consist of.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_char, c_uint, c_void};
+
+use crate::call::{driver_calls, put, take_text};
+use crate::op::Op;
+use crate::state::{UserObject, state};
+use crate::status::{Result, Status};
+use crate::types::{CUgraph, CUgraphExec, CUgraphNode, CUuserObject};
+
+/// Writes a list in the way of the driver: with no place for it, only its length is told; places over are zeroed.
+pub(super) fn put_list<T: Copy>(place: *mut T, count: *mut usize, list: &[T], zero: T) -> Result {
+    if count.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    if !place.is_null() {
+        let room = crate::call::take(count)?;
+        for at in 0..room {
+            // SAFETY: the program gives room for so many entries.
+            unsafe { place.add(at).write_unaligned(list.get(at).copied().unwrap_or(zero)) };
+        }
+        if room < list.len() {
+            return put(count, room);
+        }
+    }
+    put(count, list.len())
+}
+
+driver_calls! {
+    Call fn cuGraphCreate(graph: *mut CUgraph, flags: c_uint) {
+        if graph.is_null() || flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(graph, state().create_graph())
+    }
+
+    Release fn cuGraphDestroy(graph: CUgraph) { state().destroy_graph(graph) }
+
+    Call fn cuGraphClone(clone: *mut CUgraph, original: CUgraph) {
+        if clone.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let made = state().clone_graph(original)?;
+        put(clone, made)
+    }
+
+    Call fn cuGraphNodeFindInClone(found: *mut CUgraphNode, original: CUgraphNode, clone: CUgraph) {
+        let state = state();
+        let nodes = &state.graph(clone)?.nodes;
+        let image = nodes.iter().find(|&&node| state.nodes.get(node).is_some_and(|node| node.original == original));
+        put(found, *image.ok_or(Status::INVALID_VALUE)?)
+    }
+
+    Call fn cuGraphGetNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
+        let state = state();
+        put_list(nodes, count, &state.graph(graph)?.nodes, 0)
+    }
+
+    Call fn cuGraphGetRootNodes(graph: CUgraph, nodes: *mut CUgraphNode, count: *mut usize) {
+        let state = state();
+        let roots = |node: &&u64| state.nodes.get(**node).is_some_and(|node| node.dependencies.is_empty());
+        let found: Vec<u64> = state.graph(graph)?.nodes.iter().filter(roots).copied().collect();
+        put_list(nodes, count, &found, 0)
+    }
+
+    Call fn cuGraphNodeGetType(node: CUgraphNode, kind: *mut c_uint) {
+        put(kind, state().node(node)?.op.kind())
+    }
+
+    Release fn cuGraphDestroyNode(node: CUgraphNode) { state().destroy_node(node) }
+
+    Call fn cuGraphChildGraphNodeGetGraph(node: CUgraphNode, graph: *mut CUgraph) {
+        match state().node(node)?.op {
+            Op::Child(child) => put(graph, child),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphGetId(graph: CUgraph, id: *mut c_uint) {
+        put(id, state().graph(graph)?.id as c_uint)
+    }
+
+    Call fn cuGraphExecGetId(exec: CUgraphExec, id: *mut c_uint) {
+        put(id, state().exec(exec)?.id as c_uint)
+    }
+
+    Call fn cuGraphNodeGetContainingGraph(node: CUgraphNode, graph: *mut CUgraph) {
+        put(graph, state().node(node)?.graph)
+    }
+
+    Call fn cuGraphNodeGetLocalId(node: CUgraphNode, id: *mut c_uint) {
+        put(id, state().node(node)?.local as c_uint)
+    }
+
+    Call fn cuGraphNodeGetToolsId(node: CUgraphNode, id: *mut u64) {
+        let state = state();
+        let entry = state.node(node)?;
+        put(id, state.graph(entry.graph)?.id << 32 | entry.local)
+    }
+
+    Call fn cuGraphDebugDotPrint(graph: CUgraph, path: *const c_char, _flags: c_uint) {
+        let path = take_text(path)?;
+        let state = state();
+        let mut text = String::from("digraph dot {\n");
+        for &node in &state.graph(graph)?.nodes {
+            let entry = state.node(node)?;
+            let name = match &entry.note {
+                Some(note) => note.name.replace(['"', '\\'], "'"),
+                None => entry.op.word().to_owned(),
+            };
+            text.push_str(&format!("  n{} [label=\"{name}\"];\n", entry.local));
+            for (before, _) in &entry.dependencies {
+                text.push_str(&format!("  n{} -> n{};\n", state.node(*before)?.local, entry.local));
+            }
+        }
+        text.push_str("}\n");
+        std::fs::write(path, text).map_err(|_| Status::OPERATING_SYSTEM)
+    }
+
+    Call fn cuUserObjectCreate(object: *mut CUuserObject, data: *mut c_void, destroy: Option<unsafe extern "C" fn(*mut c_void)>, references: c_uint, flags: c_uint) {
+        if object.is_null() || destroy.is_none() || flags != 1 || references == 0 || references > i32::MAX as u32 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let entry = UserObject { data: data as usize, destroy, references: u64::from(references) };
+        put(object, state().objects.insert(entry))
+    }
+
+    Call fn cuUserObjectRetain(object: CUuserObject, count: c_uint) {
+        if count == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        state().objects.get_mut(object).ok_or(Status::INVALID_VALUE)?.references += u64::from(count);
+        Ok(())
+    }
+
+    Release fn cuUserObjectRelease(object: CUuserObject, count: c_uint) {
+        let mut state = state();
+        let left = state.objects.get(object).ok_or(Status::INVALID_VALUE)?.references;
+        if count == 0 || u64::from(count) > left {
+            return Err(Status::INVALID_VALUE);
+        }
+        state.drop_references(object, u64::from(count));
+        Ok(())
+    }
+
+    Call fn cuGraphRetainUserObject(graph: CUgraph, object: CUuserObject, count: c_uint, flags: c_uint) {
+        let mut state = state();
+        state.graph(graph)?;
+        let entry = state.objects.get_mut(object).ok_or(Status::INVALID_VALUE)?;
+        if count == 0 || flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        if flags == 0 {
+            entry.references += u64::from(count);
+        }
+        let held = &mut state.graph_mut(graph)?.objects;
+        match held.iter_mut().find(|held| held.0 == object) {
+            Some(held) => held.1 += u64::from(count),
+            None => held.push((object, u64::from(count))),
+        }
+        Ok(())
+    }
+
+    Release fn cuGraphReleaseUserObject(graph: CUgraph, object: CUuserObject, count: c_uint) {
+        let mut state = state();
+        let held = &mut state.graph_mut(graph)?.objects;
+        let at = held.iter().position(|held| held.0 == object).ok_or(Status::INVALID_VALUE)?;
+        if count == 0 || u64::from(count) > held[at].1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        held[at].1 -= u64::from(count);
+        if held[at].1 == 0 {
+            held.remove(at);
+        }
+        state.drop_references(object, u64::from(count));
+        Ok(())
+    }
+}

@@ -1,0 +1,114 @@
+//! Kernel launches.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::collections::BTreeMap;
+use std::ffi::{c_uint, c_void};
+
+use super::module::same_context;
+use crate::call::{driver_calls, take, take_all};
+use crate::kernel;
+use crate::op::{Launch, Op};
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+use crate::stream::enqueue;
+use crate::types::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
+
+/// The parameter space of a launch from either form of a program's arguments.
+pub(super) fn parameters(
+    state: &State,
+    function: CUfunction,
+    each: *mut *mut c_void,
+    extra: *mut *mut c_void,
+) -> Result<Vec<u8>> {
+    const END: usize = 0;
+    const POINTER: usize = 1;
+    const SIZE: usize = 2;
+    let kernel = state.function(function)?.kernel();
+    let mut space = vec![0u8; kernel.parameter_bytes];
+    if !extra.is_null() {
+        if !each.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let (mut start, mut bytes) = (std::ptr::null::<u8>(), 0);
+        let mut at = 0;
+        loop {
+            // SAFETY: the list ends with its end mark, by the contract of the C interface.
+            let key = unsafe { extra.add(at).read() } as usize;
+            if key == END {
+                break;
+            }
+            // SAFETY: a key that is not the end has a value.
+            let value = unsafe { extra.add(at + 1).read() };
+            match key {
+                POINTER => start = value.cast(),
+                SIZE => bytes = take(value.cast::<usize>())?,
+                _ => return Err(Status::INVALID_VALUE),
+            }
+            at += 2;
+        }
+        if bytes > 0 && start.is_null() || bytes < space.len() {
+            return Err(Status::INVALID_VALUE);
+        }
+        // SAFETY: the program gives `bytes` bytes, and no more than that is read.
+        unsafe { std::ptr::copy_nonoverlapping(start, space.as_mut_ptr(), space.len()) };
+        return Ok(space);
+    }
+    let pointers = take_all(each, kernel.parameters.len())?;
+    for (pointer, &(offset, bytes)) in pointers.into_iter().zip(&kernel.parameters) {
+        if pointer.is_null() && bytes > 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let room = space.get_mut(offset..offset + bytes).ok_or(Status::INVALID_VALUE)?;
+        // SAFETY: the program points at a value as long as the kernel's parameter.
+        unsafe { std::ptr::copy_nonoverlapping(pointer.cast::<u8>(), room.as_mut_ptr(), bytes) };
+    }
+    Ok(space)
+}
+
+fn launch(
+    function: CUfunction,
+    shape: ([c_uint; 3], [c_uint; 3], c_uint),
+    stream: CUstream,
+    each: *mut *mut c_void,
+    extra: *mut *mut c_void,
+    attributes: BTreeMap<u32, [u64; 8]>,
+) -> Result {
+    let locked = state();
+    let context = locked.stream_context(stream)?;
+    same_context(&locked, function, context)?;
+    let parameters = parameters(&locked, function, each, extra)?;
+    drop(locked);
+    let (grid, block, shared) = shape;
+    enqueue(stream, &Op::Kernel(Launch { function, grid, block, shared, parameters, attributes }))
+}
+
+/// Launch attributes by number; one that means nothing is an error.
+pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Result<BTreeMap<u32, [u64; 8]>> {
+    let list = take_all(list, count as usize)?;
+    if list.iter().any(|attribute| attribute.id > 18) {
+        return Err(Status::INVALID_VALUE);
+    }
+    Ok(list
+        .into_iter()
+        .filter(|attribute| attribute.id != 0)
+        .map(|attribute| (attribute.id, attribute.value))
+        .collect())
+}
+
+driver_calls! {
+    Call fn cuLaunchKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void, extra: *mut *mut c_void) {
+        launch(function, ([gx, gy, gz], [bx, by, bz], shared), stream, each, extra, BTreeMap::new())
+    }
+
+    Call fn cuLaunchKernelEx(config: *const CUlaunchConfig, function: CUfunction, each: *mut *mut c_void, extra: *mut *mut c_void) {
+        let config = take(config)?;
+        let attributes = attributes(config.attrs, config.numAttrs)?;
+        launch(function, (config.grid, config.block, config.sharedMemBytes), config.hStream, each, extra, attributes)
+    }
+
+    Call fn cuLaunchCooperativeKernel(function: CUfunction, gx: c_uint, gy: c_uint, gz: c_uint, bx: c_uint, by: c_uint, bz: c_uint, shared: c_uint, stream: CUstream, each: *mut *mut c_void) {
+        let attributes = BTreeMap::from([(kernel::COOPERATIVE, [1, 0, 0, 0, 0, 0, 0, 0])]);
+        launch(function, ([gx, gy, gz], [bx, by, bz], shared), stream, each, std::ptr::null_mut(), attributes)
+    }
+}

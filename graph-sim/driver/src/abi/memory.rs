@@ -1,0 +1,301 @@
+//! Allocations of every kind, and questions about addresses.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_int, c_uint, c_void};
+
+use crate::call::{driver_calls, offer, put, take_all};
+use crate::memory::{Allocation, Kind, TOTAL};
+use crate::op::Op;
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+use crate::stream;
+use crate::types::{
+    CUdeviceptr, CUmemLocation, CUmemoryPool, CUstream, LOCATION_DEVICE, MEMORY_DEVICE, MEMORY_HOST,
+};
+
+/// Allocates for the calling thread's context.
+fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
+    if place.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let mut state = state();
+    let context = state.current()?;
+    let device = state.current_device()?;
+    state.not_while_capturing()?;
+    put(place, state.memory.allocate(bytes as u64, kind, device, context)?)
+}
+
+fn allocate_host(place: *mut *mut c_void, bytes: usize, kind: Kind) -> Result {
+    if place.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let mut state = state();
+    let context = state.current()?;
+    let device = state.current_device()?;
+    state.not_while_capturing()?;
+    put(place, state.memory.allocate_host(bytes as u64, kind, device, context)? as *mut c_void)
+}
+
+/// Allocates in stream order.
+pub(super) fn allocate_ordered(
+    place: *mut CUdeviceptr,
+    bytes: usize,
+    pool: Option<u64>,
+    hstream: u64,
+) -> Result {
+    if place.is_null() || bytes == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let mut state = state();
+    let context = state.stream_context(hstream)?;
+    let device = state.context(context)?.device;
+    let pool = pool.unwrap_or(state.devices[device].current_pool);
+    let device = state.pools.get(pool).ok_or(Status::INVALID_VALUE)?.device;
+    if let Some(capture) = state.capture_of(hstream) {
+        let graph = capture.graph;
+        state.capture(hstream, &Op::Alloc { address: 0, bytes: bytes as u64, device })?;
+        let node = state.graph(graph)?.nodes.last().copied().ok_or(Status::UNKNOWN)?;
+        return match state.node(node)?.op {
+            Op::Alloc { address, .. } => put(place, address),
+            _ => Err(Status::UNKNOWN),
+        };
+    }
+    let address = state.memory.allocate(bytes as u64, Kind::Pool(pool), device, context)?;
+    if let Some(pool) = state.pools.get_mut(pool) {
+        pool.take(bytes as u64);
+    }
+    put(place, address)
+}
+
+/// Checks what advice and prefetches are given.
+fn managed(state: &State, address: u64, bytes: usize) -> Result {
+    let found = state.memory.find(address).ok_or(Status::INVALID_VALUE)?;
+    let inside = bytes > 0 && bytes as u64 <= found.end() - address;
+    if found.kind == Kind::Managed && inside { Ok(()) } else { Err(Status::INVALID_VALUE) }
+}
+
+/// Whether a location is one: any that memory may be at.
+fn location(state: &State, location: CUmemLocation, kinds: std::ops::RangeInclusive<u32>) -> Result {
+    if !kinds.contains(&location.kind) {
+        return Err(Status::INVALID_VALUE);
+    }
+    if location.kind == LOCATION_DEVICE { state.device(location.id).map(drop) } else { Ok(()) }
+}
+
+driver_calls! {
+    Call fn cuMemAlloc_v2(dptr: *mut CUdeviceptr, bytes: usize) {
+        allocate(dptr, bytes, Kind::Device)
+    }
+
+    Call fn cuMemAllocPitch_v2(dptr: *mut CUdeviceptr, pitch: *mut usize, width: usize, height: usize, element: c_uint) {
+        if !matches!(element, 4 | 8 | 16) || width == 0 || height == 0 || pitch.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let row = width.checked_next_multiple_of(512).ok_or(Status::OUT_OF_MEMORY)?;
+        allocate(dptr, row.checked_mul(height).ok_or(Status::OUT_OF_MEMORY)?, Kind::Device)?;
+        put(pitch, row)
+    }
+
+    Release fn cuMemFree_v2(dptr: CUdeviceptr) {
+        if dptr == 0 {
+            return Ok(());
+        }
+        let mut state = state();
+        state.current()?;
+        state.not_while_capturing()?;
+        match state.memory.at(dptr).map(|found| found.kind) {
+            Some(Kind::Managed) => state.memory.free(dptr).map(drop),
+            _ => stream::free(&mut state, dptr),
+        }
+    }
+
+    Call fn cuMemAllocAsync(dptr: *mut CUdeviceptr, bytes: usize, hstream: CUstream) {
+        allocate_ordered(dptr, bytes, None, hstream)
+    }
+
+    Call fn cuMemAllocFromPoolAsync(dptr: *mut CUdeviceptr, bytes: usize, pool: CUmemoryPool, hstream: CUstream) {
+        allocate_ordered(dptr, bytes, Some(pool), hstream)
+    }
+
+    Release fn cuMemFreeAsync(dptr: CUdeviceptr, hstream: CUstream) {
+        let known = matches!(
+            state().memory.at(dptr).map(|found| found.kind),
+            None | Some(Kind::Graph(_) | Kind::Pool(_) | Kind::Device)
+        );
+        if known { stream::enqueue(hstream, &Op::Free(dptr)) } else { Err(Status::INVALID_VALUE) }
+    }
+
+    Call fn cuMemAllocHost_v2(pointer: *mut *mut c_void, bytes: usize) {
+        allocate_host(pointer, bytes, Kind::Pinned)
+    }
+
+    Call fn cuMemHostAlloc(pointer: *mut *mut c_void, bytes: usize, flags: c_uint) {
+        if flags & !7 != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        allocate_host(pointer, bytes, Kind::Pinned)
+    }
+
+    Release fn cuMemFreeHost(pointer: *mut c_void) {
+        let mut state = state();
+        match state.memory.at(pointer as u64).map(|found| found.kind) {
+            Some(Kind::Pinned) => state.memory.free(pointer as u64).map(drop),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuMemHostRegister_v2(pointer: *mut c_void, bytes: usize, flags: c_uint) {
+        if flags & !0xf != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let mut state = state();
+        let context = state.current()?;
+        let device = state.current_device()?;
+        state.memory.register(pointer as u64, bytes as u64, device, context)
+    }
+
+    Release fn cuMemHostUnregister(pointer: *mut c_void) {
+        let mut state = state();
+        match state.memory.at(pointer as u64).map(|found| found.kind) {
+            Some(Kind::Registered) => state.memory.free(pointer as u64).map(drop),
+            _ => Err(Status::HOST_MEMORY_NOT_REGISTERED),
+        }
+    }
+
+    Call fn cuMemHostGetDevicePointer_v2(dptr: *mut CUdeviceptr, pointer: *mut c_void, flags: c_uint) {
+        let state = state();
+        let found = state.memory.find(pointer as u64).is_some_and(Allocation::on_host);
+        if !found || flags != 0 { Err(Status::INVALID_VALUE) } else { put(dptr, pointer as u64) }
+    }
+
+    Call fn cuMemHostGetFlags(flags: *mut c_uint, pointer: *mut c_void) {
+        let state = state();
+        let found = state.memory.find(pointer as u64).is_some_and(|found| found.kind == Kind::Pinned);
+        if found { put(flags, 2) } else { Err(Status::INVALID_VALUE) }
+    }
+
+    Call fn cuMemAllocManaged(dptr: *mut CUdeviceptr, bytes: usize, flags: c_uint) {
+        if !matches!(flags, 1 | 2) {
+            return Err(Status::INVALID_VALUE);
+        }
+        allocate_host(dptr.cast(), bytes, Kind::Managed)
+    }
+
+    Call fn cuStreamAttachMemAsync(hstream: CUstream, dptr: CUdeviceptr, length: usize, flags: c_uint) {
+        let state = state();
+        state.stream_context(hstream)?;
+        let found = state.memory.at(dptr).filter(|found| found.kind == Kind::Managed).ok_or(Status::INVALID_VALUE)?;
+        let whole = length == 0 || length as u64 == found.size;
+        let valid = whole && matches!(flags, 1 | 2 | 4) && !(flags == 4 && hstream == 0);
+        if valid { Ok(()) } else { Err(Status::INVALID_VALUE) }
+    }
+
+    Call fn cuMemAdvise_v2(dptr: CUdeviceptr, count: usize, advice: c_uint, place: CUmemLocation) {
+        let state = state();
+        managed(&state, dptr, count)?;
+        match advice {
+            1 | 2 | 4 => Ok(()),
+            3 => location(&state, place, 1..=4),
+            5 | 6 => location(&state, place, 1..=2),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuMemAdvise(dptr: CUdeviceptr, count: usize, advice: c_uint, device: c_int) {
+        let state = state();
+        managed(&state, dptr, count)?;
+        match advice {
+            1 | 2 | 4 => Ok(()),
+            3 | 5 | 6 if device == -1 => Ok(()),
+            3 | 5 | 6 => state.device(device).map(drop),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuMemPrefetchAsync(dptr: CUdeviceptr, count: usize, device: c_int, hstream: CUstream) {
+        let state = state();
+        state.stream_context(hstream)?;
+        managed(&state, dptr, count)?;
+        if device == -1 { Ok(()) } else { state.device(device).map(drop) }
+    }
+
+    Call fn cuMemPrefetchAsync_v2(dptr: CUdeviceptr, count: usize, place: CUmemLocation, flags: c_uint, hstream: CUstream) {
+        let state = state();
+        state.stream_context(hstream)?;
+        managed(&state, dptr, count)?;
+        if flags != 0 { Err(Status::INVALID_VALUE) } else { location(&state, place, 1..=4) }
+    }
+
+    Call fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize) {
+        let state = state();
+        let device = state.current_device()?;
+        offer(free, (TOTAL - state.memory.used(device)) as usize);
+        offer(total, TOTAL as usize);
+        Ok(())
+    }
+
+    Call fn cuMemGetAddressRange_v2(base: *mut CUdeviceptr, size: *mut usize, dptr: CUdeviceptr) {
+        let state = state();
+        let found = state.memory.find(dptr).ok_or(Status::NOT_FOUND)?;
+        offer(base, found.base);
+        offer(size, found.size as usize);
+        Ok(())
+    }
+
+    Call fn cuPointerGetAttribute(data: *mut c_void, number: c_uint, pointer: CUdeviceptr) {
+        if data.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let state = state();
+        let found = state.memory.find(pointer).ok_or(Status::INVALID_VALUE)?;
+        pointer_attribute(data, number, pointer, found)
+    }
+
+    Call fn cuPointerGetAttributes(count: c_uint, numbers: *mut c_uint, data: *mut *mut c_void, pointer: CUdeviceptr) {
+        let numbers = take_all(numbers, count as usize)?;
+        let data = take_all(data, count as usize)?;
+        let state = state();
+        for (number, data) in numbers.into_iter().zip(data) {
+            if data.is_null() {
+                return Err(Status::INVALID_VALUE);
+            }
+            match state.memory.find(pointer) {
+                Some(found) => pointer_attribute(data, number, pointer, found)?,
+                // Of memory that the driver does not know, all is null.
+                None => match number {
+                    2 | 6 | 8 | 10 | 13 | 14 => put(data.cast::<u32>(), 0)?,
+                    9 => put(data.cast::<i32>(), -2)?,
+                    _ => put(data.cast::<u64>(), 0)?,
+                },
+            }
+        }
+        Ok(())
+    }
+
+    Call fn cuPointerSetAttribute(value: *const c_void, number: c_uint, pointer: CUdeviceptr) {
+        let known = state().memory.find(pointer).is_some();
+        if value.is_null() || number != 6 || !known { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    }
+}
+
+fn pointer_attribute(data: *mut c_void, number: u32, pointer: u64, found: &Allocation) -> Result {
+    let host = found.on_host();
+    match number {
+        1 => put(data.cast(), found.context),
+        2 => put(data.cast(), if host && found.kind != Kind::Managed { MEMORY_HOST } else { MEMORY_DEVICE }),
+        3 => put(data.cast(), pointer),
+        4 if host => put(data.cast(), pointer),
+        6 => put(data.cast(), 0u32),
+        7 => put(data.cast(), found.id),
+        8 => put(data.cast(), u32::from(found.kind == Kind::Managed)),
+        9 => put(data.cast(), found.device as i32),
+        10 | 14 | 15 => put(data.cast(), 0u32),
+        11 => put(data.cast(), found.base),
+        12 => put(data.cast(), found.size),
+        13 => put(data.cast(), 1u32),
+        16 => put(data.cast(), 3u32),
+        17 => put(data.cast(), if let Kind::Pool(pool) = found.kind { pool } else { 0 }),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}

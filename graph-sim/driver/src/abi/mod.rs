@@ -1,0 +1,37 @@
+//! The C interface: one exported function for each call of the driver API, by subject.
+//!
+//! These functions read arguments and write results; the work is done elsewhere. Whatever is not here is exported
+//! too, and refuses.
+
+#![allow(non_snake_case)]
+
+mod attributes;
+mod context;
+mod copy;
+mod edges;
+mod exec;
+mod graph;
+mod launch;
+mod memory;
+mod misc;
+mod module;
+mod nodes;
+mod occupancy;
+mod pool;
+mod sim;
+mod stream;
+
+pub use attributes::*;
+pub use context::*;
+pub use copy::*;
+pub use edges::*;
+pub use exec::*;
+pub use graph::*;
+pub use launch::*;
+pub use memory::*;
+pub use misc::*;
+pub use module::*;
+pub use nodes::*;
+pub use occupancy::*;
+pub use pool::*;
+pub use stream::*;

@@ -1,0 +1,285 @@
+//! Modules, libraries, kernels and their attributes.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{CString, c_char, c_int, c_uint, c_void};
+
+use crate::call::{driver_calls, offer, put, take_text};
+use crate::image;
+use crate::kernel::{MAX_SHARED, MAX_THREADS};
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+use crate::types::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+
+/// The image that a program points at: text up to a nul, or a binary that says its own length.
+fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {
+    if data.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    // SAFETY: by the contract of the C interface this is a nul-terminated text, or a binary with a magic number
+    // of four bytes. The text is read byte by byte, as far as its nul.
+    unsafe {
+        let start = data.cast::<u8>();
+        for magic in [[0x7f, b'E', b'L', b'F'], [0x50, 0xed, 0x55, 0xba]] {
+            if (0..4).all(|at| start.add(at).read() == magic[at]) {
+                return Ok(std::slice::from_raw_parts(start, 4));
+            }
+        }
+        Ok(std::ffi::CStr::from_ptr(data.cast()).to_bytes())
+    }
+}
+
+fn load(module: *mut CUmodule, bytes: &[u8]) -> Result {
+    if module.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let context = state().current()?;
+    let image = image::read(bytes)?;
+    put(module, state().load_module(image, context)?)
+}
+
+fn load_file(module: *mut CUmodule, path: *const c_char) -> Result {
+    let bytes = std::fs::read(take_text(path)?).map_err(|_| Status::FILE_NOT_FOUND)?;
+    load(module, &bytes)
+}
+
+fn find(function: *mut CUfunction, module: CUmodule, name: *const c_char) -> Result {
+    let name = take_text(name)?;
+    if function.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let found = state().find_function(module, &name)?;
+    put(function, found)
+}
+
+fn variable(dptr: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char) -> Result {
+    let name = take_text(name)?;
+    let state = state();
+    let &(address, size) = state.module(module)?.variables.get(&name).ok_or(Status::NOT_FOUND)?;
+    offer(dptr, address);
+    offer(bytes, size as usize);
+    Ok(())
+}
+
+fn enumerate(functions: *mut CUfunction, count: c_uint, module: CUmodule) -> Result {
+    let state = state();
+    for (at, &function) in state.module(module)?.functions.iter().take(count as usize).enumerate() {
+        if functions.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        // SAFETY: the program gives room for `count` handles.
+        unsafe { functions.add(at).write(function) };
+    }
+    Ok(())
+}
+
+fn parameter(function: CUfunction, at: usize, offset: *mut usize, size: *mut usize) -> Result {
+    let state = state();
+    let &(found, bytes) =
+        state.function(function)?.kernel().parameters.get(at).ok_or(Status::INVALID_VALUE)?;
+    put(offset, found)?;
+    offer(size, bytes);
+    Ok(())
+}
+
+fn attribute(state: &State, function: CUfunction, number: u32) -> Result<c_int> {
+    let function = state.function(function)?;
+    let kernel = function.kernel();
+    Ok(match number {
+        0 => kernel.max_threads.unwrap_or(MAX_THREADS) as c_int,
+        1 => kernel.shared_bytes as c_int,
+        2 | 7 | 15 => function.attributes.get(&number).copied().unwrap_or(0),
+        3 => kernel.local_bytes as c_int,
+        4 => 32,
+        5 | 6 => 90,
+        8 => function.dynamic_shared as c_int,
+        9 => function.attributes.get(&number).copied().unwrap_or(-1),
+        10 => c_int::from(kernel.required_cluster.is_some()),
+        11..=13 => kernel.required_cluster.map_or(0, |cluster| cluster[number as usize - 11] as c_int),
+        14 => function.attributes.get(&number).copied().unwrap_or(0),
+        _ => return Err(Status::INVALID_VALUE),
+    })
+}
+
+fn set_attribute(function: CUfunction, number: u32, value: c_int) -> Result {
+    let mut state = state();
+    let entry = state.functions.get_mut(function).ok_or(Status::INVALID_HANDLE)?;
+    match number {
+        8 => {
+            let room = MAX_SHARED - entry.kernel().shared_bytes.min(MAX_SHARED);
+            if value < 0 || value as u32 > room {
+                return Err(Status::INVALID_VALUE);
+            }
+            entry.dynamic_shared = value as u32;
+        }
+        9 if (-1..=100).contains(&value) => drop(entry.attributes.insert(number, value)),
+        11..=15 => drop(entry.attributes.insert(number, value)),
+        _ => return Err(Status::INVALID_VALUE),
+    }
+    Ok(())
+}
+
+/// The name of a kernel as a C string that lives as long as the process: few, and each made once.
+fn name(place: *mut *const c_char, function: CUfunction) -> Result {
+    use std::sync::Mutex;
+    static NAMES: Mutex<Vec<CString>> = Mutex::new(Vec::new());
+    let name = CString::new(state().function(function)?.name()).map_err(|_| Status::UNKNOWN)?;
+    let mut names = NAMES.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let at = names.iter().position(|known| *known == name).unwrap_or_else(|| {
+        names.push(name);
+        names.len() - 1
+    });
+    // The bytes of a `CString` stay where they are when the list grows.
+    put(place, names[at].as_ptr())
+}
+
+driver_calls! {
+    Call fn cuModuleLoad(module: *mut CUmodule, path: *const c_char) { load_file(module, path) }
+
+    Call fn cuModuleLoadData(module: *mut CUmodule, data: *const c_void) { load(module, image_bytes(data)?) }
+
+    Call fn cuModuleLoadDataEx(module: *mut CUmodule, data: *const c_void, _count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void) {
+        load(module, image_bytes(data)?)
+    }
+
+    Call fn cuModuleLoadFatBinary(module: *mut CUmodule, data: *const c_void) { load(module, image_bytes(data)?) }
+
+    Release fn cuModuleUnload(module: CUmodule) { state().unload_module(module) }
+
+    Call fn cuModuleGetLoadingMode(mode: *mut c_uint) { put(mode, 1) }
+
+    Call fn cuModuleGetFunction(function: *mut CUfunction, module: CUmodule, name: *const c_char) {
+        find(function, module, name)
+    }
+
+    Call fn cuModuleGetFunctionCount(count: *mut c_uint, module: CUmodule) {
+        put(count, state().module(module)?.functions.len() as c_uint)
+    }
+
+    Call fn cuModuleEnumerateFunctions(functions: *mut CUfunction, count: c_uint, module: CUmodule) {
+        enumerate(functions, count, module)
+    }
+
+    Call fn cuModuleGetGlobal_v2(dptr: *mut CUdeviceptr, bytes: *mut usize, module: CUmodule, name: *const c_char) {
+        variable(dptr, bytes, module, name)
+    }
+
+    Call fn cuLibraryLoadData(library: *mut CUlibrary, data: *const c_void, _jit: *mut c_uint, _jit_values: *mut *mut c_void, _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint) {
+        load(library, image_bytes(data)?)
+    }
+
+    Call fn cuLibraryLoadFromFile(library: *mut CUlibrary, path: *const c_char, _jit: *mut c_uint, _jit_values: *mut *mut c_void, _jit_count: c_uint, _options: *mut c_uint, _values: *mut *mut c_void, _count: c_uint) {
+        load_file(library, path)
+    }
+
+    Release fn cuLibraryUnload(library: CUlibrary) { state().unload_module(library) }
+
+    Call fn cuLibraryGetKernel(kernel: *mut CUkernel, library: CUlibrary, name: *const c_char) {
+        find(kernel, library, name)
+    }
+
+    Call fn cuLibraryGetKernelCount(count: *mut c_uint, library: CUlibrary) {
+        put(count, state().module(library)?.functions.len() as c_uint)
+    }
+
+    Call fn cuLibraryEnumerateKernels(kernels: *mut CUkernel, count: c_uint, library: CUlibrary) {
+        enumerate(kernels, count, library)
+    }
+
+    Call fn cuLibraryGetModule(module: *mut CUmodule, library: CUlibrary) {
+        state().module(library)?;
+        put(module, library)
+    }
+
+    Call fn cuLibraryGetGlobal(dptr: *mut CUdeviceptr, bytes: *mut usize, library: CUlibrary, name: *const c_char) {
+        variable(dptr, bytes, library, name)
+    }
+
+    Call fn cuKernelGetFunction(function: *mut CUfunction, kernel: CUkernel) {
+        state().function(kernel)?;
+        put(function, kernel)
+    }
+
+    Call fn cuKernelGetLibrary(library: *mut CUlibrary, kernel: CUkernel) {
+        let module = state().function(kernel)?.module;
+        put(library, module)
+    }
+
+    Call fn cuKernelGetName(place: *mut *const c_char, kernel: CUkernel) { name(place, kernel) }
+
+    Call fn cuKernelGetParamInfo(kernel: CUkernel, at: usize, offset: *mut usize, size: *mut usize) {
+        parameter(kernel, at, offset, size)
+    }
+
+    Call fn cuKernelGetParamCount(kernel: CUkernel, count: *mut usize) {
+        put(count, state().function(kernel)?.kernel().parameters.len())
+    }
+
+    Call fn cuKernelGetAttribute(value: *mut c_int, number: c_uint, kernel: CUkernel, dev: CUdevice) {
+        let state = state();
+        state.device(dev)?;
+        put(value, attribute(&state, kernel, number)?)
+    }
+
+    Call fn cuKernelSetAttribute(number: c_uint, value: c_int, kernel: CUkernel, dev: CUdevice) {
+        state().device(dev)?;
+        set_attribute(kernel, number, value)
+    }
+
+    Call fn cuKernelSetCacheConfig(kernel: CUkernel, config: c_uint, dev: CUdevice) {
+        let state = state();
+        state.device(dev)?;
+        state.function(kernel)?;
+        if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    }
+
+    Call fn cuFuncGetAttribute(value: *mut c_int, number: c_uint, function: CUfunction) {
+        put(value, attribute(&state(), function, number)?)
+    }
+
+    Call fn cuFuncSetAttribute(function: CUfunction, number: c_uint, value: c_int) {
+        set_attribute(function, number, value)
+    }
+
+    Call fn cuFuncSetCacheConfig(function: CUfunction, config: c_uint) {
+        state().function(function)?;
+        if config > 3 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    }
+
+    Call fn cuFuncSetSharedMemConfig(function: CUfunction, config: c_uint) {
+        state().function(function)?;
+        if config > 2 { Err(Status::INVALID_VALUE) } else { Ok(()) }
+    }
+
+    Call fn cuFuncGetModule(module: *mut CUmodule, function: CUfunction) {
+        let found = state().function(function)?.module;
+        put(module, found)
+    }
+
+    Call fn cuFuncGetName(place: *mut *const c_char, function: CUfunction) { name(place, function) }
+
+    Call fn cuFuncGetParamInfo(function: CUfunction, at: usize, offset: *mut usize, size: *mut usize) {
+        parameter(function, at, offset, size)
+    }
+
+    Call fn cuFuncGetParamCount(function: CUfunction, count: *mut usize) {
+        put(count, state().function(function)?.kernel().parameters.len())
+    }
+
+    Call fn cuFuncIsLoaded(loaded: *mut c_uint, function: CUfunction) {
+        state().function(function)?;
+        put(loaded, 1)
+    }
+
+    Call fn cuFuncLoad(function: CUfunction) { state().function(function).map(drop) }
+}
+
+/// The context that a kernel's own one is checked against.
+pub(super) fn same_context(state: &State, function: CUfunction, context: CUcontext) -> Result {
+    let own = state.function(function)?.context;
+    if state.context(own)?.device == state.context(context)?.device {
+        Ok(())
+    } else {
+        Err(Status::INVALID_HANDLE)
+    }
+}

@@ -1,0 +1,483 @@
+//! Nodes of graphs: adding them, reading and changing their parameters.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::collections::BTreeMap;
+use std::ffi::c_uint;
+
+use super::launch::parameters;
+use crate::call::{driver_calls, put, take, take_all};
+use crate::graph::edit::Dependencies;
+use crate::kernel;
+use crate::log;
+use crate::op::{Copy, Fill, Launch, Op};
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+use crate::types::*;
+
+/// `cudaGraphKernelNodeParams`' first form has neither kernel nor context.
+pub(super) fn widen(p: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS {
+    CUDA_KERNEL_NODE_PARAMS {
+        func: p.func,
+        grid: p.grid,
+        block: p.block,
+        sharedMemBytes: p.sharedMemBytes,
+        kernelParams: p.kernelParams,
+        extra: p.extra,
+        kern: 0,
+        ctx: 0,
+    }
+}
+
+pub(super) fn kernel_op(state: &State, p: &CUDA_KERNEL_NODE_PARAMS) -> Result<Op> {
+    let function = if p.func != 0 { p.func } else { p.kern };
+    let parameters = parameters(state, function, p.kernelParams, p.extra)?;
+    let (grid, block, shared) = (p.grid, p.block, p.sharedMemBytes);
+    let launch = Launch { function, grid, block, shared, parameters, attributes: BTreeMap::new() };
+    kernel::check(state, &launch)?;
+    Ok(Op::Kernel(launch))
+}
+
+/// A context that a node is given: one must be.
+pub(super) fn context(state: &State, context: CUcontext) -> Result {
+    if context == 0 { Err(Status::INVALID_CONTEXT) } else { state.context(context).map(drop) }
+}
+
+pub(super) fn copy_op(p: &CUDA_MEMCPY3D) -> Result<Op> {
+    let copy = Copy::from_parameters(p)?;
+    if copy.width == 0 || copy.height == 0 || copy.depth == 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    Ok(Op::Copy(copy))
+}
+
+pub(super) fn host_op(p: &CUDA_HOST_NODE_PARAMS) -> Result<Op> {
+    let function = p.function.ok_or(Status::INVALID_VALUE)?;
+    Ok(Op::Host { function, data: p.userData as usize })
+}
+
+fn alloc_op(state: &State, p: &CUDA_MEM_ALLOC_NODE_PARAMS) -> Result<Op> {
+    let props = &p.poolProps;
+    if props.handleTypes != 0 || props.allocType != ALLOCATION_PINNED {
+        return Err(log::say(
+            Status::INVALID_VALUE,
+            "an alloc node of memory that is not plain device memory",
+        ));
+    }
+    if props.location.kind != LOCATION_DEVICE {
+        return Err(log::say(Status::INVALID_VALUE, "an alloc node at a location that is no device"));
+    }
+    for access in take_all(p.accessDescs, p.accessDescCount)? {
+        if access.location.kind != LOCATION_DEVICE {
+            return Err(Status::INVALID_VALUE);
+        }
+        state.device(access.location.id)?;
+    }
+    let device = state.device(props.location.id)?;
+    Ok(Op::Alloc { address: 0, bytes: p.bytesize as u64, device })
+}
+
+fn dependencies(
+    nodes: *const CUgraphNode,
+    data: *const CUgraphEdgeData,
+    count: usize,
+) -> Result<Dependencies> {
+    let nodes = take_all(nodes, count)?;
+    let data = if data.is_null() { vec![CUgraphEdgeData::default(); count] } else { take_all(data, count)? };
+    Ok(nodes.into_iter().zip(data).collect())
+}
+
+const NO_DATA: *const CUgraphEdgeData = std::ptr::null();
+
+fn add(
+    node: *mut CUgraphNode,
+    graph: CUgraph,
+    (nodes, count): (*const CUgraphNode, usize),
+    make: impl FnOnce(&State) -> Result<Op>,
+) -> Result {
+    if node.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    let dependencies = dependencies(nodes, NO_DATA, count)?;
+    let mut state = state();
+    let op = make(&state)?;
+    put(node, state.add_node(graph, dependencies, op)?)
+}
+
+/// The address that an alloc node has got.
+fn address(state: &State, node: CUgraphNode) -> Result<u64> {
+    match state.node(node)?.op {
+        Op::Alloc { address, .. } => Ok(address),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}
+
+/// `cuGraphAddNode` in all its versions.
+fn add_any(
+    node: *mut CUgraphNode,
+    graph: CUgraph,
+    dependencies: Dependencies,
+    params: *mut CUgraphNodeParams,
+) -> Result {
+    let p = take(params)?;
+    if node.is_null() || p.reserved0 != [0; 3] || p.reserved2 != 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let mut state = state();
+    if p.kind == NODE_GRAPH {
+        let p: CUDA_CHILD_GRAPH_NODE_PARAMS = body(&p)?;
+        if !matches!(p.ownership, 0 | 1) {
+            return Err(Status::INVALID_VALUE);
+        }
+        return put(node, state.add_child(graph, dependencies, p.graph, p.ownership == 1)?);
+    }
+    let op = any_op(&state, &p)?;
+    let made = state.add_node(graph, dependencies, op)?;
+    if p.kind == NODE_MEM_ALLOC {
+        let mut inner: CUDA_MEM_ALLOC_NODE_PARAMS = body(&p)?;
+        inner.dptr = address(&state, made)?;
+        let mut p = p;
+        // SAFETY: the body has room for the parameters of every kind.
+        unsafe { p.body.as_mut_ptr().cast::<CUDA_MEM_ALLOC_NODE_PARAMS>().write(inner) };
+        put(params, p)?;
+    }
+    put(node, made)
+}
+
+/// The parameters of one kind.
+fn body<T: std::marker::Copy>(p: &CUgraphNodeParams) -> Result<T> {
+    take(p.body.as_ptr().cast::<T>())
+}
+
+/// The work that parameters of any kind describe, children apart.
+pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
+    match p.kind {
+        NODE_KERNEL => kernel_op(state, &body(p)?),
+        NODE_MEMCPY => {
+            let p: CUDA_MEMCPY_NODE_PARAMS = body(p)?;
+            if p.flags != 0 {
+                return Err(Status::INVALID_VALUE);
+            }
+            if p.copyCtx != 0 {
+                context(state, p.copyCtx)?;
+            }
+            copy_op(&p.copyParams)
+        }
+        NODE_MEMSET => Ok(Op::Fill(Fill::from_parameters(&body(p)?)?)),
+        NODE_HOST => host_op(&body(p)?),
+        NODE_EMPTY => Ok(Op::Empty),
+        NODE_WAIT_EVENT => event(state, body(p)?).map(Op::Wait),
+        NODE_EVENT_RECORD => event(state, body(p)?).map(Op::Record),
+        NODE_MEM_ALLOC => alloc_op(state, &body(p)?),
+        NODE_MEM_FREE => Ok(Op::Free(body(p)?)),
+        kind if kind <= 18 => {
+            crate::call::say_once(format!("graph nodes of type {kind} are not simulated"));
+            Err(Status::NOT_SUPPORTED)
+        }
+        _ => Err(Status::INVALID_VALUE),
+    }
+}
+
+fn event(state: &State, event: CUevent) -> Result<CUevent> {
+    state.events.get(event).map(|_| event).ok_or(Status::INVALID_HANDLE)
+}
+
+/// Gives a node of a definition other work of the same kind.
+fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
+    let mut state = state();
+    let op = make(&state)?;
+    let entry = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
+    if entry.op.kind() != op.kind() || op.is_memory() {
+        return Err(Status::INVALID_VALUE);
+    }
+    entry.op = match (&entry.op, op) {
+        (Op::Kernel(old), Op::Kernel(mut new)) => {
+            new.attributes = old.attributes.clone();
+            Op::Kernel(new)
+        }
+        (_, op) => op,
+    };
+    Ok(())
+}
+
+/// Arrays that the driver owns: the arguments of a kernel node, as its parameters point at them.
+fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PARAMS> {
+    thread_local! {
+        static POINTERS: std::cell::RefCell<(Vec<u8>, Vec<usize>)> =
+            const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
+    }
+    let Op::Kernel(launch) = &state.node(node)?.op else { return Err(Status::INVALID_VALUE) };
+    let function = state.function(launch.function)?;
+    let kernelParams = POINTERS.with_borrow_mut(|(bytes, pointers)| {
+        bytes.clone_from(&launch.parameters);
+        let start = bytes.as_mut_ptr() as usize;
+        *pointers = function.kernel().parameters.iter().map(|&(offset, _)| start + offset).collect();
+        pointers.as_mut_ptr().cast()
+    });
+    Ok(CUDA_KERNEL_NODE_PARAMS {
+        func: launch.function,
+        grid: launch.grid,
+        block: launch.block,
+        sharedMemBytes: launch.shared,
+        kernelParams,
+        extra: std::ptr::null_mut(),
+        kern: 0,
+        ctx: function.context,
+    })
+}
+
+fn copy_params(copy: &Copy) -> CUDA_MEMCPY3D {
+    let host = |end: &crate::op::End| if end.kind == MEMORY_HOST { end.at.start } else { 0 };
+    let device = |end: &crate::op::End| if end.kind == MEMORY_HOST { 0 } else { end.at.start };
+    let rows = |end: &crate::op::End| (end.at.slice / end.at.pitch.max(1)) as usize;
+    CUDA_MEMCPY3D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcMemoryType: copy.from.kind,
+        srcHost: host(&copy.from) as *const _,
+        srcDevice: device(&copy.from),
+        srcArray: 0,
+        reserved0: 0,
+        srcPitch: copy.from.at.pitch as usize,
+        srcHeight: rows(&copy.from),
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstMemoryType: copy.to.kind,
+        dstHost: host(&copy.to) as *mut _,
+        dstDevice: device(&copy.to),
+        dstArray: 0,
+        reserved1: 0,
+        dstPitch: copy.to.at.pitch as usize,
+        dstHeight: rows(&copy.to),
+        WidthInBytes: copy.width as usize,
+        Height: copy.height as usize,
+        Depth: copy.depth as usize,
+    }
+}
+
+driver_calls! {
+    Call fn cuGraphAddKernelNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
+        add(node, graph, (nodes, count), |state| kernel_op(state, &widen(take(params)?)))
+    }
+
+    Call fn cuGraphAddKernelNode_v2(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_KERNEL_NODE_PARAMS) {
+        add(node, graph, (nodes, count), |state| kernel_op(state, &take(params)?))
+    }
+
+    Call fn cuGraphAddMemcpyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMCPY3D, ctx: CUcontext) {
+        add(node, graph, (nodes, count), |state| {
+            context(state, ctx)?;
+            copy_op(&take(params)?)
+        })
+    }
+
+    Call fn cuGraphAddMemsetNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_MEMSET_NODE_PARAMS, ctx: CUcontext) {
+        add(node, graph, (nodes, count), |state| {
+            context(state, ctx)?;
+            Ok(Op::Fill(Fill::from_parameters(&take(params)?)?))
+        })
+    }
+
+    Call fn cuGraphAddHostNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *const CUDA_HOST_NODE_PARAMS) {
+        add(node, graph, (nodes, count), |_| host_op(&take(params)?))
+    }
+
+    Call fn cuGraphAddChildGraphNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, child: CUgraph) {
+        if node.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        let dependencies = dependencies(nodes, NO_DATA, count)?;
+        let made = state().add_child(graph, dependencies, child, false)?;
+        put(node, made)
+    }
+
+    Call fn cuGraphAddEmptyNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize) {
+        add(node, graph, (nodes, count), |_| Ok(Op::Empty))
+    }
+
+    Call fn cuGraphAddEventRecordNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
+        add(node, graph, (nodes, count), |state| event(state, handle).map(Op::Record))
+    }
+
+    Call fn cuGraphAddEventWaitNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, handle: CUevent) {
+        add(node, graph, (nodes, count), |state| event(state, handle).map(Op::Wait))
+    }
+
+    Call fn cuGraphAddMemAllocNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
+        let mut p = take(params)?;
+        add(node, graph, (nodes, count), |state| alloc_op(state, &p))?;
+        p.dptr = address(&state(), take(node)?)?;
+        put(params, p)
+    }
+
+    Call fn cuGraphAddMemFreeNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, dptr: CUdeviceptr) {
+        add(node, graph, (nodes, count), |_| Ok(Op::Free(dptr)))
+    }
+
+    Call fn cuGraphAddNode(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, count: usize, params: *mut CUgraphNodeParams) {
+        add_any(node, graph, dependencies(nodes, NO_DATA, count)?, params)
+    }
+
+    Call fn cuGraphAddNode_v2(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, params: *mut CUgraphNodeParams) {
+        add_any(node, graph, dependencies(nodes, data, count)?, params)
+    }
+
+    Call fn cuGraphAddNode_v3(node: *mut CUgraphNode, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, params: *mut CUgraphNodeParams) {
+        add_any(node, graph, dependencies(nodes, data, count)?, params)
+    }
+
+    Call fn cuGraphNodeSetParams(node: CUgraphNode, params: *mut CUgraphNodeParams) {
+        set(node, |state| any_op(state, &take(params)?))
+    }
+
+    Call fn cuGraphNodeSetParams_v2(node: CUgraphNode, params: *mut CUgraphNodeParams) {
+        set(node, |state| any_op(state, &take(params)?))
+    }
+
+    Call fn cuGraphKernelNodeSetParams(node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS_v1) {
+        set(node, |state| kernel_op(state, &widen(take(params)?)))
+    }
+
+    Call fn cuGraphKernelNodeSetParams_v2(node: CUgraphNode, params: *const CUDA_KERNEL_NODE_PARAMS) {
+        set(node, |state| kernel_op(state, &take(params)?))
+    }
+
+    Call fn cuGraphMemcpyNodeSetParams(node: CUgraphNode, params: *const CUDA_MEMCPY3D) {
+        set(node, |_| copy_op(&take(params)?))
+    }
+
+    Call fn cuGraphMemsetNodeSetParams(node: CUgraphNode, params: *const CUDA_MEMSET_NODE_PARAMS) {
+        set(node, |_| Ok(Op::Fill(Fill::from_parameters(&take(params)?)?)))
+    }
+
+    Call fn cuGraphHostNodeSetParams(node: CUgraphNode, params: *const CUDA_HOST_NODE_PARAMS) {
+        set(node, |_| host_op(&take(params)?))
+    }
+
+    Call fn cuGraphEventRecordNodeSetEvent(node: CUgraphNode, handle: CUevent) {
+        set(node, |state| event(state, handle).map(Op::Record))
+    }
+
+    Call fn cuGraphEventWaitNodeSetEvent(node: CUgraphNode, handle: CUevent) {
+        set(node, |state| event(state, handle).map(Op::Wait))
+    }
+
+    Call fn cuGraphKernelNodeGetParams(node: CUgraphNode, params: *mut CUDA_KERNEL_NODE_PARAMS_v1) {
+        let p = kernel_params(&state(), node)?;
+        put(params, CUDA_KERNEL_NODE_PARAMS_v1 {
+            func: p.func,
+            grid: p.grid,
+            block: p.block,
+            sharedMemBytes: p.sharedMemBytes,
+            kernelParams: p.kernelParams,
+            extra: p.extra,
+        })
+    }
+
+    Call fn cuGraphKernelNodeGetParams_v2(node: CUgraphNode, params: *mut CUDA_KERNEL_NODE_PARAMS) {
+        put(params, kernel_params(&state(), node)?)
+    }
+
+    Call fn cuGraphMemcpyNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEMCPY3D) {
+        match &state().node(node)?.op {
+            Op::Copy(copy) => put(params, copy_params(copy)),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphMemsetNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEMSET_NODE_PARAMS) {
+        match &state().node(node)?.op {
+            Op::Fill(fill) => put(params, fill.to_parameters()),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphHostNodeGetParams(node: CUgraphNode, params: *mut CUDA_HOST_NODE_PARAMS) {
+        match &state().node(node)?.op {
+            Op::Host { function, data } => {
+                put(params, CUDA_HOST_NODE_PARAMS { function: Some(*function), userData: *data as *mut _ })
+            }
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphEventRecordNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
+        match &state().node(node)?.op {
+            Op::Record(found) => put(event, *found),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphEventWaitNodeGetEvent(node: CUgraphNode, event: *mut CUevent) {
+        match &state().node(node)?.op {
+            Op::Wait(found) => put(event, *found),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphMemAllocNodeGetParams(node: CUgraphNode, params: *mut CUDA_MEM_ALLOC_NODE_PARAMS) {
+        match &state().node(node)?.op {
+            Op::Alloc { address, bytes, device } => put(params, CUDA_MEM_ALLOC_NODE_PARAMS {
+                poolProps: CUmemPoolProps {
+                    allocType: ALLOCATION_PINNED,
+                    handleTypes: 0,
+                    location: CUmemLocation { kind: LOCATION_DEVICE, id: *device as i32 },
+                    win32SecurityAttributes: std::ptr::null_mut(),
+                    maxSize: 0,
+                    usage: 0,
+                    reserved: [0; 54],
+                },
+                accessDescs: std::ptr::null(),
+                accessDescCount: 0,
+                bytesize: *bytes as usize,
+                dptr: *address,
+            }),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphMemFreeNodeGetParams(node: CUgraphNode, dptr: *mut CUdeviceptr) {
+        match &state().node(node)?.op {
+            Op::Free(address) => put(dptr, *address),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphKernelNodeSetAttribute(node: CUgraphNode, number: c_uint, value: *const [u64; 8]) {
+        let value = take(value)?;
+        let mut state = state();
+        let entry = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
+        match &mut entry.op {
+            // The others order streams, which a node is in none of.
+            Op::Kernel(launch) if !matches!(number, 0 | 3 | 6 | 7 | 12) && number <= 18 => {
+                launch.attributes.insert(number, value);
+                Ok(())
+            }
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphKernelNodeGetAttribute(node: CUgraphNode, number: c_uint, value: *mut [u64; 8]) {
+        match &state().node(node)?.op {
+            Op::Kernel(launch) if number <= 18 => put(value, launch.attributes.get(&number).copied().unwrap_or_default()),
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+
+    Call fn cuGraphKernelNodeCopyAttributes(to: CUgraphNode, from: CUgraphNode) {
+        let mut state = state();
+        let Op::Kernel(launch) = &state.node(from)?.op else { return Err(Status::INVALID_VALUE) };
+        let attributes = launch.attributes.clone();
+        match &mut state.nodes.get_mut(to).ok_or(Status::INVALID_VALUE)?.op {
+            Op::Kernel(launch) => {
+                launch.attributes = attributes;
+                Ok(())
+            }
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Occupancy: from an H200's limits, at 32 registers a thread.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_int, c_uint};
+
+use super::attributes::MULTIPROCESSORS;
+use crate::call::{driver_calls, put, take};
+use crate::kernel::{MAX_SHARED, MAX_THREADS};
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+use crate::types::{CUfunction, CUlaunchConfig, CUoccupancyB2DSize};
+
+const THREADS: usize = 2048;
+const BLOCKS: usize = 32;
+const SHARED: usize = 228 << 10;
+const RESERVED: usize = 1024;
+
+fn blocks(state: &State, function: CUfunction, block: c_int, shared: usize) -> Result<usize> {
+    let entry = state.function(function)?;
+    if block <= 0 || block as u32 > entry.kernel().max_threads.unwrap_or(MAX_THREADS) {
+        return Err(Status::INVALID_VALUE);
+    }
+    let threads = (block as usize).next_multiple_of(32);
+    let shared = shared.saturating_add(entry.kernel().shared_bytes as usize);
+    if shared > MAX_SHARED as usize {
+        return Ok(0);
+    }
+    Ok((THREADS / threads).min(BLOCKS).min(SHARED / (shared + RESERVED).next_multiple_of(128)))
+}
+
+fn best(
+    grid: *mut c_int,
+    block: *mut c_int,
+    function: CUfunction,
+    of_block: CUoccupancyB2DSize,
+    shared: usize,
+    limit: c_int,
+) -> Result {
+    if limit < 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let most = state().function(function)?.kernel().max_threads.unwrap_or(MAX_THREADS) as c_int;
+    let most = if limit == 0 { most } else { most.min(limit) };
+    let mut found = (0, most.min(32), 0);
+    let mut size = (most + 31) / 32 * 32;
+    while size > 0 {
+        let threads = size.min(most);
+        // SAFETY: the program gave the function for being called so.
+        let shared =
+            of_block.map_or(shared, |of_block| crate::call::outside(|| unsafe { of_block(threads) }));
+        let count = blocks(&state(), function, threads, shared)?;
+        let busy = count * threads as usize;
+        if busy > found.0 {
+            found = (busy, threads, count);
+        }
+        size -= 32;
+    }
+    put(grid, found.2 as c_int * MULTIPROCESSORS)?;
+    put(block, found.1)
+}
+
+driver_calls! {
+    Call fn cuOccupancyMaxActiveBlocksPerMultiprocessor(count: *mut c_int, function: CUfunction, block: c_int, shared: usize) {
+        put(count, blocks(&state(), function, block, shared)? as c_int)
+    }
+
+    Call fn cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(count: *mut c_int, function: CUfunction, block: c_int, shared: usize, flags: c_uint) {
+        if flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(count, blocks(&state(), function, block, shared)? as c_int)
+    }
+
+    Call fn cuOccupancyMaxPotentialBlockSize(grid: *mut c_int, block: *mut c_int, function: CUfunction, of_block: CUoccupancyB2DSize, shared: usize, limit: c_int) {
+        best(grid, block, function, of_block, shared, limit)
+    }
+
+    Call fn cuOccupancyMaxPotentialBlockSizeWithFlags(grid: *mut c_int, block: *mut c_int, function: CUfunction, of_block: CUoccupancyB2DSize, shared: usize, limit: c_int, flags: c_uint) {
+        if flags > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        best(grid, block, function, of_block, shared, limit)
+    }
+
+    Call fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: *mut usize, function: CUfunction, count: c_int, block: c_int) {
+        let state = state();
+        let own = state.function(function)?.kernel().shared_bytes as usize;
+        if count <= 0 || block <= 0 || count as usize > BLOCKS {
+            return Err(Status::INVALID_VALUE);
+        }
+        let each = (SHARED / count as usize).saturating_sub(RESERVED) & !127;
+        put(bytes, each.min(MAX_SHARED as usize).saturating_sub(own))
+    }
+
+    Call fn cuOccupancyMaxPotentialClusterSize(size: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {
+        take(config)?;
+        state().function(function)?;
+        put(size, 8)
+    }
+
+    Call fn cuOccupancyMaxActiveClusters(count: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {
+        let config = take(config)?;
+        let threads = config.block.iter().fold(1u32, |all, &size| all.saturating_mul(size));
+        let each = blocks(&state(), function, c_int::try_from(threads).unwrap_or(0), config.sharedMemBytes as usize)?;
+        put(count, each as c_int * MULTIPROCESSORS / 8)
+    }
+}

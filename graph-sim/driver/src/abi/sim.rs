@@ -1,0 +1,186 @@
+//! What only the simulator has: names and buffers from the program, faults, reports and counts.
+//!
+//! `ANNOTATE.md` documents the calls for other programs; the crate `cuweave-sim` wraps the rest.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_char, c_uint};
+
+use crate::call::{Kind, enter, put, take, take_all};
+use crate::faults;
+use crate::graph::{Buffer, Note};
+use crate::memory;
+use crate::report;
+use crate::state::state;
+use crate::status::{Result, Status};
+use crate::types::{CUdeviceptr, CUgraph, CUgraphNode};
+
+/// The nonce of this build, which the crate `cuweave-sim` of the same build looks for in the library's bytes.
+static NONCE: &str = concat!("cuweave-sim nonce ", env!("CUWEAVE_SIM_NONCE"));
+
+/// The nonce as a number. That it exists tells the simulated driver from a real one.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimNonce() -> u64 {
+    let digits = std::hint::black_box(NONCE).rsplit(' ').next().unwrap_or_default();
+    u64::from_str_radix(digits, 16).unwrap_or(0)
+}
+
+/// The version of the calls that `ANNOTATE.md` documents.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
+    1
+}
+
+/// Whether this library was built without optimisation.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimIsSlow() -> c_uint {
+    c_uint::from(matches!(env!("CUWEAVE_SIM_OPT_LEVEL"), "0" | "1"))
+}
+
+/// A text by its start and length.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Text {
+    start: *const c_char,
+    bytes: usize,
+}
+
+impl Text {
+    fn read(self) -> Result<String> {
+        let bytes = take_all(self.start.cast::<u8>(), self.bytes)?;
+        String::from_utf8(bytes).map_err(|_| Status::INVALID_VALUE)
+    }
+}
+
+/// `CuweaveSimBuffer` of `ANNOTATE.md`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SimBuffer {
+    name: Text,
+    file: Text,
+    line: c_uint,
+    flags: c_uint,
+    address: CUdeviceptr,
+    bytes: u64,
+    users: *const CUgraphNode,
+    count: usize,
+}
+
+/// The flag of a buffer whose life is within the graph.
+const PLANNED: c_uint = 1;
+
+fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
+    Ok(Note { name: name.read()?, file: file.read()?, line })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimNameNode(node: CUgraphNode, name: Text, file: Text, line: c_uint) -> u32 {
+    enter("cuweaveSimNameNode", false, Kind::Basic, || {
+        let note = note(name, file, line)?;
+        state().nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.note = Some(note);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimBuffer) -> u32 {
+    enter("cuweaveSimAddBuffer", false, Kind::Basic, || {
+        let buffer = take(buffer)?;
+        let users = take_all(buffer.users, buffer.count)?;
+        let note = note(buffer.name, buffer.file, buffer.line)?;
+        let mut state = state();
+        for &user in &users {
+            if state.node(user)?.graph != graph {
+                return Err(Status::INVALID_VALUE);
+            }
+        }
+        buffer.address.checked_add(buffer.bytes).ok_or(Status::INVALID_VALUE)?;
+        let planned = buffer.flags & PLANNED != 0;
+        let (address, bytes) = (buffer.address, buffer.bytes);
+        state.graph_mut(graph)?.buffers.push(Buffer { note, address, bytes, planned, users });
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimNameMemory(address: CUdeviceptr, name: Text) -> u32 {
+    enter("cuweaveSimNameMemory", false, Kind::Basic, || state().memory.name(address, name.read()?))
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
+    enter("cuweaveSimSeed", false, Kind::Basic, || {
+        state().seed = seed;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> u32 {
+    enter("cuweaveSimFail", false, Kind::Basic, || {
+        let call = call.read()?;
+        let known = crate::call::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
+        if !known || error == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        faults::add(&call, nth, Status(error));
+        Ok(())
+    })
+}
+
+/// Forgets the faults that have not struck; gives their number.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimClearFaults() -> u64 {
+    faults::clear() as u64
+}
+
+/// Gives each function that was called and how often through a function, one after the other.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimCalls(
+    hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
+    data: *mut u8,
+) -> u32 {
+    enter("cuweaveSimCalls", false, Kind::Basic, || {
+        let hear = hear.ok_or(Status::INVALID_VALUE)?;
+        for (name, count) in faults::calls().into_iter().filter(|call| !call.0.starts_with("cuweave")) {
+            let name = Text { start: name.as_ptr().cast(), bytes: name.len() };
+            // SAFETY: the caller gave the function for being called so; the text lives until it returns.
+            unsafe { hear(data, name, count) };
+        }
+        Ok(())
+    })
+}
+
+/// What lives: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
+    enter("cuweaveSimLive", false, Kind::Basic, || {
+        let state = state();
+        let kept = |kind| !matches!(kind, memory::Kind::Variable | memory::Kind::Constant);
+        let allocations = state.memory.iter().filter(|found| kept(found.kind)).count();
+        let bytes: u64 = state.memory.iter().filter(|found| kept(found.kind)).map(|found| found.size).sum();
+        let (graphs, nodes, execs) = (state.graphs.len(), state.nodes.len(), state.execs.len());
+        let (events, streams, modules) = (state.events.len(), state.streams.len(), state.modules.len());
+        let all = [graphs, nodes, execs, events, streams, modules, allocations].map(|count| count as u64);
+        put(counts, [all[0], all[1], all[2], all[3], all[4], all[5], all[6], bytes])
+    })
+}
+
+/// Gives the reports through a function, one after the other: kind, error, nodes joined by line ends, and words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimReports(
+    forget: c_uint,
+    hear: Option<unsafe extern "C" fn(*mut u8, Text, c_uint, Text, Text)>,
+    data: *mut u8,
+) -> u32 {
+    enter("cuweaveSimReports", false, Kind::Basic, || {
+        let hear = hear.ok_or(Status::INVALID_VALUE)?;
+        for report in report::reports(forget != 0) {
+            let nodes = report.nodes.join("\n");
+            let text = |text: &str| Text { start: text.as_ptr().cast(), bytes: text.len() };
+            // SAFETY: the caller gave the function for being called so; the texts live until it returns.
+            unsafe { hear(data, text(report.kind), report.status.0, text(&nodes), text(&report.text)) };
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,332 @@
+//! Streams, events, captures and functions of the program in streams.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_int, c_uint, c_void};
+use std::time::Instant;
+
+use crate::call::{driver_calls, offer, put, take_all};
+use crate::capture::{ACTIVE, NONE, exchange_mode};
+use crate::graph::edit::full;
+use crate::op::Op;
+use crate::state::{Event, State, Stream, state};
+use crate::status::{Result, Status};
+use crate::stream::enqueue;
+use crate::types::{
+    CUcontext, CUdevice, CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUhostFn, CUstream, STREAM_LEGACY,
+    STREAM_PER_THREAD,
+};
+
+fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
+    if stream.is_null() || flags & !1 != 0 {
+        return Err(Status::INVALID_VALUE);
+    }
+    let mut state = state();
+    let context = state.current()?;
+    let priority = priority.clamp(-5, 0);
+    put(stream, state.streams.insert(Stream { context, flags, priority }))
+}
+
+fn record(state: &mut State, event: CUevent, stream: CUstream) -> Result {
+    state.stream_context(stream)?;
+    state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
+    let captured = state.capture_record(stream);
+    let entry = state.events.get_mut(event).ok_or(Status::INVALID_HANDLE)?;
+    if captured.is_none() {
+        entry.recorded = Some(Instant::now());
+    }
+    entry.captured = captured;
+    Ok(())
+}
+
+fn elapsed(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Result {
+    const NO_TIMING: u32 = 2;
+    let state = state();
+    let (start, end) = (state.events.get(start), state.events.get(end));
+    let (start, end) = (start.ok_or(Status::INVALID_HANDLE)?, end.ok_or(Status::INVALID_HANDLE)?);
+    if (start.flags | end.flags) & NO_TIMING != 0 {
+        return Err(Status::INVALID_HANDLE);
+    }
+    let (Some(start), Some(end)) = (start.recorded, end.recorded) else { return Err(Status::INVALID_HANDLE) };
+    let seconds = if end >= start { (end - start).as_secs_f32() } else { -(start - end).as_secs_f32() };
+    put(milliseconds, seconds * 1000.0)
+}
+
+/// The answers about a stream's capture, in the order of the call's third version.
+fn capture_info(
+    stream: CUstream,
+    status: *mut c_uint,
+    id: *mut u64,
+    graph: *mut CUgraph,
+    nodes: *mut *const CUgraphNode,
+    edges: *mut *const CUgraphEdgeData,
+    count: *mut usize,
+) -> Result {
+    thread_local! {
+        // The arrays belong to the driver; they last until the thread asks again.
+        static ARRAYS: std::cell::RefCell<(Vec<u64>, Vec<CUgraphEdgeData>)> =
+            const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
+    }
+    let mut state = state();
+    state.stream_context(stream)?;
+    let (code, number) = state.capture_status(stream);
+    put(status, code)?;
+    if code == NONE {
+        return Ok(());
+    }
+    offer(id, number);
+    if code != ACTIVE {
+        return Ok(());
+    }
+    let Some(capture) = state.capture_of(stream) else { return Ok(()) };
+    offer(graph, capture.graph);
+    let last = capture.streams.get(&stream).cloned().unwrap_or_default();
+    offer(count, last.len());
+    ARRAYS.with_borrow_mut(|arrays| {
+        *arrays = last.into_iter().unzip();
+        offer(nodes, arrays.0.as_ptr());
+        offer(edges, arrays.1.as_ptr());
+    });
+    Ok(())
+}
+
+fn update_capture(stream: CUstream, nodes: *mut CUgraphNode, count: usize, flags: c_uint) -> Result {
+    let nodes = take_all(nodes, count)?;
+    let mut state = state();
+    let graph = state.capture_of(stream).ok_or(Status::ILLEGAL_STATE)?.graph;
+    for &node in &nodes {
+        if state.node(node)?.graph != graph {
+            return Err(Status::INVALID_VALUE);
+        }
+    }
+    let last = state.capture_of(stream).and_then(|capture| capture.streams.get_mut(&stream));
+    let last = last.ok_or(Status::ILLEGAL_STATE)?;
+    if flags == 1 {
+        last.clear();
+    }
+    for node in full(&nodes) {
+        if !last.iter().any(|known| known.0 == node.0) {
+            last.push(node);
+        }
+    }
+    Ok(())
+}
+
+driver_calls! {
+    Call fn cuStreamCreate(stream: *mut CUstream, flags: c_uint) { create(stream, flags, 0) }
+
+    Call fn cuStreamCreateWithPriority(stream: *mut CUstream, flags: c_uint, priority: c_int) {
+        create(stream, flags, priority)
+    }
+
+    Release fn cuStreamDestroy_v2(stream: CUstream) {
+        let mut state = state();
+        if matches!(stream, 0 | STREAM_LEGACY | STREAM_PER_THREAD) {
+            return Err(Status::INVALID_HANDLE);
+        }
+        state.streams.remove(stream).ok_or(Status::INVALID_HANDLE)?;
+        if let Some(capture) = state.capture_of(stream) {
+            capture.broken = true;
+        }
+        Ok(())
+    }
+
+    Call fn cuStreamSynchronize(stream: CUstream) {
+        let mut state = state();
+        state.stream_context(stream)?;
+        state.not_captured(stream)
+    }
+
+    Call fn cuStreamQuery(stream: CUstream) {
+        let mut state = state();
+        state.stream_context(stream)?;
+        state.not_captured(stream)
+    }
+
+    Call fn cuStreamWaitEvent(stream: CUstream, event: CUevent, flags: c_uint) {
+        if flags & !1 != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let mut state = state();
+        state.stream_context(stream)?;
+        let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
+        let (captured, recorded) = (entry.captured.clone(), entry.recorded.is_some());
+        if flags & 1 != 0 && state.capture_of(stream).is_some() {
+            return state.capture(stream, &Op::Wait(event)).map(drop);
+        }
+        if !recorded && captured.is_none() {
+            // An event that was never recorded is nothing to wait for.
+            return Ok(());
+        }
+        // Work is done as it is enqueued: there is nothing left to wait for.
+        state.capture_wait(stream, captured).map(drop)
+    }
+
+    Call fn cuStreamGetFlags(stream: CUstream, flags: *mut c_uint) {
+        let state = state();
+        state.stream_context(stream)?;
+        put(flags, state.streams.get(stream).map_or(0, |stream| stream.flags))
+    }
+
+    Call fn cuStreamGetPriority(stream: CUstream, priority: *mut c_int) {
+        let state = state();
+        state.stream_context(stream)?;
+        put(priority, state.streams.get(stream).map_or(0, |stream| stream.priority))
+    }
+
+    Call fn cuStreamGetId(stream: CUstream, id: *mut u64) {
+        state().stream_context(stream)?;
+        put(id, stream)
+    }
+
+    Call fn cuStreamGetCtx(stream: CUstream, pctx: *mut CUcontext) {
+        let context = state().stream_context(stream)?;
+        put(pctx, context)
+    }
+
+    Call fn cuStreamGetDevice(stream: CUstream, device: *mut CUdevice) {
+        let state = state();
+        let context = state.stream_context(stream)?;
+        put(device, state.context(context)?.device as CUdevice)
+    }
+
+    Call fn cuStreamAddCallback(stream: CUstream, callback: Option<unsafe extern "C" fn(CUstream, c_uint, *mut c_void)>, data: *mut c_void, flags: c_uint) {
+        let callback = callback.ok_or(Status::INVALID_VALUE)?;
+        let mut state = state();
+        state.stream_context(stream)?;
+        state.not_captured(stream)?;
+        if flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        drop(state);
+        // SAFETY: the program gave the function for being called so.
+        crate::call::outside(|| unsafe { callback(stream, 0, data) });
+        Ok(())
+    }
+
+    Call fn cuLaunchHostFunc(stream: CUstream, function: CUhostFn, data: *mut c_void) {
+        let function = function.ok_or(Status::INVALID_VALUE)?;
+        enqueue(stream, &Op::Host { function, data: data as usize })
+    }
+
+    Call fn cuLaunchHostFunc_v2(stream: CUstream, function: CUhostFn, data: *mut c_void, mode: c_uint) {
+        let function = function.ok_or(Status::INVALID_VALUE)?;
+        if mode > 1 {
+            return Err(Status::INVALID_VALUE);
+        }
+        enqueue(stream, &Op::Host { function, data: data as usize })
+    }
+
+    Call fn cuEventCreate(event: *mut CUevent, flags: c_uint) {
+        if event.is_null() || flags & !7 != 0 || (flags & 4 != 0 && flags & 2 == 0) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let mut state = state();
+        let context = state.current()?;
+        put(event, state.events.insert(Event { context, flags, recorded: None, captured: None }))
+    }
+
+    Release fn cuEventDestroy_v2(event: CUevent) {
+        state().events.remove(event).map(drop).ok_or(Status::INVALID_HANDLE)
+    }
+
+    Call fn cuEventRecord(event: CUevent, stream: CUstream) {
+        record(&mut state(), event, stream)
+    }
+
+    Call fn cuEventRecordWithFlags(event: CUevent, stream: CUstream, flags: c_uint) {
+        let mut state = state();
+        if flags & !1 != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        if flags & 1 != 0 && state.capture_of(stream).is_some() {
+            state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
+            return state.capture(stream, &Op::Record(event)).map(drop);
+        }
+        record(&mut state, event, stream)
+    }
+
+    Call fn cuEventQuery(event: CUevent) {
+        let state = state();
+        let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
+        if entry.captured.is_some() { Err(Status::CAPTURED_EVENT) } else { Ok(()) }
+    }
+
+    Call fn cuEventSynchronize(event: CUevent) {
+        let state = state();
+        let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
+        if entry.captured.is_some() { Err(Status::CAPTURED_EVENT) } else { Ok(()) }
+    }
+
+    Call fn cuEventElapsedTime(milliseconds: *mut f32, start: CUevent, end: CUevent) {
+        elapsed(milliseconds, start, end)
+    }
+
+    Call fn cuEventElapsedTime_v2(milliseconds: *mut f32, start: CUevent, end: CUevent) {
+        elapsed(milliseconds, start, end)
+    }
+
+    Call fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) {
+        let wanted = crate::call::take(mode)?;
+        if wanted > 2 {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(mode, exchange_mode(wanted))
+    }
+
+    Call fn cuStreamBeginCapture_v2(stream: CUstream, mode: c_uint) {
+        if mode > 2 {
+            return Err(Status::INVALID_VALUE);
+        }
+        state().begin_capture(stream, mode, None)
+    }
+
+    Call fn cuStreamBeginCaptureToGraph(stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, mode: c_uint) {
+        let nodes = take_all(nodes, count)?;
+        if mode > 2 || !data.is_null() && take_all(data, count)?.iter().any(|data| *data != CUgraphEdgeData::default()) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let mut state = state();
+        for &node in &nodes {
+            if state.node(node)?.graph != graph {
+                return Err(Status::INVALID_VALUE);
+            }
+        }
+        state.begin_capture(stream, mode, Some((graph, full(&nodes))))
+    }
+
+    Call fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) {
+        let ended = state().end_capture(stream);
+        if ended.is_err() {
+            offer(graph, 0);
+        }
+        put(graph, ended?)
+    }
+
+    Call fn cuStreamIsCapturing(stream: CUstream, status: *mut c_uint) {
+        let mut state = state();
+        state.stream_context(stream)?;
+        let (code, _) = state.capture_status(stream);
+        put(status, code)
+    }
+
+    Call fn cuStreamGetCaptureInfo(stream: CUstream, status: *mut c_uint, id: *mut u64) {
+        capture_info(stream, status, id, std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut())
+    }
+
+    Call fn cuStreamGetCaptureInfo_v2(stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph, nodes: *mut *const CUgraphNode, count: *mut usize) {
+        capture_info(stream, status, id, graph, nodes, std::ptr::null_mut(), count)
+    }
+
+    Call fn cuStreamGetCaptureInfo_v3(stream: CUstream, status: *mut c_uint, id: *mut u64, graph: *mut CUgraph, nodes: *mut *const CUgraphNode, edges: *mut *const CUgraphEdgeData, count: *mut usize) {
+        capture_info(stream, status, id, graph, nodes, edges, count)
+    }
+
+    Call fn cuStreamUpdateCaptureDependencies(stream: CUstream, nodes: *mut CUgraphNode, count: usize, flags: c_uint) {
+        update_capture(stream, nodes, count, flags)
+    }
+
+    Call fn cuStreamUpdateCaptureDependencies_v2(stream: CUstream, nodes: *mut CUgraphNode, _data: *const CUgraphEdgeData, count: usize, flags: c_uint) {
+        update_capture(stream, nodes, count, flags)
+    }
+}

@@ -1,0 +1,396 @@
+//! The definition of a graph: nodes, edges, and the rules about them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Graph, Node, Owner, place};
+use crate::config::config;
+use crate::log;
+use crate::op::Op;
+use crate::state::State;
+use crate::status::{Result, Status};
+use crate::types::CUgraphEdgeData;
+
+/// A node's dependencies: the nodes, and what their edges carry.
+pub type Dependencies = Vec<(u64, CUgraphEdgeData)>;
+
+/// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
+const PROGRAMMATIC: u8 = 1;
+
+/// An edge that is complete order, as almost all are.
+pub fn full(nodes: &[u64]) -> Dependencies {
+    nodes.iter().map(|&node| (node, CUgraphEdgeData::default())).collect()
+}
+
+impl State {
+    /// A graph's entry.
+    pub fn graph(&self, graph: u64) -> Result<&Graph> {
+        self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// A graph's entry.
+    pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
+        self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// A node's entry.
+    pub fn node(&self, node: u64) -> Result<&Node> {
+        self.nodes.get(node).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// An empty graph.
+    pub fn create_graph(&mut self) -> u64 {
+        let id = self.id();
+        self.graphs.insert(Graph {
+            nodes: Vec::new(),
+            place: place::Placement::default(),
+            owner: Owner::Program,
+            execs: 0,
+            objects: Vec::new(),
+            original: 0,
+            buffers: Vec::new(),
+            id,
+        })
+    }
+
+    fn check_dependencies(&self, graph: u64, dependencies: &Dependencies, to: Option<&Op>) -> Result {
+        let mut seen = BTreeSet::new();
+        for &(node, data) in dependencies {
+            let entry = self.node(node)?;
+            if entry.graph != graph || !seen.insert(node) {
+                let what = "a dependency that is of another graph, or there twice";
+                return Err(log::say(Status::INVALID_VALUE, what));
+            }
+            check_edge(&entry.op, data, to)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a node. The work of an alloc node is completed here: its address is chosen.
+    pub fn add_node(&mut self, graph: u64, dependencies: Dependencies, op: Op) -> Result<u64> {
+        self.graph(graph)?;
+        self.check_dependencies(graph, &dependencies, Some(&op))?;
+        if op.is_memory() && matches!(self.graph(graph)?.owner, Owner::Cloned(_) | Owner::Moved(_)) {
+            return Err(log::say(Status::NOT_SUPPORTED, "a memory node for a graph that is a child"));
+        }
+        let mut freed = place::Row::default();
+        for (node, _) in &dependencies {
+            freed.join(&self.node(*node)?.freed);
+        }
+        let op = match op {
+            Op::Free(address) => {
+                freed.insert(self.plan_free(graph, address)?);
+                op
+            }
+            op => op,
+        };
+        let local = self
+            .graph(graph)?
+            .nodes
+            .last()
+            .map_or(Ok(0), |&last| self.node(last).map(|last| last.local + 1))?;
+        let before: Vec<u64> = dependencies.iter().map(|dependency| dependency.0).collect();
+        let entry =
+            Node { graph, op, dependencies, dependents: Vec::new(), freed, note: None, original: 0, local };
+        let node = self.nodes.insert(entry);
+        if let Err(status) = self.plan_allocation(graph, node) {
+            self.nodes.remove(node);
+            return Err(status);
+        }
+        for before in before {
+            if let Some(before) = self.nodes.get_mut(before) {
+                before.dependents.push(node);
+            }
+        }
+        self.graph_mut(graph)?.nodes.push(node);
+        Ok(node)
+    }
+
+    fn plan_allocation(&mut self, graph: u64, node: u64) -> Result {
+        let State { graphs, nodes, memory, .. } = self;
+        let graph = graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)?;
+        let entry = nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
+        if let Op::Alloc { address, bytes, .. } = &mut entry.op {
+            if *bytes == 0 {
+                return Err(log::say(Status::INVALID_VALUE, "an allocation of 0 bytes"));
+            }
+            if *bytes > crate::memory::TOTAL {
+                return Err(Status::OUT_OF_MEMORY);
+            }
+            *address = graph.place.allocate(memory, *bytes, node, &entry.freed, config().reuse)?;
+        }
+        Ok(())
+    }
+
+    /// Notes a free node of a graph: for the graph's own allocation, or for one that another graph leaves.
+    fn plan_free(&mut self, graph: u64, address: u64) -> Result<usize> {
+        let no = |what: &str| log::say(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
+        if self.graph(graph)?.place.can_free(address) {
+            return Ok(self.graph_mut(graph)?.place.free(address));
+        }
+        if self.graph(graph)?.place.can_free_elsewhere(address) {
+            return Err(no("which a node of another graph frees"));
+        }
+        let owner = self.graphs.iter().find(|(_, other)| other.place.can_free_elsewhere(address));
+        if let Some(owner) = owner.map(|(owner, _)| owner) {
+            self.graph_mut(owner)?.place.free_elsewhere(address, true);
+        } else {
+            // The graph may be gone while its allocation lives.
+            let left = self.memory.at(address);
+            if !left.is_some_and(|found| matches!(found.kind, crate::memory::Kind::Graph(node) if self.nodes.get(node).is_none())) {
+                return Err(no("where no alloc node's allocation is that no node frees yet"));
+            }
+        }
+        Ok(self.graph_mut(graph)?.place.free(address))
+    }
+
+    /// Whether a graph has memory nodes, its children's counted in.
+    pub fn has_memory(&self, graph: u64) -> bool {
+        self.any_node(graph, Op::is_memory)
+    }
+
+    /// Whether any node of a graph or of its children is such.
+    pub fn any_node(&self, graph: u64, is: impl Fn(&Op) -> bool) -> bool {
+        let mut graphs = vec![graph];
+        while let Some(graph) = graphs.pop() {
+            for &node in self.graphs.get(graph).map_or(&[][..], |graph| &graph.nodes) {
+                let Some(node) = self.nodes.get(node) else { continue };
+                if is(&node.op) {
+                    return true;
+                }
+                if let Op::Child(child) = node.op {
+                    graphs.push(child);
+                }
+            }
+        }
+        false
+    }
+
+    /// Adds edges, given by their ends.
+    pub fn add_edges(&mut self, graph: u64, edges: &[(u64, u64, CUgraphEdgeData)]) -> Result {
+        self.graph(graph)?;
+        let mut seen = BTreeSet::new();
+        for &(from, to, data) in edges {
+            let (first, second) = (self.node(from)?, self.node(to)?);
+            let known = second.dependencies.iter().any(|dependency| dependency.0 == from);
+            if first.graph != graph
+                || second.graph != graph
+                || from == to
+                || known
+                || !seen.insert((from, to))
+            {
+                return Err(Status::INVALID_VALUE);
+            }
+            check_edge(&first.op, data, Some(&second.op))?;
+        }
+        for &(from, to, data) in edges {
+            if let Some(first) = self.nodes.get_mut(from) {
+                first.dependents.push(to);
+            }
+            if let Some(second) = self.nodes.get_mut(to) {
+                second.dependencies.push((from, data));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes edges away.
+    pub fn remove_edges(&mut self, graph: u64, edges: &[(u64, u64, CUgraphEdgeData)]) -> Result {
+        self.graph(graph)?;
+        if !edges.is_empty() && self.has_memory(graph) {
+            return Err(log::say(
+                Status::NOT_SUPPORTED,
+                "edges of a graph with memory nodes cannot be removed",
+            ));
+        }
+        for &(from, to, data) in edges {
+            let known = self.node(to)?.dependencies.contains(&(from, data));
+            if self.node(from)?.graph != graph || self.node(to)?.graph != graph || !known {
+                return Err(Status::INVALID_VALUE);
+            }
+        }
+        for &(from, to, _) in edges {
+            if let Some(first) = self.nodes.get_mut(from) {
+                first.dependents.retain(|&node| node != to);
+            }
+            if let Some(second) = self.nodes.get_mut(to) {
+                second.dependencies.retain(|dependency| dependency.0 != from);
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a node, and its edges with it.
+    pub fn destroy_node(&mut self, node: u64) -> Result {
+        let graph = self.node(node)?.graph;
+        if self.has_memory(graph) {
+            return Err(log::say(
+                Status::NOT_SUPPORTED,
+                "nodes of a graph with memory nodes cannot be destroyed",
+            ));
+        }
+        let entry = self.nodes.remove(node).ok_or(Status::INVALID_VALUE)?;
+        for (before, _) in entry.dependencies {
+            if let Some(before) = self.nodes.get_mut(before) {
+                before.dependents.retain(|&other| other != node);
+            }
+        }
+        for after in entry.dependents {
+            if let Some(after) = self.nodes.get_mut(after) {
+                after.dependencies.retain(|dependency| dependency.0 != node);
+            }
+        }
+        self.graph_mut(graph)?.nodes.retain(|&other| other != node);
+        if let Op::Child(child) = entry.op {
+            self.remove_graph(child);
+        }
+        Ok(())
+    }
+
+    /// A copy of a graph; nodes of the copy know their originals.
+    pub fn clone_graph(&mut self, graph: u64) -> Result<u64> {
+        if self.has_memory(graph) {
+            return Err(log::say(Status::NOT_SUPPORTED, "a graph with memory nodes cannot be cloned"));
+        }
+        let top = self.create_graph();
+        let mut work = vec![(graph, top)];
+        while let Some((from, to)) = work.pop() {
+            let source = self.graph(from)?;
+            let (nodes, objects, buffers) =
+                (source.nodes.clone(), source.objects.clone(), source.buffers.clone());
+            let mut images = BTreeMap::new();
+            for &node in &nodes {
+                let entry = self.node(node)?;
+                let (mut op, note, local) = (entry.op.clone(), entry.note.clone(), entry.local);
+                if let Op::Child(child) = &mut op {
+                    let inner = self.create_graph();
+                    work.push((*child, inner));
+                    *child = inner;
+                }
+                let inner = if let Op::Child(inner) = op { inner } else { 0 };
+                let image = self.nodes.insert(Node {
+                    graph: to,
+                    op,
+                    dependencies: Vec::new(),
+                    dependents: Vec::new(),
+                    freed: place::Row::default(),
+                    note,
+                    original: node,
+                    local,
+                });
+                if let Some(inner) = self.graphs.get_mut(inner) {
+                    inner.owner = Owner::Cloned(image);
+                }
+                images.insert(node, image);
+            }
+            let image_of = |node: &u64| images.get(node).copied().unwrap_or(0);
+            for (&node, &image) in &images {
+                let entry = self.node(node)?;
+                let before: Dependencies =
+                    entry.dependencies.iter().map(|(n, data)| (image_of(n), *data)).collect();
+                let after: Vec<u64> = entry.dependents.iter().map(image_of).collect();
+                if let Some(entry) = self.nodes.get_mut(image) {
+                    (entry.dependencies, entry.dependents) = (before, after);
+                }
+            }
+            for &(object, count) in &objects {
+                if let Some(object) = self.objects.get_mut(object) {
+                    object.references += count;
+                }
+            }
+            let copy = self.graph_mut(to)?;
+            copy.nodes = nodes.iter().map(image_of).collect();
+            copy.original = from;
+            copy.objects = objects;
+            copy.buffers = buffers;
+            for buffer in &mut copy.buffers {
+                buffer.users.iter_mut().for_each(|user| *user = image_of(user));
+            }
+        }
+        Ok(top)
+    }
+
+    /// Adds a child node: a clone of the graph, or the graph itself.
+    pub fn add_child(
+        &mut self,
+        graph: u64,
+        dependencies: Dependencies,
+        child: u64,
+        moved: bool,
+    ) -> Result<u64> {
+        self.check_dependencies(graph, &dependencies, None)?;
+        let inner = self.graph(child)?;
+        if child == graph || (moved && (inner.owner != Owner::Program || inner.execs > 0)) {
+            return Err(Status::INVALID_VALUE);
+        }
+        if !moved && self.has_memory(child) {
+            let what = "a graph with memory nodes can only be moved into a child node";
+            return Err(log::say(Status::NOT_SUPPORTED, what));
+        }
+        let inner = if moved { child } else { self.clone_graph(child)? };
+        let node = self.add_node(graph, dependencies, Op::Child(inner))?;
+        let owner = if moved { Owner::Moved(node) } else { Owner::Cloned(node) };
+        self.graph_mut(inner)?.owner = owner;
+        Ok(node)
+    }
+
+    /// Ends a graph of the program's.
+    pub fn destroy_graph(&mut self, graph: u64) -> Result {
+        if self.graph(graph)?.owner != Owner::Program {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.remove_graph(graph);
+        Ok(())
+    }
+
+    /// Ends a graph, its children with it.
+    pub fn remove_graph(&mut self, graph: u64) {
+        let mut work = vec![graph];
+        while let Some(graph) = work.pop() {
+            let Some(entry) = self.graphs.remove(graph) else { continue };
+            for node in entry.nodes {
+                match self.nodes.remove(node).map(|node| node.op) {
+                    Some(Op::Child(child)) => work.push(child),
+                    Some(Op::Free(address)) => {
+                        for (_, other) in self.graphs.iter_mut() {
+                            if other.place.can_free_elsewhere(address) {
+                                other.place.free_elsewhere(address, false);
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            entry.place.ranges().iter().for_each(|&start| self.memory.release(start));
+            for (object, count) in entry.objects {
+                self.drop_references(object, count);
+            }
+        }
+    }
+
+    /// Takes references from a user object; the last one ends it.
+    pub fn drop_references(&mut self, object: u64, count: u64) {
+        let Some(entry) = self.objects.get_mut(object) else { return };
+        entry.references = entry.references.saturating_sub(count);
+        if entry.references == 0
+            && let Some(object) = self.objects.remove(object)
+            && let Some(destroy) = object.destroy
+        {
+            // SAFETY: the program gave the function for being called so, once. It may not call the driver, so
+            // that the lock may stay held.
+            crate::call::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
+        }
+    }
+}
+
+/// The rules of what an edge carries. `to` is unknown for edges into nodes that are being made.
+fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
+    let kernels = matches!(from, Op::Kernel(_)) && to.is_none_or(|to| matches!(to, Op::Kernel(_)));
+    let programmatic = data.kind == PROGRAMMATIC;
+    let ports = match data.from_port {
+        0 => !programmatic,
+        1 | 2 => kernels && programmatic,
+        _ => false,
+    };
+    let valid = data.kind <= PROGRAMMATIC && ports && data.to_port == 0 && data.reserved == [0; 5];
+    if valid { Ok(()) } else { Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry")) }
+}

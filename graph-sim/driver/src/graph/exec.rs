@@ -1,0 +1,400 @@
+//! Instances of graphs: a flat copy of the nodes, children's included, that launches run and updates change.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use super::schedule::{self, Precedence};
+use super::{Buffer, Note};
+use crate::log;
+use crate::op::Op;
+use crate::state::State;
+use crate::status::{Result, Status};
+use crate::types::{
+    CUgraphEdgeData, INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY,
+    INSTANTIATE_UPLOAD,
+};
+
+/// `CU_GRAPH_EXEC_UPDATE_*`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)]
+pub enum Update {
+    Success = 0,
+    TopologyChanged = 2,
+    NodeTypeChanged = 3,
+    ParametersChanged = 5,
+    NotSupported = 6,
+}
+
+/// A node of an instance.
+#[derive(Clone)]
+pub struct ExecNode {
+    /// The node of the definition.
+    pub node: u64,
+    /// What it does.
+    pub op: Op,
+    /// Whether it does it.
+    pub enabled: bool,
+    /// What the program calls it.
+    pub note: Option<Note>,
+    /// The order of its making, for names of nodes that have none.
+    pub local: u64,
+}
+
+impl ExecNode {
+    /// Its name, in words.
+    pub fn describe(&self, state: &State) -> String {
+        if let Some(note) = &self.note {
+            return note.describe();
+        }
+        match &self.op {
+            Op::Kernel(launch) => {
+                let kernel = state.functions.get(launch.function).map_or("?", |function| function.name());
+                format!("#{} (kernel `{kernel}`)", self.local)
+            }
+            op => format!("#{} ({})", self.local, op.word()),
+        }
+    }
+}
+
+/// The shape of an instance, which no update changes.
+pub struct Shape {
+    /// For each node those before it.
+    pub predecessors: Vec<Vec<usize>>,
+    /// For each node those whose edge to it is complete order, for [`Shape::precedence`].
+    full: Vec<Vec<usize>>,
+    precedence: OnceLock<Precedence>,
+    /// Where each node of the definition is; a child node stands for its own mark and is not here.
+    pub index: BTreeMap<u64, usize>,
+    /// For each child node of the definition, its graph.
+    pub children: BTreeMap<u64, u64>,
+    /// What the program told us of buffers, nodes by their place here.
+    pub buffers: Vec<(Buffer, Vec<usize>)>,
+}
+
+impl Shape {
+    /// A shape of complete edges, for tests.
+    #[cfg(test)]
+    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
+        let (full, precedence) = (predecessors.clone(), OnceLock::new());
+        let (index, children) = (BTreeMap::new(), BTreeMap::new());
+        Shape { predecessors, full, precedence, index, children, buffers }
+    }
+
+    /// Which nodes precede which.
+    pub fn precedence(&self) -> &Precedence {
+        self.precedence.get_or_init(|| {
+            let order = schedule::order(&self.predecessors, None).unwrap_or_default();
+            Precedence::new(&self.full, &order)
+        })
+    }
+}
+
+/// An instance of a graph.
+pub struct Exec {
+    /// The graph, which may be gone.
+    pub graph: u64,
+    /// The flags of its making.
+    pub flags: u64,
+    /// Its nodes.
+    pub nodes: Vec<ExecNode>,
+    /// Its shape.
+    pub shape: Arc<Shape>,
+    /// Ranges of addresses that it keeps.
+    pub ranges: Vec<u64>,
+    /// How often it was launched.
+    pub launches: u64,
+    /// The seed of its schedules apart from the program's.
+    pub salt: u64,
+    /// User objects that it holds, with the number of references.
+    pub objects: Vec<(u64, u64)>,
+    /// Its number.
+    pub id: u64,
+}
+
+impl Exec {
+    /// The node of the definition's node.
+    pub fn find(&mut self, node: u64) -> Result<&mut ExecNode> {
+        let at = *self.shape.index.get(&node).ok_or(Status::INVALID_VALUE)?;
+        self.nodes.get_mut(at).ok_or(Status::INVALID_VALUE)
+    }
+}
+
+/// Why an instantiation failed: the error, `CUgraphInstantiateResult`, and the node.
+pub struct Refusal(pub Status, pub u32, pub u64);
+
+const RESULT_ERROR: u32 = 1;
+const RESULT_STRUCTURE: u32 = 2;
+const RESULT_OPERATION: u32 = 3;
+
+impl State {
+    /// An instance's entry.
+    pub fn exec(&self, exec: u64) -> Result<&Exec> {
+        self.execs.get(exec).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// An instance's entry.
+    pub fn exec_mut(&mut self, exec: u64) -> Result<&mut Exec> {
+        self.execs.get_mut(exec).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Makes an instance.
+    pub fn instantiate(&mut self, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
+        let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
+        let Ok(entry) = self.graph(graph) else {
+            return Err(Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0));
+        };
+        let known = INSTANTIATE_AUTO_FREE
+            | INSTANTIATE_UPLOAD
+            | INSTANTIATE_DEVICE_LAUNCH
+            | INSTANTIATE_NODE_PRIORITY;
+        if flags & !known != 0 || flags & INSTANTIATE_AUTO_FREE != 0 && flags & INSTANTIATE_DEVICE_LAUNCH != 0
+        {
+            return refuse(Status::INVALID_VALUE, "instantiation flags that do not go together");
+        }
+        if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
+            return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
+        }
+        if entry.owner != super::Owner::Program {
+            return refuse(Status::INVALID_VALUE, "a child graph cannot be instantiated by itself");
+        }
+        if entry.execs > 0 && self.has_memory(graph) {
+            let what = "a graph with memory nodes can have one instance at a time";
+            return refuse(Status::NOT_SUPPORTED, what);
+        }
+        let (nodes, shape) = self.flatten(graph)?;
+        let ranges = self.ranges_of(graph);
+        ranges.iter().for_each(|&start| self.memory.hold(start));
+        let objects = self.graph(graph).map_or(Vec::new(), |graph| graph.objects.clone());
+        for &(object, count) in &objects {
+            if let Some(object) = self.objects.get_mut(object) {
+                object.references += count;
+            }
+        }
+        if let Ok(entry) = self.graph_mut(graph) {
+            entry.execs += 1;
+        }
+        let id = self.id();
+        let salt = nodes.len() as u64;
+        let shape = Arc::new(shape);
+        Ok(self.execs.insert(Exec { graph, flags, nodes, shape, ranges, launches: 0, salt, objects, id }))
+    }
+
+    fn ranges_of(&self, graph: u64) -> Vec<u64> {
+        let mut ranges = Vec::new();
+        let mut work = vec![graph];
+        while let Some(graph) = work.pop() {
+            let Some(entry) = self.graphs.get(graph) else { continue };
+            ranges.extend_from_slice(entry.place.ranges());
+            let ops = entry.nodes.iter().filter_map(|&node| self.nodes.get(node));
+            work.extend(
+                ops.filter_map(|node| if let Op::Child(child) = node.op { Some(child) } else { None }),
+            );
+        }
+        ranges
+    }
+
+    /// The nodes of a graph and of its children, a child node becoming an empty node before its graph's roots and
+    /// another behind its leaves.
+    fn flatten(&self, top: u64) -> std::result::Result<(Vec<ExecNode>, Shape), Refusal> {
+        let wrong = || Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0);
+        let mut nodes: Vec<ExecNode> = Vec::new();
+        let mut predecessors: Vec<Vec<usize>> = Vec::new();
+        let mut full: Vec<Vec<usize>> = Vec::new();
+        let (mut index, mut children) = (BTreeMap::new(), BTreeMap::new());
+        let mut buffers: Vec<Buffer> = Vec::new();
+        // For a child node: where its last mark is, which is what its dependents wait for.
+        let mut exits: BTreeMap<u64, usize> = BTreeMap::new();
+        // Graphs with the marks around them.
+        let mut work = vec![(top, None::<(usize, usize)>)];
+        while let Some((graph, marks)) = work.pop() {
+            let entry = self.graph(graph).map_err(|_| wrong())?;
+            buffers.extend_from_slice(&entry.buffers);
+            let first = nodes.len();
+            for &handle in &entry.nodes {
+                let node = self.node(handle).map_err(|_| wrong())?;
+                let mut push = |op: Op| {
+                    let (note, local) = (node.note.clone(), node.local);
+                    nodes.push(ExecNode { node: handle, op, enabled: true, note, local });
+                    predecessors.push(Vec::new());
+                    full.push(Vec::new());
+                    nodes.len() - 1
+                };
+                match node.op {
+                    Op::Child(child) => {
+                        let (entry, exit) = (push(Op::Empty), push(Op::Empty));
+                        index.insert(handle, entry);
+                        exits.insert(handle, exit);
+                        children.insert(handle, child);
+                        work.push((child, Some((entry, exit))));
+                    }
+                    ref op => {
+                        let op = op.clone();
+                        let at = push(op);
+                        index.insert(handle, at);
+                    }
+                }
+            }
+            let last = nodes.len();
+            for &handle in &entry.nodes {
+                let node = self.node(handle).map_err(|_| wrong())?;
+                let at = index[&handle];
+                for (before, data) in &node.dependencies {
+                    let before =
+                        exits.get(before).or_else(|| index.get(before)).copied().ok_or_else(wrong)?;
+                    predecessors[at].push(before);
+                    if *data == CUgraphEdgeData::default() || self.waits(&node.op) {
+                        full[at].push(before);
+                    }
+                }
+                if let (Some((mark, _)), true) = (marks, node.dependencies.is_empty()) {
+                    predecessors[at].push(mark);
+                    full[at].push(mark);
+                }
+            }
+            if let Some((mark, exit)) = marks {
+                // All of the child's nodes stand before its second mark.
+                let inside = (first..last).chain([mark]);
+                for at in inside {
+                    predecessors[exit].push(at);
+                    full[exit].push(at);
+                }
+            }
+        }
+        if schedule::order(&predecessors, None).is_none() {
+            let node = nodes.first().map_or(0, |node| node.node);
+            return Err(Refusal(
+                log::say(Status::INVALID_VALUE, "the graph has a cycle"),
+                RESULT_STRUCTURE,
+                node,
+            ));
+        }
+        for node in &nodes {
+            if let Op::Kernel(launch) = &node.op
+                && self.functions.get(launch.function).is_none()
+            {
+                return Err(Refusal(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
+            }
+        }
+        let places =
+            |users: &[u64]| users.iter().filter_map(|user| index.get(user).copied()).collect::<Vec<_>>();
+        let buffers =
+            buffers.into_iter().map(|buffer| (places(&buffer.users), buffer)).map(|(a, b)| (b, a)).collect();
+        let precedence = OnceLock::new();
+        Ok((nodes, Shape { predecessors, full, precedence, index, children, buffers }))
+    }
+
+    /// Whether a kernel begins with the wait that makes programmatic edges into it complete order.
+    fn waits(&self, op: &Op) -> bool {
+        let Op::Kernel(launch) = op else { return true };
+        self.functions.get(launch.function).is_some_and(|function| function.waits_first())
+    }
+
+    /// Ends an instance. What its launches left allocated stays.
+    pub fn destroy_exec(&mut self, exec: u64) -> Result {
+        let exec = self.execs.remove(exec).ok_or(Status::INVALID_VALUE)?;
+        exec.ranges.iter().for_each(|&start| self.memory.release(start));
+        if let Some(graph) = self.graphs.get_mut(exec.graph) {
+            graph.execs = graph.execs.saturating_sub(1);
+        }
+        for (object, count) in exec.objects {
+            self.drop_references(object, count);
+        }
+        Ok(())
+    }
+
+    /// Gives a node of an instance other parameters.
+    pub fn update_node(&mut self, exec: u64, node: u64, op: Op) -> Result {
+        let old = self.exec_mut(exec)?.find(node)?;
+        let result = permitted(&old.op, &op);
+        if result != Update::Success {
+            let what = "parameters that an instance's node cannot be given";
+            return Err(log::say(Status::INVALID_VALUE, what));
+        }
+        old.op = keep_attributes(&old.op, op);
+        Ok(())
+    }
+
+    /// Gives the nodes of an instance the parameters of a graph of the same shape. On failure nothing changes, and
+    /// the nodes concerned are named: the graph's, and the instance's.
+    pub fn update_exec(&mut self, exec: u64, graph: u64) -> std::result::Result<(), (Update, u64, u64)> {
+        let fail = |why, node, from| Err((why, node, from));
+        let (Ok(old), Ok(entry)) = (self.exec(exec), self.graph(graph)) else {
+            return fail(Update::NotSupported, 0, 0);
+        };
+        let instances = entry.execs;
+        if self.has_memory(graph) && instances > 0 && old.graph != graph {
+            return fail(Update::NotSupported, 0, 0);
+        }
+        let Ok((nodes, shape)) = self.flatten(graph) else { return fail(Update::NotSupported, 0, 0) };
+        if nodes.len() != old.nodes.len() {
+            return fail(Update::TopologyChanged, nodes.last().map_or(0, |node| node.node), 0);
+        }
+        let sorted = |list: &Vec<usize>| list.iter().copied().collect::<BTreeSet<_>>();
+        for (at, (new, old_node)) in nodes.iter().zip(&old.nodes).enumerate() {
+            if new.op.kind() != old_node.op.kind() {
+                return fail(Update::NodeTypeChanged, new.node, old_node.node);
+            }
+            if sorted(&shape.predecessors[at]) != sorted(&old.shape.predecessors[at]) {
+                return fail(Update::TopologyChanged, new.node, old_node.node);
+            }
+            match permitted(&old_node.op, &new.op) {
+                Update::Success => {}
+                why => return fail(why, new.node, old_node.node),
+            }
+        }
+        if let Some(entry) = self.execs.get_mut(exec) {
+            for (old, new) in entry.nodes.iter_mut().zip(nodes) {
+                old.op = new.op;
+                old.note = new.note;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a node of an instance may go from one piece of work to another.
+fn permitted(old: &Op, new: &Op) -> Update {
+    match (old, new) {
+        (Op::Kernel(_), Op::Kernel(_)) => Update::Success,
+        (Op::Copy(old), Op::Copy(new)) => {
+            let flat = |copy: &crate::op::Copy| copy.height == 1 && copy.depth == 1;
+            let same = old.to.kind == new.to.kind && old.from.kind == new.from.kind;
+            let shape = (old.width, old.height, old.depth) == (new.width, new.height, new.depth);
+            if same && new.width > 0 && (shape || (flat(old) && flat(new))) {
+                Update::Success
+            } else {
+                Update::ParametersChanged
+            }
+        }
+        (Op::Fill(old), Op::Fill(new)) => {
+            let shape = (old.width, old.height, old.element) == (new.width, new.height, new.element);
+            if shape || (old.height == 1 && new.height == 1) {
+                Update::Success
+            } else {
+                Update::ParametersChanged
+            }
+        }
+        (Op::Alloc { bytes: a, device: b, .. }, Op::Alloc { bytes: c, device: d, .. })
+            if (a, b) == (c, d) =>
+        {
+            Update::Success
+        }
+        (Op::Free(_), Op::Free(_))
+        | (Op::Host { .. }, Op::Host { .. })
+        | (Op::Empty, Op::Empty)
+        | (Op::Record(_), Op::Record(_))
+        | (Op::Wait(_), Op::Wait(_))
+        | (Op::Child(_), Op::Child(_)) => Update::Success,
+        _ => Update::ParametersChanged,
+    }
+}
+
+/// A kernel node keeps its attributes when it gets other parameters.
+fn keep_attributes(old: &Op, mut new: Op) -> Op {
+    if let (Op::Kernel(old), Op::Kernel(new)) = (old, &mut new)
+        && new.attributes.is_empty()
+    {
+        new.attributes = old.attributes.clone();
+    }
+    new
+}

@@ -1,0 +1,234 @@
+//! Kernel launches: what the driver checks before one, and the interpreter's run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::config::config;
+use crate::image::Kernel;
+use crate::interp::{self, Fault, FaultKind, Options, Region};
+use crate::log;
+use crate::memory::{Allocation, Backing, Kind, Memory};
+use crate::op::{Launch, Touched};
+use crate::report::Report;
+use crate::state::State;
+use crate::status::{Result, Status};
+
+/// The launch attribute that asks for a cooperative launch.
+pub const COOPERATIVE: u32 = 2;
+/// Limits of a launch: an H200's.
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// The most threads of a block.
+pub const MAX_THREADS: u32 = 1024;
+/// The most blocks of a grid.
+pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
+/// The most shared memory of a block, static and dynamic.
+pub const MAX_SHARED: u32 = 227 << 10;
+
+/// Checks a launch, as the driver does before it takes one.
+pub fn check(state: &State, launch: &Launch) -> Result {
+    let function = state.function(launch.function)?;
+    let kernel = function.kernel();
+    let no = |status, what: String| Err(log::say(status, format!("kernel `{}`: {what}", kernel.name)));
+    let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+    if launch.grid.contains(&0) || launch.block.contains(&0) {
+        return no(
+            Status::INVALID_VALUE,
+            format!("a grid of {gx} x {gy} x {gz} blocks of {bx} x {by} x {bz}"),
+        );
+    }
+    let over =
+        |value: &[u32; 3], limit: &[u32; 3]| value.iter().zip(limit).any(|(value, limit)| value > limit);
+    let threads = launch.block.iter().map(|&size| u64::from(size)).product::<u64>();
+    if over(&launch.grid, &MAX_GRID) || over(&launch.block, &MAX_BLOCK) || threads > u64::from(MAX_THREADS) {
+        return no(
+            Status::INVALID_VALUE,
+            format!("a grid of {gx} x {gy} x {gz} blocks of {bx} x {by} x {bz}"),
+        );
+    }
+    if kernel.max_threads.is_some_and(|most| threads > u64::from(most))
+        || kernel.required_block.is_some_and(|required| required != launch.block)
+    {
+        return no(
+            Status::INVALID_VALUE,
+            format!("a block of {threads} threads, which its directives rule out"),
+        );
+    }
+    if launch.shared > function.dynamic_shared
+        || launch.shared.saturating_add(kernel.shared_bytes) > MAX_SHARED
+    {
+        return no(Status::INVALID_VALUE, format!("{} bytes of dynamic shared memory", launch.shared));
+    }
+    if let Some(cluster) = cluster(launch, kernel) {
+        let size: u64 = cluster.iter().map(|&size| u64::from(size)).product();
+        let divides = launch
+            .grid
+            .iter()
+            .zip(cluster)
+            .all(|(grid, cluster)| grid.is_multiple_of(cluster) && cluster != 0);
+        if !divides || size > 16 {
+            return no(Status::INVALID_CLUSTER_SIZE, "a cluster that does not divide the grid".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// The cluster of a launch.
+fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
+    const CLUSTER: u32 = 4;
+    let set = launch
+        .attributes
+        .get(&CLUSTER)
+        .map(|value| [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32]);
+    set.or(kernel.required_cluster)
+}
+
+/// Who launches: a node's name, and what it calls the buffer at an address.
+pub type Node<'a> = (&'a str, &'a dyn Fn(u64) -> Option<String>);
+
+/// The memory that a kernel sees: all that its context may touch.
+struct View<'a> {
+    memory: &'a Memory,
+    device: usize,
+    peers: &'a BTreeSet<u64>,
+    /// What the kernel has asked for: only there can it have touched anything.
+    seen: Mutex<BTreeMap<u64, Arc<Backing>>>,
+}
+
+impl View<'_> {
+    /// Pinned and managed memory is everyone's, and so is what pools and graphs hold; other memory is that of its
+    /// device, and of contexts that were given access.
+    fn may_touch(&self, found: &Allocation) -> bool {
+        found.on_host()
+            || matches!(found.kind, Kind::Graph(_) | Kind::Pool(_))
+            || found.device == self.device
+            || self.peers.contains(&found.context)
+    }
+}
+
+impl interp::Memory for View<'_> {
+    fn region(&self, address: u64) -> Option<Region> {
+        let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
+        let backing = &found.backing;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.entry(found.base).or_insert_with(|| Arc::clone(backing));
+        Some(Region {
+            base: found.base,
+            size: found.size,
+            data: backing.data(),
+            shadow: backing.shadow(),
+            pages: backing.pages(),
+            written: backing.is_host(),
+            writable: found.kind != Kind::Constant,
+        })
+    }
+}
+
+/// Runs a kernel. For a node, what it touches is collected.
+pub fn run(
+    state: &State,
+    launch: &Launch,
+    context: u64,
+    node: Option<Node>,
+    touched: &mut Touched,
+) -> std::result::Result<(), Report> {
+    let gone = |_| Report {
+        kind: "unloaded",
+        status: Status::INVALID_HANDLE,
+        nodes: node.iter().map(|node| node.0.to_owned()).collect(),
+        text: "the kernel's module was unloaded, or its context destroyed".to_owned(),
+    };
+    let function = state.function(launch.function).map_err(gone)?;
+    let module = state.module(function.module).map_err(gone)?;
+    let own = state.context(context).map_err(gone)?;
+    let image = Arc::clone(&function.image);
+    let addresses =
+        |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
+    let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
+    let view = View { memory: &state.memory, device: own.device, peers: &own.peers, seen: Mutex::default() };
+    let settings = config();
+    let (limit, initialised) = (settings.instructions, settings.initialised);
+    let options = Options { limit, seed: state.seed, initialised, ..Options::default() };
+    let work = interp::Launch {
+        program: &image.program,
+        entry: function.kernel().entry,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.shared,
+        parameters: &launch.parameters,
+        variables: &variables,
+    };
+    let outcome = interp::run(&work, &view, &options);
+    // Flags are taken off the shadow even where nobody wants them, so that the next node does not find them.
+    for (base, backing) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let ranges = backing.take_touched();
+        if node.is_some() {
+            touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
+        }
+    }
+    let who = match node {
+        Some((name, _)) => format!("node {name}"),
+        None => format!("a launch of `{}`", function.name()),
+    };
+    match outcome {
+        Err(fault) => Err(report_of(state, &fault, &who, node)),
+        Ok(stats) => {
+            let strict = config().strict;
+            let mut conflicts = stats.conflicts.iter().map(|fault| {
+                let mut report = report_of(state, fault, &who, node);
+                report.status = if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
+                report
+            });
+            let first = conflicts.by_ref().next();
+            conflicts.for_each(Report::file);
+            match first {
+                Some(report) if strict => Err(report),
+                first => {
+                    first.into_iter().for_each(Report::file);
+                    Ok(())
+                }
+            }
+        }
+    }
+}
+
+/// A fault in the terms of the driver.
+fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Report {
+    let (kind, status) = match fault.kind {
+        FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
+        FaultKind::Misaligned => ("misaligned-address", Status::MISALIGNED_ADDRESS),
+        FaultKind::Uninitialised => ("uninitialised-read", Status::LAUNCH_FAILED),
+        FaultKind::Limit => ("instruction-limit", Status::LAUNCH_TIMEOUT),
+        FaultKind::Barrier => ("barrier", Status::LAUNCH_FAILED),
+        FaultKind::Trap if fault.message.contains("assert") => ("assert", Status::ASSERT),
+        FaultKind::Trap => ("trap", Status::LAUNCH_FAILED),
+        FaultKind::Stack => ("stack", Status::HARDWARE_STACK_ERROR),
+        FaultKind::Shared => ("shared-memory", Status::LAUNCH_OUT_OF_RESOURCES),
+        FaultKind::Code => ("code", Status::INVALID_PC),
+        FaultKind::Unsupported => ("not-simulated", Status::NOT_SUPPORTED),
+        FaultKind::Conflict => ("conflict", Status::LAUNCH_FAILED),
+    };
+    let mut text = format!("{who}: {fault}");
+    if fault.address != 0 && fault.kind != FaultKind::Conflict {
+        let buffer = node.and_then(|node| node.1(fault.address));
+        let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));
+        text.push_str(&format!("; address {:#x} is in {place}", fault.address));
+    }
+    if fault.kind == FaultKind::Limit {
+        text.push_str("; help: `CUWEAVE_SIM_INSTRUCTIONS` sets the limit");
+    }
+    Report { kind, status, nodes: node.iter().map(|node| node.0.to_owned()).collect(), text }
+}
+
+/// What is at an address, or next to it.
+fn describe(memory: &Memory, address: u64) -> String {
+    if let Some(found) = memory.find(address) {
+        return found.describe();
+    }
+    let before = memory.iter().take_while(|found| found.base <= address).last();
+    match before.filter(|found| address - found.end() < 1 << 20) {
+        Some(found) => {
+            format!("no allocation, {} bytes after the end of {}", address - found.end(), found.describe())
+        }
+        None => "no allocation".to_owned(),
+    }
+}

@@ -1,0 +1,180 @@
+//! The bytes of an allocation and their shadow.
+//!
+//! For each byte there is a shadow byte: whether it was ever written, and how the graph node that runs now has
+//! touched it. For each page of [`PAGE`] bytes there is a byte that says whether the node has touched it at all,
+//! so that what a node touched is collected without reading all of the shadow.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use crate::interp::{ATOMIC, INITIALISED, PAGE, READ, WRITTEN};
+use crate::status::{Result, Status};
+
+/// Zeroed memory of the process; large pieces cost nothing until they are touched.
+struct Block {
+    start: *mut u8,
+    layout: Layout,
+}
+
+impl Block {
+    fn new(bytes: u64, align: usize) -> Result<Self> {
+        let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?.max(1);
+        let layout = Layout::from_size_align(bytes, align).map_err(|_| Status::OUT_OF_MEMORY)?;
+        // SAFETY: the layout's size is not zero.
+        let start = unsafe { alloc_zeroed(layout) };
+        if start.is_null() { Err(Status::OUT_OF_MEMORY) } else { Ok(Block { start, layout }) }
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { dealloc(self.start, self.layout) };
+    }
+}
+
+/// The bytes of an allocation and their shadow.
+pub struct Backing {
+    data: *mut u8,
+    size: u64,
+    /// Whether the host writes it behind our back, so that every byte counts as written.
+    host: bool,
+    shadow: Block,
+    pages: Block,
+    /// Keeps `data`, unless that is memory of the program.
+    _bytes: Option<Block>,
+}
+
+// SAFETY: the pointers are to memory that the value owns, or that the program registered; accesses to it are as
+// unordered as those of a GPU's threads, and go through raw pointers only.
+unsafe impl Send for Backing {}
+// SAFETY: as above.
+unsafe impl Sync for Backing {}
+
+impl Backing {
+    /// Memory of a device; no byte counts as written.
+    pub fn new(size: u64) -> Result<Self> {
+        Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, false)
+    }
+
+    /// Memory that the host writes too.
+    pub fn new_host(size: u64) -> Result<Self> {
+        Backing::build(Some(Block::new(size, 4096)?), std::ptr::null_mut(), size, true)
+    }
+
+    /// Memory of the program.
+    pub fn of_program(base: u64, size: u64) -> Result<Self> {
+        Backing::build(None, base as *mut u8, size, true)
+    }
+
+    fn build(bytes: Option<Block>, data: *mut u8, size: u64, host: bool) -> Result<Self> {
+        let data = bytes.as_ref().map_or(data, |block| block.start);
+        let shadow = Block::new(size, 64)?;
+        let pages = Block::new(size / PAGE + 1, 64)?;
+        Ok(Backing { data, size, host, shadow, pages, _bytes: bytes })
+    }
+
+    /// The bytes.
+    pub fn data(&self) -> *mut u8 {
+        self.data
+    }
+
+    /// The shadow, one byte each.
+    pub fn shadow(&self) -> *mut u8 {
+        self.shadow.start
+    }
+
+    /// The pages' bytes.
+    pub fn pages(&self) -> *mut u8 {
+        self.pages.start
+    }
+
+    /// Whether every byte counts as written.
+    pub fn is_host(&self) -> bool {
+        self.host
+    }
+
+    /// The shadow as cells that any thread may touch.
+    pub fn cells(&self) -> &[AtomicU8] {
+        // SAFETY: the shadow has `size` bytes, and an atomic byte is laid out as a byte.
+        unsafe { std::slice::from_raw_parts(self.shadow.start.cast(), self.size as usize) }
+    }
+
+    /// Marks a range as written, or as never written.
+    pub fn mark(&self, offset: u64, bytes: u64, written: bool) {
+        if !self.host {
+            // SAFETY: callers give ranges inside the allocation; the shadow is as long.
+            unsafe { self.shadow.start.add(offset as usize).write_bytes(u8::from(written), bytes as usize) };
+        }
+    }
+
+    /// Whether a byte was written.
+    #[cfg(test)]
+    pub fn is_written(&self, offset: u64) -> bool {
+        self.host || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
+    }
+
+    /// Collects what the running node touched, as ranges of offsets with their flags, and forgets it.
+    pub fn take_touched(&self) -> Vec<(u64, u64, u8)> {
+        let pages = self.size.div_ceil(PAGE);
+        // SAFETY: there is a byte for each page.
+        let pages: &[AtomicU8] =
+            unsafe { std::slice::from_raw_parts(self.pages.start.cast(), pages as usize) };
+        let cells = self.cells();
+        let mut ranges: Vec<(u64, u64, u8)> = Vec::new();
+        for (page, touched) in pages.iter().enumerate() {
+            if touched.swap(0, Ordering::Relaxed) == 0 {
+                continue;
+            }
+            let start = page as u64 * PAGE;
+            let end = (start + PAGE).min(self.size);
+            let mut offset = start;
+            while offset < end {
+                // Eight bytes at a time where they are alike, as they mostly are.
+                let alike = |flags: u8| u64::from(flags) * 0x0101_0101_0101_0101;
+                let flags = cells[offset as usize].load(Ordering::Relaxed);
+                let word = if offset.is_multiple_of(8) && offset + 8 <= end {
+                    // SAFETY: eight shadow bytes from an aligned offset; no kernel runs now.
+                    unsafe { self.shadow.start.add(offset as usize).cast::<u64>().read() }
+                } else {
+                    !alike(flags)
+                };
+                let count = if word == alike(flags) { 8 } else { 1 };
+                let touched = flags & (READ | WRITTEN | ATOMIC);
+                if touched != 0 {
+                    for cell in &cells[offset as usize..(offset + count) as usize] {
+                        cell.store(flags & INITIALISED, Ordering::Relaxed);
+                    }
+                    match ranges.last_mut() {
+                        Some(last) if last.1 == offset && last.2 == touched => last.1 += count,
+                        _ => ranges.push((offset, offset + count, touched)),
+                    }
+                }
+                offset += count;
+            }
+        }
+        ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn touched_ranges_are_joined_and_forgotten() {
+        let backing = Backing::new(10_000).unwrap();
+        let touch = |range: std::ops::Range<usize>, flags: u8| {
+            for offset in range {
+                backing.cells()[offset].fetch_or(flags, Ordering::Relaxed);
+                // SAFETY: within the pages of the allocation.
+                unsafe { backing.pages().add(offset / PAGE as usize).write(1) };
+            }
+        };
+        touch(0..4, WRITTEN | INITIALISED);
+        touch(4000..5000, READ);
+        assert_eq!(backing.take_touched(), [(0, 4, WRITTEN), (4000, 5000, READ)]);
+        assert!(backing.take_touched().is_empty());
+        assert!(backing.is_written(3) && !backing.is_written(4));
+    }
+}

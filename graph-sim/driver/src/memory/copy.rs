@@ -1,0 +1,137 @@
+//! Copies and fills: bytes and their marks move together.
+//!
+//! A copy carries the marks of bytes that were never written along; on the way to the host such bytes become
+//! [`POISON`], so that a program which reads them sees nonsense and not the luck of a fresh page.
+
+use std::sync::Arc;
+
+use super::backing::Backing;
+
+/// What the host sees in place of a byte that was never written.
+const POISON: u8 = 0xcb;
+
+/// One end of a copy.
+#[derive(Clone)]
+pub enum Place {
+    /// In an allocation, at an offset.
+    Device(Arc<Backing>, u64),
+    /// Memory of the program.
+    Host(u64),
+}
+
+impl Place {
+    fn pointer(&self) -> *mut u8 {
+        match self {
+            // SAFETY: offsets are checked when a place is made.
+            Place::Device(backing, offset) => unsafe { backing.data().add(*offset as usize) },
+            Place::Host(address) => *address as *mut u8,
+        }
+    }
+
+    /// The same, some bytes further.
+    pub fn at(&self, bytes: u64) -> Place {
+        match self {
+            Place::Device(backing, offset) => Place::Device(Arc::clone(backing), offset + bytes),
+            Place::Host(address) => Place::Host(address + bytes),
+        }
+    }
+}
+
+/// Copies bytes and marks; the ranges may overlap.
+pub fn copy(to: &Place, from: &Place, bytes: u64) {
+    if bytes == 0 {
+        return;
+    }
+    // SAFETY: ends in allocations were checked against their sizes; ends on the host are the program's word.
+    unsafe { std::ptr::copy(from.pointer(), to.pointer(), bytes as usize) };
+    match (to, from) {
+        (Place::Device(to, at), Place::Device(from, of)) if !to.is_host() && !from.is_host() => {
+            // SAFETY: the shadows are as long as the allocations. No node runs now, so that the flags of a
+            // running node are not among what is copied.
+            unsafe {
+                std::ptr::copy(from.shadow().add(*of as usize), to.shadow().add(*at as usize), bytes as usize)
+            };
+        }
+        (Place::Device(to, at), _) if !to.is_host() => to.mark(*at, bytes, true),
+        (_, Place::Device(from, of)) if !from.is_host() => poison(to.pointer(), from, *of, bytes),
+        _ => {}
+    }
+}
+
+/// Overwrites on the host what was never written on the device.
+fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) {
+    let cells = &from.cells()[offset as usize..(offset + bytes) as usize];
+    for (at, cell) in cells.iter().enumerate() {
+        if cell.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+            // SAFETY: the copy wrote this byte just now.
+            unsafe { to.add(at).write(POISON) };
+        }
+    }
+}
+
+/// Fills `count` elements of 1, 2 or 4 bytes.
+pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
+    let (start, bytes) = (to.pointer(), (count * element) as usize);
+    let pattern = &value.to_le_bytes()[..element as usize];
+    if bytes == 0 {
+        return;
+    }
+    // SAFETY: the range was checked against the allocation's size by the caller.
+    let target = unsafe { std::slice::from_raw_parts_mut(start, bytes) };
+    if pattern.iter().all(|&byte| byte == pattern[0]) {
+        target.fill(pattern[0]);
+    } else {
+        target.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(pattern));
+    }
+    if let Place::Device(backing, offset) = to {
+        backing.mark(*offset, count * element, true);
+    }
+}
+
+/// A box of bytes in memory with pitches, as 2- and 3-dimensional copies name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Box3 {
+    /// The address of its first byte.
+    pub start: u64,
+    /// Bytes from a row to the next.
+    pub pitch: u64,
+    /// Bytes from a slice to the next.
+    pub slice: u64,
+}
+
+impl Box3 {
+    /// The number of bytes from the first to the last of a box of that extent; `None` if that overflows.
+    pub fn span(&self, width: u64, height: u64, depth: u64) -> Option<u64> {
+        let slices = depth.checked_sub(1)?.checked_mul(self.slice)?;
+        let rows = height.checked_sub(1)?.checked_mul(self.pitch)?;
+        slices.checked_add(rows)?.checked_add(width)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_travel_with_the_bytes() {
+        let a = Arc::new(Backing::new(16).unwrap());
+        let b = Arc::new(Backing::new(16).unwrap());
+        let source = [1u8, 2, 3, 4];
+        copy(&Place::Device(Arc::clone(&a), 4), &Place::Host(source.as_ptr() as u64), 4);
+        copy(&Place::Device(Arc::clone(&b), 0), &Place::Device(Arc::clone(&a), 2), 8);
+        let written: Vec<bool> = (0..8).map(|at| b.is_written(at)).collect();
+        assert_eq!(written, [false, false, true, true, true, true, false, false]);
+        let mut out = [0u8; 8];
+        copy(&Place::Host(out.as_mut_ptr() as u64), &Place::Device(b, 0), 8);
+        assert_eq!(out, [POISON, POISON, 1, 2, 3, 4, POISON, POISON]);
+    }
+
+    #[test]
+    fn fills_repeat_their_element() {
+        let a = Arc::new(Backing::new(8).unwrap());
+        fill(&Place::Device(Arc::clone(&a), 2), 0x0403_0201, 2, 3);
+        let mut out = [0u8; 8];
+        copy(&Place::Host(out.as_mut_ptr() as u64), &Place::Device(a, 0), 8);
+        assert_eq!(out, [POISON, POISON, 1, 2, 1, 2, 1, 2]);
+    }
+}

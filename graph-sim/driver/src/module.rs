@@ -1,0 +1,143 @@
+//! Modules and their kernels.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::image::{Image, Kernel};
+use crate::log;
+use crate::memory::{Kind, Place, copy};
+use crate::state::State;
+use crate::status::{Result, Status};
+
+/// A module, or a library, which is the same here.
+pub struct Module {
+    /// Its context.
+    pub context: u64,
+    /// What its file says.
+    pub image: Arc<Image>,
+    /// Its kernels by their place in the image, by handle.
+    pub functions: Vec<u64>,
+    /// Its variables: address and length by name.
+    pub variables: BTreeMap<String, (u64, u64)>,
+}
+
+/// A kernel of a module.
+pub struct Function {
+    /// Its module.
+    pub module: u64,
+    /// Its context.
+    pub context: u64,
+    /// What the module's file says.
+    pub image: Arc<Image>,
+    /// Its place in the image.
+    pub kernel: usize,
+    /// The dynamic shared memory that it may be given.
+    pub dynamic_shared: u32,
+    /// Attributes that were set, by number.
+    pub attributes: BTreeMap<u32, i32>,
+}
+
+impl Function {
+    /// What the file says of it.
+    pub fn kernel(&self) -> &Kernel {
+        &self.image.kernels[self.kernel]
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.kernel().name
+    }
+
+    /// Whether it begins with `griddepcontrol.wait`.
+    pub fn waits_first(&self) -> bool {
+        self.kernel().waits_first
+    }
+}
+
+impl State {
+    /// A module's entry.
+    pub fn module(&self, module: u64) -> Result<&Module> {
+        self.modules.get(module).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// A kernel's entry.
+    pub fn function(&self, function: u64) -> Result<&Function> {
+        self.functions.get(function).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// Loads an image into a context: its variables get memory, and what they begin with.
+    pub fn load_module(&mut self, image: Image, context: u64) -> Result<u64> {
+        let image = Arc::new(image);
+        let device = self.context(context)?.device;
+        let mut variables = BTreeMap::new();
+        let mut failed = None;
+        for variable in image.variables().iter().filter(|variable| !variable.external) {
+            let kind = if variable.constant { Kind::Constant } else { Kind::Variable };
+            match self.memory.allocate(variable.bytes.max(1), kind, device, context) {
+                Ok(address) => drop(variables.insert(variable.name.clone(), (address, variable.bytes))),
+                Err(status) => failed = Some(status),
+            }
+        }
+        if let Some(status) = failed {
+            variables.values().for_each(|&(address, _)| drop(self.memory.free(address)));
+            return Err(status);
+        }
+        for variable in image.variables().iter().filter(|variable| !variable.external) {
+            let (address, bytes) = variables[&variable.name];
+            let mut initial = variable.initial.clone();
+            for (offset, name, addend) in &variable.addresses {
+                let value = variables.get(name).map_or(0, |variable| variable.0.wrapping_add_signed(*addend));
+                let room = initial.get_mut(*offset..).unwrap_or_default();
+                room.iter_mut().zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = value);
+            }
+            if let Ok(place) = self.memory.resolve_device(address, bytes) {
+                copy(&place, &Place::Host(initial.as_ptr() as u64), bytes.min(initial.len() as u64));
+            }
+            self.memory.name(address, variable.name.clone())?;
+        }
+        let count = image.kernels.len();
+        let module = self.modules.insert(Module {
+            context,
+            image: Arc::clone(&image),
+            functions: Vec::new(),
+            variables,
+        });
+        let functions = (0..count).map(|kernel| {
+            let (image, attributes) = (Arc::clone(&image), BTreeMap::new());
+            self.functions.insert(Function {
+                module,
+                context,
+                image,
+                kernel,
+                dynamic_shared: 48 << 10,
+                attributes,
+            })
+        });
+        let functions = functions.collect();
+        if let Some(entry) = self.modules.get_mut(module) {
+            entry.functions = functions;
+        }
+        Ok(module)
+    }
+
+    /// Ends a module, its kernels and variables with it.
+    pub fn unload_module(&mut self, module: u64) -> Result {
+        let module = self.modules.remove(module).ok_or(Status::INVALID_HANDLE)?;
+        module.functions.into_iter().for_each(|function| drop(self.functions.remove(function)));
+        module.variables.into_values().for_each(|(address, _)| drop(self.memory.free(address)));
+        Ok(())
+    }
+
+    /// A kernel of a module by its name. One that the interpreter cannot run is refused here, in words.
+    pub fn find_function(&self, module: u64, name: &str) -> Result<u64> {
+        let module = self.module(module)?;
+        let at =
+            module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::NOT_FOUND)?;
+        if let Err(why) = &module.image.kernels[at].supported {
+            let what = format!("kernel `{name}` cannot be simulated: {why}");
+            eprintln!("cuweave-sim: {what}");
+            return Err(log::say(Status::NOT_SUPPORTED, what));
+        }
+        Ok(module.functions[at])
+    }
+}

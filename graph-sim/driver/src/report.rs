@@ -1,0 +1,44 @@
+//! Reports: what the checks found, in words, printed and kept for the program.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::status::Status;
+
+/// What a check found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// Which check, as a short name that programs may compare.
+    pub kind: &'static str,
+    /// The error that the launch gives for it; success for a warning.
+    pub status: Status,
+    /// The nodes concerned, by their names.
+    pub nodes: Vec<String>,
+    /// All of it in words.
+    pub text: String,
+}
+
+/// Reports kept; a program with more of them has read enough.
+const KEPT: usize = 1000;
+
+static REPORTS: Mutex<Vec<Report>> = Mutex::new(Vec::new());
+
+impl Report {
+    /// Prints the report and keeps it.
+    pub fn file(self) {
+        let grade = if self.status == Status::SUCCESS { "warning" } else { "error" };
+        eprintln!("cuweave-sim: {grade}[{}]: {}", self.kind, self.text);
+        if self.status != Status::SUCCESS {
+            crate::log::say(self.status, format!("{}: {}", self.kind, self.text));
+        }
+        let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
+        if reports.len() < KEPT {
+            reports.push(self);
+        }
+    }
+}
+
+/// The reports so far; `forget` empties the list.
+pub fn reports(forget: bool) -> Vec<Report> {
+    let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if forget { std::mem::take(&mut *reports) } else { reports.clone() }
+}

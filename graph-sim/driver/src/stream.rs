@@ -1,0 +1,58 @@
+//! Work of streams: captured, or done at once.
+
+use crate::call;
+use crate::graph::run;
+use crate::kernel;
+use crate::memory::Kind;
+use crate::op::{self, Op, Touched};
+use crate::state::{State, state};
+use crate::status::{Result, Status};
+
+/// Gives a stream work.
+pub fn enqueue(stream: u64, op: &Op) -> Result {
+    let mut state = state();
+    let context = state.stream_context(stream)?;
+    if let Op::Kernel(launch) = op {
+        kernel::check(&state, launch)?;
+    }
+    if state.capture(stream, op)? {
+        return Ok(());
+    }
+    match op {
+        Op::Kernel(launch) => {
+            if let Err(report) = kernel::run(&state, launch, context, None, &mut Touched::new()) {
+                state.break_context(context, report.status);
+                drop(state);
+                report.file();
+            }
+            Ok(())
+        }
+        Op::Copy(copy) => op::run_copy(&state, copy, None),
+        Op::Fill(fill) => op::run_fill(&state, fill, None),
+        Op::Host { function, data } => {
+            let (function, data) = (*function, *data);
+            drop(state);
+            // SAFETY: the program gave the function for being called so.
+            call::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
+            Ok(())
+        }
+        Op::Free(address) => free(&mut state, *address),
+        Op::Empty | Op::Child(_) | Op::Alloc { .. } | Op::Record(_) | Op::Wait(_) => Ok(()),
+    }
+}
+
+/// Frees what was allocated in stream order, or left by a graph, or by `cuMemAlloc`.
+pub fn free(state: &mut State, address: u64) -> Result {
+    match state.memory.at(address).ok_or(Status::INVALID_VALUE)?.kind {
+        Kind::Graph(_) => run::free(state, address),
+        Kind::Pool(pool) => {
+            let gone = state.memory.free(address)?;
+            if let Some(pool) = state.pools.get_mut(pool) {
+                pool.give(gone.size);
+            }
+            Ok(())
+        }
+        Kind::Device => state.memory.free(address).map(drop),
+        _ => Err(Status::INVALID_VALUE),
+    }
+}

@@ -1,0 +1,275 @@
+//! The simulated driver: opening it, and what only it can do.
+
+use std::collections::BTreeMap;
+use std::ffi::c_char;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use crate::{Driver, Error, find};
+
+/// A text by its start and length, as the simulated driver takes and gives them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Text {
+    start: *const c_char,
+    bytes: usize,
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Self {
+        Text { start: text.as_ptr().cast(), bytes: text.len() }
+    }
+}
+
+type HearCall = unsafe extern "C" fn(*mut u8, Text, u64);
+type Hear = unsafe extern "C" fn(*mut u8, Text, u32, Text, Text);
+
+/// The simulated driver's own calls.
+struct Calls {
+    fail: unsafe extern "C" fn(Text, u64, u32) -> u32,
+    clear_faults: unsafe extern "C" fn() -> u64,
+    live: unsafe extern "C" fn(*mut [u64; 8]) -> u32,
+    reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
+    seed: unsafe extern "C" fn(u64) -> u32,
+    calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
+    path: PathBuf,
+}
+
+static CALLS: OnceLock<Calls> = OnceLock::new();
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+pub(crate) fn open() -> Result<Driver, Error> {
+    Err(Error::Platform)
+}
+
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+pub(crate) fn open() -> Result<Driver, Error> {
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
+
+    let path = library()?;
+    let failed = |error: libloading::Error| Error::Open {
+        path: path.display().to_string(),
+        reason: error.to_string(),
+    };
+    // SAFETY: the library has no initialisers. It is opened by its path and never closed, so that its name,
+    // `libcuda.so`, leads every later search for that name to it.
+    let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) }.map_err(failed)?;
+    // SAFETY: the signatures are those of the library's source; the nonce was compared.
+    let (calls, is_slow, init, version) = unsafe {
+        let calls = Calls {
+            fail: *library.get(b"cuweaveSimFail").map_err(failed)?,
+            clear_faults: *library.get(b"cuweaveSimClearFaults").map_err(failed)?,
+            live: *library.get(b"cuweaveSimLive").map_err(failed)?,
+            reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
+            seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
+            calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
+            path: path.clone(),
+        };
+        let is_slow = *library.get::<unsafe extern "C" fn() -> u32>(b"cuweaveSimIsSlow").map_err(failed)?;
+        let init = *library.get::<unsafe extern "C" fn(u32) -> u32>(b"cuInit").map_err(failed)?;
+        let version =
+            *library.get::<unsafe extern "C" fn(*mut i32) -> u32>(b"cuDriverGetVersion").map_err(failed)?;
+        (calls, is_slow, init, version)
+    };
+    // Whoever asks for the driver by its name must get this library.
+    // SAFETY: as above; a library that is open already is only counted up.
+    let named = unsafe { Library::open(Some("libcuda.so"), RTLD_LAZY | RTLD_LOCAL) }.map_err(failed)?;
+    // SAFETY: only looked up, not called.
+    if unsafe { named.get::<unsafe extern "C" fn() -> u64>(b"cuweaveSimNonce") }.is_err() {
+        return Err(Error::TooLate);
+    }
+    std::mem::forget((library, named));
+    // SAFETY: the signatures are the driver API's.
+    let (code, number) = unsafe {
+        let mut number = 0;
+        let code = init(0);
+        (if code == 0 { version(&mut number) } else { code }, number as u32)
+    };
+    if code != 0 {
+        return Err(Error::Driver(code));
+    }
+    // SAFETY: as above.
+    if unsafe { is_slow() } != 0 {
+        eprintln!(
+            "cuweave-sim: the simulated driver is built without optimisation and slow; in Cargo.toml:\n\n    \
+             [profile.dev.package.cuweave-sim-driver]\n    opt-level = 3\n"
+        );
+    }
+    let _ = CALLS.set(calls);
+    Ok(Driver { simulated: true, version: (number / 1000, number % 1000 / 10) })
+}
+
+/// The library of this very build.
+fn library() -> Result<PathBuf, Error> {
+    if let Some(path) = std::env::var_os("CUWEAVE_SIM_LIBRARY") {
+        return Ok(PathBuf::from(path));
+    }
+    let folders = find::folders();
+    let mut others = Vec::new();
+    for path in folders.iter().flat_map(|folder| find::candidates(folder)) {
+        match nonce(&path) {
+            Some(nonce) if nonce == env!("CUWEAVE_SIM_NONCE") => return Ok(path),
+            _ => others.push(format!("`{}`", path.display())),
+        }
+    }
+    if others.is_empty() {
+        let all: Vec<String> = folders.iter().map(|folder| format!("`{}`", folder.display())).collect();
+        return Err(Error::NotFound(all.join(", ")));
+    }
+    Err(Error::OtherBuild(others.join(", ")))
+}
+
+/// The nonce that a library holds, read from its bytes: to open it would be to take it.
+fn nonce(path: &Path) -> Option<String> {
+    const MARK: &[u8] = b"cuweave-sim nonce ";
+    let bytes = std::fs::read(path).ok()?;
+    let at = bytes.windows(MARK.len()).position(|window| window == MARK)? + MARK.len();
+    String::from_utf8(bytes.get(at..at + 16)?.to_vec()).ok()
+}
+
+/// A folder with the simulated driver under the names `libcuda.so` and `libcuda.so.1`, for `LD_LIBRARY_PATH` of
+/// programs that link libcuda and so look for it before their `main`. It is made if it does not exist.
+///
+/// ```no_run
+/// let folder = cuweave_sim::library_folder()?;
+/// std::process::Command::new("my-program").env("LD_LIBRARY_PATH", folder).status().unwrap();
+/// # Ok::<(), cuweave_sim::Error>(())
+/// ```
+pub fn library_folder() -> Result<PathBuf, Error> {
+    let library = CALLS.get().map_or_else(library, |calls| Ok(calls.path.clone()))?;
+    let library = std::fs::canonicalize(&library).unwrap_or(library);
+    let folder = library.with_file_name(format!("cuweave-sim-{}", env!("CUWEAVE_SIM_NONCE")));
+    let failed =
+        |error: std::io::Error| Error::Open { path: folder.display().to_string(), reason: error.to_string() };
+    std::fs::create_dir_all(&folder).map_err(failed)?;
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        let link = folder.join(name);
+        if std::fs::canonicalize(&link).ok().as_ref() != Some(&library) {
+            // Copied under a name of this process first, so that no other one ever finds half a file.
+            let copy = folder.join(format!("{name}.{}", std::process::id()));
+            std::fs::copy(&library, &copy).and_then(|_| std::fs::rename(&copy, &link)).map_err(failed)?;
+        }
+    }
+    Ok(folder)
+}
+
+fn driver() -> Result<&'static Calls, Error> {
+    CALLS.get().ok_or(Error::NotLoaded)
+}
+
+fn check(code: u32) -> Result<(), Error> {
+    if code == 0 { Ok(()) } else { Err(Error::Driver(code)) }
+}
+
+/// Makes the `nth` call (from 1) of a driver function from now on fail with a CUDA error, such as
+/// `fail("cuMemAlloc_v2", 1, 2)`.
+///
+/// A function that ends something's life does its work all the same, and returns the error then.
+pub fn fail(call: &str, nth: u64, error: u32) -> Result<(), Error> {
+    // SAFETY: the library has this function with this signature; the text lives until it returns.
+    check(unsafe { (driver()?.fail)(call.into(), nth, error) })
+}
+
+/// Forgets the failures that have not struck; gives their number.
+pub fn clear_faults() -> Result<u64, Error> {
+    // SAFETY: as in `fail`.
+    Ok(unsafe { (driver()?.clear_faults)() })
+}
+
+/// The seed of the order in which graphs' nodes run from now on, as `CUWEAVE_SIM_SEED` sets it at first.
+pub fn seed(seed: u64) -> Result<(), Error> {
+    // SAFETY: as in `fail`.
+    check(unsafe { (driver()?.seed)(seed) })
+}
+
+/// What lives in the simulated driver, for tests that nothing is left behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Live {
+    /// Graphs, those in child nodes counted in.
+    pub graphs: u64,
+    /// Nodes of graphs.
+    pub nodes: u64,
+    /// Instantiated graphs.
+    pub execs: u64,
+    /// Events.
+    pub events: u64,
+    /// Streams.
+    pub streams: u64,
+    /// Modules and libraries.
+    pub modules: u64,
+    /// Allocations of device, pinned and managed memory; variables of modules apart.
+    pub allocations: u64,
+    /// The bytes of those.
+    pub bytes: u64,
+}
+
+/// What lives in the simulated driver.
+pub fn live() -> Result<Live, Error> {
+    let mut counts = [0; 8];
+    // SAFETY: as in `fail`; it writes eight numbers.
+    check(unsafe { (driver()?.live)(&mut counts) })?;
+    let [graphs, nodes, execs, events, streams, modules, allocations, bytes] = counts;
+    Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Which check: `race`, `illegal-address`, `uninitialised-read`, and so on; see the README.
+    pub kind: String,
+    /// The CUDA error that came of it; 0 for a warning.
+    pub error: u32,
+    /// The graph nodes concerned, by their names.
+    pub nodes: Vec<String>,
+    /// All of it in words.
+    pub text: String,
+}
+
+impl Text {
+    /// A text of the driver's, which must live.
+    fn read(self) -> String {
+        // SAFETY: the driver gives texts that live until the function that hears them returns.
+        let bytes = unsafe { std::slice::from_raw_parts(self.start.cast::<u8>(), self.bytes) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// The driver functions that were called in this process, and how often: with [`fail`], tests can make every call
+/// that a piece of work makes fail in turn.
+pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
+    unsafe extern "C" fn hear(data: *mut u8, name: Text, count: u64) {
+        // SAFETY: `data` is the map below.
+        let counts = unsafe { &mut *data.cast::<BTreeMap<String, u64>>() };
+        counts.insert(name.read(), count);
+    }
+    let mut counts = BTreeMap::new();
+    // SAFETY: as in `fail`; `hear` gets the map as its data.
+    check(unsafe { (driver()?.calls)(hear, (&raw mut counts).cast()) })?;
+    Ok(counts)
+}
+
+fn collect(forget: bool) -> Result<Vec<Report>, Error> {
+    unsafe extern "C" fn hear(data: *mut u8, kind: Text, error: u32, nodes: Text, text: Text) {
+        let nodes = nodes.read().lines().map(str::to_owned).collect();
+        // SAFETY: `data` is the list below.
+        let reports = unsafe { &mut *data.cast::<Vec<Report>>() };
+        reports.push(Report { kind: kind.read(), error, nodes, text: text.read() });
+    }
+    let mut reports: Vec<Report> = Vec::new();
+    let data = (&raw mut reports).cast::<u8>();
+    // SAFETY: as in `fail`; `hear` gets the list as its data.
+    check(unsafe { (driver()?.reports)(u32::from(forget), hear, data) })?;
+    Ok(reports)
+}
+
+/// What the checks have found so far, in this process. It was printed on standard error, too.
+pub fn reports() -> Result<Vec<Report>, Error> {
+    collect(false)
+}
+
+/// The same, and forgets it.
+pub fn take_reports() -> Result<Vec<Report>, Error> {
+    collect(true)
+}

@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# Packs the release binaries of the examples, the tests that talk to a driver and the benchmarks into dist/, with the
+# simulated driver and the PTX that they read, and a runner beside them: for a machine with a GPU and no Rust.
+#
+# usage: scripts/pack.sh        then copy dist/ and run dist/run.sh there (run.sh --help)
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export CARGO_TERM_COLOR=never CARGO_PROFILE_RELEASE_STRIP=debuginfo
+dist=$PWD/dist
+limit_mib=60
+
+# Tests that need the sources or a compiler, or that never talk to a driver.
+without_a_device='^(ui|expansion|plans|cuweave_macros-unit|cuweave-unit)$'
+
+rm -rf "$dist"
+mkdir -p "$dist"/{examples,tests,benches}
+
+# Prints `kind name path` of each executable that cargo's JSON messages announce.
+executables() {
+    python3 -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message.get("reason") == "compiler-artifact" and message.get("executable"):
+        target = message["target"]
+        name = target["name"]
+        if "lib" in target["kind"] or "proc-macro" in target["kind"] or "cdylib" in target["kind"]:
+            name += "-unit"
+        print(target["kind"][0], name, message["executable"])
+'
+}
+
+echo "building (release)"
+# One call, so that the simulated driver is built once, with the features that all of these share.
+built=$(cargo build --release --locked --workspace --examples --tests --benches --message-format=json-render-diagnostics |
+    executables | sort -u)
+
+while read -r kind name path; do
+    if [[ $name =~ $without_a_device ]]; then continue; fi
+    case $kind in
+        example) cp "$path" "$dist/examples/$name" ;;
+        bench) cp "$path" "$dist/benches/$name" ;;
+        *) cp "$path" "$dist/tests/$name" ;;
+    esac
+done <<<"$built"
+
+# The simulated driver is found beside the binary that asks for it.
+release=$(cargo metadata --no-deps --format-version 1 --locked |
+    python3 -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/release
+driver=$(find "$release" -maxdepth 2 -name 'libcuweave_sim_driver*.so' -printf '%T@ %p\n' | sort -rn | head -1 | cut -d' ' -f2-)
+if [ -n "$driver" ]; then
+    for folder in examples tests benches; do cp "$driver" "$dist/$folder/"; done
+fi
+
+# Tests and benchmarks that load PTX at run time read it from where the sources have it.
+for folder in examples tests benches graph-sim; do
+    if [ -d "$folder/kernels" ]; then
+        mkdir -p "$dist/$folder"
+        cp -r "$folder/kernels" "$dist/$folder/"
+        find "$dist/$folder/kernels" -type f ! -name '*.ptx' -delete
+    fi
+done
+find "$dist" -type d -empty -delete
+cp scripts/run.sh "$dist/run.sh"
+git rev-parse HEAD >"$dist/revision"
+
+size=$(du -sm "$dist" | cut -f1)
+echo "$dist: $(find "$dist" -type f -perm -u+x ! -name '*.so' | wc -l) programs, $size MiB"
+if [ "$size" -ge "$limit_mib" ]; then
+    echo "more than $limit_mib MiB:" >&2
+    du -a "$dist" | sort -rn | head -20 >&2
+    exit 1
+fi

@@ -1,0 +1,56 @@
+//! The words that stand in graph functions and kernel declarations. The attributes read them; nothing calls them.
+
+use std::marker::PhantomData;
+
+use cuweave_core::runtime::private;
+
+/// What nothing but a graph function can give: no value of this type exists.
+#[derive(Debug)]
+pub enum InGraphFunctions {}
+
+/// `let b = alloc::<T>(len);` allocates a buffer of `len` elements when the graph runs.
+///
+/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or by who gets it where
+/// the function returns it.
+pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
+    match only {}
+}
+
+/// `fill(&mut b, value);` sets every element of a buffer of a 1, 2, 4 or 8 byte type.
+pub fn fill(only: InGraphFunctions) {
+    match only {}
+}
+
+/// `copy(&a, &mut b);` copies a buffer of the device, or of pinned host memory, to another of the same length.
+pub fn copy(only: InGraphFunctions) {
+    match only {}
+}
+
+/// `free(b);` frees an allocation here, and not only after its last use.
+pub fn free(only: InGraphFunctions) {
+    match only {}
+}
+
+/// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`: launches that only update a buffer by
+/// atomics are not ordered among each other.
+pub fn atomic(only: InGraphFunctions) {
+    match only {}
+}
+
+/// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
+/// `.maxntid` says so. `n = 0` is an error.
+pub fn per_item(n: impl private::ToDim) -> private::PerItem {
+    private::per_item(n)
+}
+
+/// Types beside the functions of the same names: generated code refers to them, so that rustc sees that the words which
+/// a program imports are used.
+macro_rules! words {
+    ($($word:ident)*) => {$(
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        #[derive(Debug)]
+        pub enum $word {}
+    )*};
+}
+words!(alloc fill copy free atomic per_item __Prelude);

@@ -1,0 +1,34 @@
+//! Right programs: together they use everything that a graph function may say, and every one of them is built,
+//! launched and compared with plain Rust on whichever driver is there.
+//!
+//! Warnings are denied here, so that these tests also show that generated code is free of lints.
+
+#![deny(warnings)]
+
+#[path = "pass/support.rs"]
+mod support;
+
+#[path = "pass/atomics.rs"]
+mod atomics;
+#[path = "pass/binding.rs"]
+mod binding;
+#[path = "pass/buffers.rs"]
+mod buffers;
+#[path = "pass/configurations.rs"]
+mod configurations;
+#[path = "pass/declarations.rs"]
+mod declarations;
+#[path = "pass/exec.rs"]
+mod exec;
+#[path = "pass/explicit.rs"]
+mod explicit;
+#[path = "pass/loops.rs"]
+mod loops;
+#[path = "pass/names.rs"]
+mod names;
+#[path = "pass/order.rs"]
+mod order;
+#[path = "pass/outputs.rs"]
+mod outputs;
+#[path = "pass/slices.rs"]
+mod slices;

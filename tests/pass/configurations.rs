@@ -1,0 +1,97 @@
+//! Launch configurations.
+
+use cuweave::prelude::*;
+
+use crate::support::{device, ramp, run};
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn nothing();
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+    fn reverse_block(x: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+    fn narrow(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn all_forms(n: u32, blocks: u32, x: &mut [f32; n]) {
+    scale[(1, 256)](&mut x, 2.0, n);
+    scale[(n.div_ceil(32), 32)](&mut x, 2.0, n);
+    scale[(blocks, 32_u32)](&mut x, 2.0, n);
+    scale[((1, 1), (256, 1))](&mut x, 2.0, n);
+    scale[((1, 1, 1), (256, 1, 1))](&mut x, 2.0, n);
+    scale[((blocks, 1, 1), 64)](&mut x, 2.0, n);
+    scale[per_item(n)](&mut x, 2.0, n);
+    scale[per_item(2 * n)](&mut x, 2.0, n);
+    scale[LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 }](&mut x, 2.0, n);
+    scale[LaunchConfig::for_num_elems(n)](&mut x, 2.0, n);
+    nothing[(1, 1)]();
+    nothing[((2, 3, 4), (4, 3, 2))]();
+    nothing[(1, 1024)]();
+}
+
+#[test]
+fn every_form_of_configuration() {
+    let device = device();
+    let mut x = device.upload(&ramp(200));
+    run!(device, all_forms(&device.ctx, 200, 8, &mut x));
+    assert_eq!(device.download(&x), ramp(200).iter().map(|x| x * 1024.0).collect::<Vec<_>>());
+}
+
+#[cuweave::graph]
+fn shared_memory(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+    let config = alloc::<f32>(n);
+    copy(&x, &mut config);
+    reverse_block[LaunchConfig { grid_dim: (1, 1, 1), block_dim: (n, 1, 1), shared_mem_bytes: 4 * n }](
+        &config, &mut out, n,
+    );
+}
+
+#[test]
+fn dynamic_shared_memory() {
+    let device = device();
+    let x = device.upload(&ramp(64));
+    let mut out = device.zeros::<f32>(64);
+    run!(device, shared_memory(&device.ctx, 64, &x, &mut out));
+    assert_eq!(device.download(&out), ramp(64).into_iter().rev().collect::<Vec<_>>());
+}
+
+/// `per_item` asks the kernel: at most 64 threads a block here.
+#[cuweave::graph]
+fn capped(n: u32, x: &mut [f32; n]) {
+    narrow[per_item(n)](&mut x, 1.0, n);
+    narrow[(n.div_ceil(64), 64)](&mut x, 1.0, n);
+}
+
+#[test]
+fn per_item_is_capped_by_the_kernel() {
+    let device = device();
+    let mut x = device.zeros::<f32>(1000);
+    run!(device, capped(&device.ctx, 1000, &mut x));
+    assert_eq!(device.download(&x), [2.0; 1000]);
+}
+
+#[cuweave::graph]
+fn items(n: u32, x: &mut [f32; 4]) {
+    scale[per_item(n)](&mut x, 1.0, 4);
+}
+
+#[test]
+fn no_items_are_an_error() {
+    let device = device();
+    let mut x = device.zeros::<f32>(4);
+    let error = items(&device.ctx, 0, &mut x).err().expect("no items");
+    assert!(error.to_string().contains("scale"), "{error}");
+}
+
+#[test]
+fn a_configuration_that_the_kernel_refuses_is_an_error_at_build() {
+    let device = device();
+    let mut x = device.zeros::<f32>(64);
+    let error = threads(&device.ctx, 128, 64, &mut x).err().expect("128 threads are more than 64");
+    assert!(error.to_string().contains("narrow"), "{error}");
+}
+
+#[cuweave::graph]
+fn threads(block: u32, n: u32, x: &mut [f32; n]) {
+    narrow[(1, block)](&mut x, 1.0, n);
+}

@@ -1,0 +1,179 @@
+//! Every driver call that the runtime makes fails once, wherever it stands: the error is told, everything that was
+//! created is destroyed, and the next run is as if nothing had been.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, PinnedHostSlice};
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn produce(n: u32, x: &[f32; n]) -> ([f32; n], [f64; n]) {
+    let h = alloc::<f32>(n);
+    let g = alloc::<f64>(n);
+    copy(&x, &mut h);
+    fill(&mut g, 1.5);
+    (h, g)
+}
+
+#[cuweave::graph]
+fn consume(n: u32, a: f32, x: &[f32; n], h: [f32; n], out: &mut [f32; n], host: &mut Pinned<[f32; n]>) {
+    let t = alloc::<f32>(n);
+    copy(&h, &mut t);
+    free(h);
+    scale[per_item(n)](&mut t, a, n);
+    copy(&t, &mut out);
+    copy(&x, &mut host);
+}
+
+/// What the scenario works on, made before any call fails.
+struct Inputs {
+    ctx: Arc<CudaContext>,
+    streams: [Arc<CudaStream>; 3],
+    x: [CudaSlice<f32>; 2],
+    shared: Arc<CudaSlice<f32>>,
+    out: CudaSlice<f32>,
+    owned: CudaSlice<f32>,
+    host: PinnedHostSlice<f32>,
+}
+
+const N: u32 = 6;
+
+fn inputs(ctx: &Arc<CudaContext>) -> Inputs {
+    let stream = || ctx.new_stream().expect("a stream");
+    let streams = [stream(), stream(), ctx.per_thread_stream()];
+    let data = |at: usize, value: f32| streams[at].clone_htod(&[value; N as usize]).expect("an upload");
+    let x = [data(0, 1.0), data(1, 2.0)];
+    let (shared, out, owned) = (Arc::new(data(2, 3.0)), data(0, 0.0), data(1, 0.0));
+    #[allow(unsafe_code)]
+    // SAFETY: filled below before it is read.
+    let mut host = unsafe { ctx.alloc_pinned::<f32>(N as usize) }.expect("pinned memory");
+    host.as_mut_slice().expect("its memory").fill(0.0);
+    Inputs { ctx: ctx.clone(), streams, x, shared, out, owned, host }
+}
+
+/// Everything that the runtime can do, once.
+fn scenario(inputs: &mut Inputs) -> cuweave::Result<()> {
+    let Inputs { ctx, streams, x, shared, out, owned, host } = inputs;
+    let mut first = produce(ctx, N, shared.clone())?.instantiate()?;
+    let graph = consume(ctx, N, 2.0, &x[0], first.output().0, out, &mut *host)?;
+    let mut second = graph.instantiate()?;
+    first.upload(&streams[0])?;
+    for stream in streams.iter() {
+        let (h, g) = first.launch(stream)?;
+        second.launch(stream, (h,))?;
+        drop(g);
+    }
+    second.set_a(3.0)?;
+    second.set_x(&x[1])?;
+    first.set_x(&x[0])?;
+    std::mem::forget(first.launch(&streams[1])?);
+    let (h, g) = first.launch(&streams[0])?;
+    second.launch(&streams[1], (h,))?;
+    drop(second.args());
+    drop(g);
+    second.set_out(&mut *owned)?;
+    let (h, _) = first.launch(&streams[2])?;
+    second.launch(&streams[0], (h,))?;
+    drop(first.into_args());
+    drop(second.args_mut());
+    Ok(())
+}
+
+fn check(inputs: &Inputs) {
+    let stream = &inputs.streams[0];
+    let read = |buffer: &CudaSlice<f32>| stream.clone_dtoh(buffer).expect("a download");
+    assert_eq!(read(&inputs.out), [9.0; N as usize].map(|_: f32| 3.0));
+    assert_eq!(read(&inputs.owned), [3.0; N as usize]);
+}
+
+/// The calls of the runtime.
+const CALLS: &[&str] = &[
+    "cuCtxGetCurrent",
+    "cuDeviceGetAttribute",
+    "cuModuleLoadDataEx",
+    "cuModuleUnload",
+    "cuModuleGetFunction",
+    "cuFuncGetAttribute",
+    "cuFuncGetParamInfo",
+    "cuStreamIsCapturing",
+    "cuStreamWaitEvent",
+    "cuStreamSynchronize",
+    "cuEventCreate",
+    "cuEventRecord",
+    "cuEventQuery",
+    "cuEventSynchronize",
+    "cuEventDestroy_v2",
+    "cuMemFreeAsync",
+    "cuGraphCreate",
+    "cuGraphDestroy",
+    "cuGraphAddKernelNode_v2",
+    "cuGraphAddMemsetNode",
+    "cuGraphAddMemcpyNode",
+    "cuGraphAddMemAllocNode",
+    "cuGraphAddMemFreeNode",
+    "cuGraphInstantiateWithParams",
+    "cuGraphExecDestroy",
+    "cuGraphUpload",
+    "cuGraphLaunch",
+    "cuGraphExecKernelNodeSetParams_v2",
+    "cuGraphExecMemsetNodeSetParams",
+    "cuGraphExecMemcpyNodeSetParams",
+];
+
+/// `CUDA_ERROR_NOT_SUPPORTED`: none of the calls gives it by itself here.
+const ERROR: u32 = 801;
+
+#[test]
+fn every_call_fails_once() {
+    let driver = cuweave_sim::load().expect("a driver");
+    if !driver.is_simulated() {
+        return println!("not run: only the simulated driver fails on request, and this is the {driver}");
+    }
+    let ctx = cuweave::context(0).expect("a context");
+    let mut told = 0;
+    for call in CALLS {
+        let mut struck = 0;
+        for nth in 1.. {
+            let before = cuweave_sim::live().expect("counts");
+            let mut with = inputs(&ctx);
+            cuweave_sim::fail(call, nth, ERROR).expect("a fault");
+            let result = scenario(&mut with);
+            let over = cuweave_sim::clear_faults().expect("faults") > 0;
+            if over {
+                assert!(result.is_ok(), "without a fault: {result:?}");
+                break;
+            }
+            struck += 1;
+            if let Err(error) = result {
+                told += 1;
+                let text = error.to_string();
+                assert!(text.contains("(801)") || text.contains("(999)"), "`{call}` {nth}: {text}");
+            }
+            // What was made before the fault still works, once the context has told what it kept.
+            let _ = ctx.check_err();
+            let mut again = inputs(&ctx);
+            scenario(&mut again).unwrap_or_else(|error| panic!("after `{call}` {nth}: {error}"));
+            drop((with, again));
+            let _ = ctx.check_err();
+            ctx.synchronize().expect("all is well");
+            assert_eq!(
+                cuweave_sim::live().expect("counts"),
+                before,
+                "`{call}` {nth} leaves something behind"
+            );
+        }
+        println!("{call}: {struck} times");
+    }
+    assert!(told > 100, "only {told} failures were told");
+    let reports = cuweave_sim::reports().expect("reports");
+    assert!(reports.is_empty(), "{reports:#?}");
+    let mut last = inputs(&ctx);
+    scenario(&mut last).expect("it runs");
+    let _ = check;
+    drop(last);
+}

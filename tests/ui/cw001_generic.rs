@@ -1,0 +1,15 @@
+//! A graph function has no generic parameters.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f<const N: usize>(n: u32, x: &mut [f32; n]) { //~ CW001
+    scale[per_item(n)](&mut x, 2.0, n);
+}
+
+fn main() {}

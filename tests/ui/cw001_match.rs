@@ -1,0 +1,18 @@
+//! A `match` on a host value is not a statement of a graph function.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32, x: &mut [f32; n]) {
+    match n { //~ CW001
+        0 => {}
+        _ => scale[per_item(n)](&mut x, 2.0, n),
+    }
+}
+
+fn main() {}

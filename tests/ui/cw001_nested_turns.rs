@@ -1,0 +1,19 @@
+//! Two loops of 200 turns unroll to 40,000 statements.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32, x: &mut [f32; n]) {
+    for _i in 0..200 { //~ CW001
+        for _j in 0..200 {
+            scale[per_item(n)](&mut x, 2.0, n);
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,16 @@
+//! The function returns an allocation, its body ends without one.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32) -> [f32; n] {
+    let h = alloc::<f32>(n);
+    set[per_item(n)](&mut h, 1.0, n);
+} //~ CW001
+
+fn main() {}

@@ -1,0 +1,18 @@
+//! A buffer leaves the graph although it is freed.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32) -> [f32; n] {
+    let h = alloc::<f32>(n);
+    set[per_item(n)](&mut h, 1.0, n);
+    free(h);
+    h //~ CW105
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! An element of an array of shared borrows.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32, x: [&[f32; n]; 2]) {
+    for i in 0..2 {
+        scale[per_item(n)](&mut x[i], 2.0, n); //~ CW205
+    }
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! An atomic update writes.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn bump(total: &[Atomic<u32>; 1], count: u32);
+}
+
+#[cuweave::graph]
+fn f(total: &[u32; 1]) {
+    bump[(1, 32)](atomic(&mut total), 1); //~ CW205
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! More threads in a block than any device takes.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32, x: &mut [f32; n]) {
+    scale[(n.div_ceil(2048), 2048)](&mut x, 2.0, n); //~ CW306
+}
+
+fn main() {}

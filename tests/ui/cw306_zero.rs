@@ -1,0 +1,15 @@
+//! A grid of no blocks.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32, x: &mut [f32; n]) {
+    scale[(0, 32)](&mut x, 2.0, n); //~ CW306
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! An empty file.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/bad/empty.ptx")] //~ CW307
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+fn main() {}

@@ -1,0 +1,15 @@
+//! An argument is missing.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32, x: &mut [f32; n]) {
+    scale[per_item(n)](&mut x, n); //~ E0061
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! A kernel that nobody declared.
+
+use cuweave::prelude::*;
+
+#[cuweave::graph]
+fn f(n: u32, x: &mut [f32; n]) {
+    scal[per_item(n)](&mut x, 2.0, n); //~ E0425
+}
+
+fn main() {}
