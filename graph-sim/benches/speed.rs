@@ -26,7 +26,11 @@ fn report(name: &str, instructions: f64, run: impl Fn()) {
 }
 
 fn main() {
-    println!("{}, {} cores", cuweave_sim::load().unwrap(), std::thread::available_parallelism().map_or(1, usize::from));
+    println!(
+        "{}, {} cores",
+        cuweave_sim::load().unwrap(),
+        std::thread::available_parallelism().map_or(1, usize::from)
+    );
     let context = CudaContext::new(0).unwrap();
     let stream = context.new_stream().unwrap();
     let module = context.load_module(cudarc::nvrtc::Ptx::from_src(PTX)).unwrap();
@@ -39,8 +43,14 @@ fn main() {
         let mut launch = stream.launch_builder(&saxpy);
         launch.arg(&y).arg(&x).arg(&2.0f32).arg(&n);
         // SAFETY: the kernel's parameters are these; the buffers have `n` elements.
-        unsafe { launch.launch(LaunchConfig { grid_dim: (n / 256, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 }) }
-            .unwrap();
+        unsafe {
+            launch.launch(LaunchConfig {
+                grid_dim: (n / 256, 1, 1),
+                block_dim: (256, 1, 1),
+                shared_mem_bytes: 0,
+            })
+        }
+        .unwrap();
         stream.synchronize().unwrap();
     });
 
@@ -56,7 +66,8 @@ fn main() {
         launch.arg(&a).arg(&b).arg(&c).arg(&size);
         let grid_dim = (size / 16, size / 16, 1);
         // SAFETY: the kernel's parameters are these; the buffers are `size` x `size`.
-        unsafe { launch.launch(LaunchConfig { grid_dim, block_dim: (16, 16, 1), shared_mem_bytes: 0 }) }.unwrap();
+        unsafe { launch.launch(LaunchConfig { grid_dim, block_dim: (16, 16, 1), shared_mem_bytes: 0 }) }
+            .unwrap();
         stream.synchronize().unwrap();
     });
     assert_eq!(stream.clone_dtoh(&c).unwrap(), vec![2.0 * size as f32; elements]);
