@@ -77,8 +77,8 @@ pub struct Parameter {
 /// A bound of an access: it stays below this many bytes from the pointer.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// Over the kernel's parameters, by their index.
-    pub bytes: Poly,
+    /// Over the kernel's parameters, by their index. Each of them is a bound.
+    pub bytes: Vec<Poly>,
     /// The access.
     pub site: Site,
 }
@@ -436,8 +436,14 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 if before && unguarded {
                     continue;
                 }
-                // Another thread may have stored, if this one has waited for it.
-                if reaches || synchronised.get_or_insert_with(|| after_waiting(code))[load as usize] {
+                // Another thread may have stored, and waited then, and this one has waited for it.
+                let mut waited = || {
+                    *synchronised
+                        .get_or_insert_with(|| after_waiting(code))
+                        .get(load as usize)
+                        .unwrap_or(&true)
+                };
+                if reaches || waited() && waits_after(code, store, &reached[&other.block]) {
                     first = false;
                     break;
                 }
@@ -463,6 +469,15 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
     }
+}
+
+/// Whether an instruction that may wait can follow a step, given the blocks that its block leads to.
+fn waits_after(code: &Code<'_, '_>, step: u32, reached: &[bool]) -> bool {
+    let block = code.steps[step as usize].block;
+    code.steps.iter().enumerate().any(|(at, other)| {
+        let follows = reached[other.block as usize] || (other.block == block && at > step as usize);
+        follows && other.instruction.is_some_and(effect::synchronises)
+    })
 }
 
 /// The steps before which some instruction may have waited for other threads.

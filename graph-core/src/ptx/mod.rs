@@ -11,6 +11,7 @@
 mod access;
 mod ast;
 mod cfg;
+mod condition;
 pub mod declare;
 mod effect;
 mod extent;
