@@ -71,10 +71,10 @@ impl Access {
 }
 
 /// Expands a block of kernels.
-pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let words = words(&item);
-    let block = match syn::parse2::<ItemForeignMod>(item) {
+    let words = words(&tokens);
+    let block = match syn::parse2::<ItemForeignMod>(tokens) {
         Ok(block) => block,
         Err(error) => {
             report.error(
@@ -207,6 +207,10 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
+                let declared = match access {
+                    Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
+                    _ => access.ident(),
+                };
                 let generic = format_ident!("A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
@@ -215,7 +219,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                     quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind) #proved),
                 );
                 generics.push(
-                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#kind<#element>, #name>),
+                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
                 );
                 arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
