@@ -23,6 +23,7 @@ mod names;
 mod operand;
 mod parse;
 mod rename;
+pub mod report;
 mod ssa;
 mod transfer;
 mod value;
