@@ -242,7 +242,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             if !set.is_power_of_two() && set & alone != 0 {
                 continue;
             }
-            let Some(&(parameter, offset)) = self.flow.words.get(set.trailing_zeros() as usize) else { continue };
+            let Some(&(parameter, offset)) = self.flow.words.get(set.trailing_zeros() as usize) else {
+                continue;
+            };
             let site = self.site(at);
             kernel.parameters[parameter as usize].base.get_or_insert((site, offset));
         }

@@ -19,7 +19,8 @@ pub fn table(module: &Module<'_>) -> String {
             (pointers, kernel)
         })
         .collect();
-    let kernels: Vec<_> = entries.iter().zip(&found).map(|(entry, (_, kernel))| (entry.name, kernel)).collect();
+    let kernels: Vec<_> =
+        entries.iter().zip(&found).map(|(entry, (_, kernel))| (entry.name, kernel)).collect();
     let state = hidden(&mut analysis, &kernels);
     for ((entry, (pointers, kernel)), state) in entries.iter().zip(&found).zip(&state) {
         // Writing to a string does not fail.
