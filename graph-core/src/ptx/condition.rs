@@ -1,7 +1,7 @@
 //! What comparisons on the way to a step say of the values there.
 
 use super::cfg::Cfg;
-use super::extent::{canonical, definition, parameter};
+use super::extent::{canonical, definition, parameter, thread_place};
 use super::ssa::{Code, NONE, Place, Source, Step};
 use super::{Class, Instruction};
 use crate::poly::Poly;
@@ -190,9 +190,9 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             ("le" | "ls", true) | ("gt" | "hi", false) => (a, b, true),
             ("gt" | "hi", true) | ("le" | "ls", false) => (b, a, false),
             ("ge" | "hs", true) | ("lt" | "lo", false) => (b, a, true),
-            // Beside 0, everything: the largest stays.
+            // All but 0: the largest index stays.
             ("ne", true) | ("eq", false) => {
-                return matches!((a, b), (_, Source::Constant(0)) | (Source::Constant(0), _));
+                return matches!((a, b), (Source::Place(Place::Value(value), 0), Source::Constant(0)) if self.is_index(*value));
             }
             _ => return false,
         };
@@ -207,6 +207,12 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             return true;
         }
         matches!(smaller, Source::Constant(_))
+    }
+
+    /// Whether a value is a thread's place itself, and not a part of it.
+    fn is_index(&self, value: u32) -> bool {
+        let step = definition(self.code, canonical(self.code, value));
+        matches!(step.and_then(|step| step.instruction).map(Instruction::mnemonic), Some("mov" | "mad"))
     }
 
     /// An expression over parameters alone.
@@ -236,31 +242,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
 
     /// Whether values are computed from a thread's place, not counting what is loaded.
     fn of_the_thread(&self, values: &[u32]) -> bool {
-        let mut stack = values.to_vec();
-        let mut seen = Vec::new();
-        while let Some(value) = stack.pop() {
-            if seen.contains(&value) {
-                continue;
-            }
-            if seen.len() >= MOST_VALUES {
-                return true;
-            }
-            seen.push(value);
-            let Some(step) = definition(self.code, value) else { continue };
-            match step.instruction.map(Instruction::mnemonic) {
-                Some("ld" | "ldu" | "atom" | "tex" | "shfl" | "call") => continue,
-                None => return true,
-                _ => {}
-            }
-            for source in &step.sources {
-                match source {
-                    Source::Special(_) => return true,
-                    Source::Place(Place::Value(value), _) if *value != NONE => stack.push(*value),
-                    _ => {}
-                }
-            }
-        }
-        false
+        values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
     }
 }
 

@@ -11,7 +11,7 @@ use super::flow::Flow;
 use super::ssa::{Code, NONE, Place, Source, Step};
 use super::{Class, Instruction};
 use crate::poly::Poly;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Variables from here on are values that a comparison bounds: this plus the value.
 const ATOM: u32 = 1 << 24;
@@ -86,6 +86,38 @@ pub(super) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
 pub(super) fn definition<'s, 'm, 'a>(code: &'s Code<'m, 'a>, value: u32) -> Option<&'s Step<'m, 'a>> {
     let at = *code.definitions.get(value as usize)?;
     code.steps.get(at as usize)
+}
+
+/// The special registers that a value is computed from, not through memory. `None` where that is not found out.
+pub(super) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeSet<&'a str>> {
+    let mut found = BTreeSet::new();
+    let (mut stack, mut seen) = (vec![value], BTreeSet::new());
+    while let Some(value) = stack.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        if seen.len() > 64 {
+            return None;
+        }
+        let Some(step) = definition(code, value) else { continue };
+        if let Some("ld" | "ldu" | "atom" | "tex" | "shfl" | "call") =
+            step.instruction.map(Instruction::mnemonic)
+        {
+            continue;
+        }
+        for source in &step.sources {
+            match source {
+                // Sizes are the same for every thread.
+                Source::Special(name) if name.starts_with("%ntid") || name.starts_with("%nctaid") => {}
+                Source::Special(name) => {
+                    found.insert(*name);
+                }
+                Source::Place(Place::Value(value), _) if *value != NONE => stack.push(*value),
+                _ => {}
+            }
+        }
+    }
+    Some(found)
 }
 
 /// The parameter that a value is loaded from, whole.
@@ -169,7 +201,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 });
             }
         }
-        let mut met = self.plain && atoms.values().all(|bounds| bounds.len() == 1);
+        let mut met = self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.alone(&atoms);
         let mut results = Vec::new();
         for choice in 0..MOST_BOUNDS {
             if choice > 0 && atoms.values().all(|bounds| bounds.len() <= choice) {
@@ -198,6 +230,35 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
             results.push(sum);
         }
         Some((results, met))
+    }
+
+    /// Whether no other comparison on the way is about the same place of the thread: `i + 1 < n` says more than
+    /// `i < n` where `x[i]` is accessed.
+    fn alone(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
+        let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();
+        self.facts.iter().all(|fact| {
+            let entered = |atom: &u32| {
+                definition(self.code, atom - ATOM).is_some_and(|step| {
+                    step.instruction.is_none()
+                        && step.sources.iter().any(|source| match source {
+                            Source::Place(Place::Value(value), 0) => {
+                                canonical(self.code, *value) == fact.value
+                            }
+                            _ => false,
+                        })
+                })
+            };
+            if atoms.contains_key(&(ATOM + fact.value)) || atoms.keys().any(entered) {
+                return true;
+            }
+            let place = thread_place(self.code, fact.value);
+            match place {
+                None => atoms.is_empty(),
+                Some(place) => {
+                    places.iter().all(|other| other.as_ref().is_some_and(|other| place.is_disjoint(other)))
+                }
+            }
+        })
     }
 
     fn source(&mut self, source: &Source<'a>, depth: u32) -> Option<Poly> {
