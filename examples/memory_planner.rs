@@ -1,29 +1,88 @@
-use cuweave_core::plan::{csv, *};
-fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let p = csv::problem(&csv::read(&std::fs::read_to_string(&args[1]).unwrap()).unwrap());
-    for e in [Effort::Quick, Effort::Default, Effort::Thorough, Effort::Exhaustive] {
-        if args.len() > 2 && !args[2].contains(&format!("{e:?}")) {
-            continue;
+//! Plans a trace in the MiniMalloc format: `memory_planner FILE.csv [--effort EFFORT]`.
+//!
+//! Efforts are `quick`, `default` (what graphs are built with), `thorough` (taken where none is given) and
+//! `exhaustive`. The last line printed is
+//!
+//! ```text
+//! n=154 bound=1048576 planned=1048576 ratio=1.0000 optimal=yes ms=1.4
+//! ```
+//!
+//! Exit code 2 says that the input is wrong.
+
+use cuweave_core::plan::{Effort, check, csv};
+use std::process::ExitCode;
+use std::time::Instant;
+
+const USAGE: &str = "usage: memory_planner FILE.csv [--effort quick|default|thorough|exhaustive]";
+
+fn main() -> ExitCode {
+    match run(std::env::args().skip(1)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(2)
         }
-        let t = std::time::Instant::now();
-        let r = place_all(&p, e);
-        let ms = t.elapsed().as_micros() as f64 / 1000.0;
-        for a in 0..p.sizes.len() {
-            for b in 0..a {
-                if p.conflicts.conflict(a as u32, b as u32) {
-                    let (oa, ob) = (r.offsets[a], r.offsets[b]);
-                    assert!(oa + p.sizes[a] <= ob || ob + p.sizes[b] <= oa);
-                }
-            }
-            assert!(r.offsets[a] + p.sizes[a] <= r.total);
-        }
-        println!(
-            "{e:?} n={} bound={} planned={} ratio={:.4} ms {ms}",
-            p.sizes.len(),
-            p.bound.bytes,
-            r.total,
-            r.total as f64 / p.bound.bytes as f64
-        );
     }
+}
+
+fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
+    let mut file = None;
+    let mut effort = Effort::Thorough;
+    while let Some(arg) = args.next() {
+        match arg.strip_prefix("--effort") {
+            Some("") => effort = read_effort(args.next().as_deref())?,
+            Some(name) if name.starts_with('=') => effort = read_effort(Some(&name[1..]))?,
+            _ if arg == "--help" || arg == "-h" => {
+                println!("{USAGE}");
+                return Ok(());
+            }
+            _ if arg.starts_with('-') && arg.len() > 1 => {
+                return Err(format!("unknown option `{arg}`\n{USAGE}"));
+            }
+            _ if file.is_some() => return Err(format!("more than one file: `{arg}`\n{USAGE}")),
+            _ => file = Some(arg),
+        }
+    }
+    let Some(file) = file else {
+        return Err(format!("no file\n{USAGE}"));
+    };
+    let text = std::fs::read_to_string(&file).map_err(|error| format!("cannot read `{file}`: {error}"))?;
+    let rows = csv::read(&text).map_err(|error| format!("`{file}`, {error}"))?;
+
+    if rows.iter().any(|row| row.offset.is_some()) {
+        let given: Vec<u64> = rows.iter().map(|row| row.offset.unwrap_or(0)).collect();
+        let end =
+            rows.iter().zip(&given).map(|(row, offset)| offset.saturating_add(row.size)).max().unwrap_or(0);
+        match check::check_rows(&rows, &given, end) {
+            Ok(()) => println!("the offsets in the file take {end} bytes"),
+            Err(fault) => println!("the offsets in the file are wrong: {fault}"),
+        }
+    }
+
+    let started = Instant::now();
+    let problem = csv::problem(&rows);
+    let placed = cuweave_core::plan::place_all(&problem, effort);
+    let ms = started.elapsed().as_secs_f64() * 1000.0;
+    check::check_rows(&rows, &placed.offsets, placed.total).map_err(|fault| fault.to_string())?;
+
+    let bound = problem.bound.bytes;
+    let ratio = if bound == 0 { 1.0 } else { placed.total as f64 / bound as f64 };
+    let optimal = if placed.total == bound { "yes" } else { "no" };
+    println!(
+        "n={} bound={bound} planned={} ratio={ratio:.4} optimal={optimal} ms={ms:.1}",
+        rows.len(),
+        placed.total
+    );
+    Ok(())
+}
+
+fn read_effort(name: Option<&str>) -> Result<Effort, String> {
+    Ok(match name {
+        Some("quick") => Effort::Quick,
+        Some("default") => Effort::Default,
+        Some("thorough") => Effort::Thorough,
+        Some("exhaustive") => Effort::Exhaustive,
+        Some(name) => return Err(format!("unknown effort `{name}`\n{USAGE}")),
+        None => return Err(format!("`--effort` without a name\n{USAGE}")),
+    })
 }

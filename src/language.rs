@@ -37,10 +37,6 @@ pub fn atomic(only: InGraphFunctions) {
     match only {}
 }
 
-/// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
-#[derive(Debug)]
-pub struct Atomic<T>(PhantomData<T>);
-
 /// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
 /// `.maxntid` says so. `n = 0` is an error.
 pub fn per_item(n: impl private::ToDim) -> private::PerItem {

@@ -15,9 +15,10 @@ mod language;
 pub mod prelude {
     #[doc(hidden)]
     pub use crate::language::__Prelude;
-    pub use crate::language::{Atomic, alloc, atomic, copy, fill, free, per_item};
+    pub use crate::language::{alloc, atomic, copy, fill, free, per_item};
     pub use cudarc::driver::LaunchConfig;
     pub use cuweave_core::runtime::Pinned;
+    pub use cuweave_core::runtime::private::param::Atomic;
     pub use std::mem::MaybeUninit;
 }
 

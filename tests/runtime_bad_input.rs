@@ -205,8 +205,8 @@ fn configurations_that_the_device_or_the_kernel_refuses() {
         (1, 0, 0, 8, 1, "the block's x is 0"),
         (1, 1025, 0, 8, 1, "the block's x is 1025"),
         (1, 32, 1 << 20, 8, 2, "1048576 bytes of shared memory"),
-        (1, 32, 0, 9, 3, "a block of 72 threads"),
-        (1, 32, 0, 0, 3, "the block's x is 0"),
+        (1, 32, 0, 9, 5, "a block of 72 threads"),
+        (1, 32, 0, 0, 5, "the block's x is 0"),
     ];
     for (grid, block, shared, items, line, says) in cases {
         let error = refused(shaped(&device.ctx, grid, block, shared, items, &mut x));

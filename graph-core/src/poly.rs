@@ -76,6 +76,54 @@ impl Poly {
         Some(Poly { terms })
     }
 
+    /// With each variable replaced. `None` where a variable has no replacement.
+    pub fn substitute(&self, by: &dyn Fn(u32) -> Option<Poly>) -> Option<Poly> {
+        let mut sum = Poly::default();
+        for (product, &coefficient) in &self.terms {
+            let mut term = Poly::constant(coefficient);
+            for &id in product {
+                term = term.times(&by(id)?)?;
+            }
+            sum = sum.plus(&term)?;
+        }
+        Some(sum)
+    }
+
+    /// Whether it is at least 0 for all variables that are: no coefficient is negative.
+    pub fn at_least_zero(&self) -> bool {
+        self.nonnegative()
+    }
+
+    /// Divided by a number that divides every coefficient.
+    pub fn divided(&self, by: i128) -> Option<Poly> {
+        let terms = self.terms.iter().map(|(product, &coefficient)| {
+            (by != 0 && coefficient % by == 0).then(|| (product.clone(), coefficient / by))
+        });
+        Some(Poly { terms: terms.collect::<Option<_>>()? })
+    }
+
+    /// As text, with these names of the variables.
+    pub fn text_with(&self, names: &dyn Fn(u32) -> Option<String>) -> String {
+        let name = |id: u32| names(id).unwrap_or_else(|| "?".to_owned());
+        let mut text = String::new();
+        // The constant comes last.
+        for (product, &coefficient) in self.terms.iter().rev() {
+            let sign = match (text.is_empty(), coefficient < 0) {
+                (true, false) => "",
+                (true, true) => "-",
+                (false, false) => " + ",
+                (false, true) => " - ",
+            };
+            let mut factors: Vec<String> = product.iter().map(|&id| name(id)).collect();
+            if coefficient.unsigned_abs() != 1 || factors.is_empty() {
+                factors.insert(0, coefficient.unsigned_abs().to_string());
+            }
+            text.push_str(sign);
+            text.push_str(&factors.join(" * "));
+        }
+        if text.is_empty() { "0".to_owned() } else { text }
+    }
+
     /// Whether `other - self` has no negative coefficient, without making the difference.
     fn at_most_by_terms(&self, other: &Poly) -> bool {
         self.terms.iter().all(|(product, &mine)| mine <= other.coefficient(product))
@@ -105,26 +153,7 @@ pub struct Symbols {
 impl Symbols {
     /// A polynomial as text.
     pub fn text(&self, poly: &Poly) -> String {
-        let name = |id: u32| {
-            self.ids.iter().find(|(_, other)| **other == id).map_or("?", |(name, _)| name.as_str()).to_owned()
-        };
-        let mut text = String::new();
-        // The constant comes last.
-        for (product, &coefficient) in poly.terms.iter().rev() {
-            let sign = match (text.is_empty(), coefficient < 0) {
-                (true, false) => "",
-                (true, true) => "-",
-                (false, false) => " + ",
-                (false, true) => " - ",
-            };
-            let mut factors: Vec<String> = product.iter().map(|&id| name(id)).collect();
-            if coefficient.unsigned_abs() != 1 || factors.is_empty() {
-                factors.insert(0, coefficient.unsigned_abs().to_string());
-            }
-            text.push_str(sign);
-            text.push_str(&factors.join(" * "));
-        }
-        if text.is_empty() { "0".to_owned() } else { text }
+        poly.text_with(&|id| self.ids.iter().find(|(_, other)| **other == id).map(|(name, _)| name.clone()))
     }
 
     /// The variable of this name or text.

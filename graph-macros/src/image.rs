@@ -1,5 +1,7 @@
 //! The file behind `#[kernels("path")]`.
 
+use std::path::{Path, PathBuf};
+
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
@@ -19,6 +21,8 @@ pub struct Image {
     pub identity: u64,
     /// Its contents, where it could be read.
     pub contents: Option<Vec<u8>>,
+    /// The attribute's argument.
+    pub span: Span,
 }
 
 impl Image {
@@ -31,6 +35,7 @@ impl Image {
             stem: "kernels".to_owned(),
             identity: 0,
             contents: None,
+            span,
         };
         let path = syn::parse2::<Expr>(attribute).ok().and_then(|expr| text(&expr));
         let Some(path) = path else {
@@ -45,27 +50,61 @@ impl Image {
         };
         image.stem = stem(&path);
         image.identity = identity(&path, span);
-        let file = std::path::Path::new(&path);
-        let file = match std::env::var_os("CARGO_MANIFEST_DIR") {
-            Some(manifest) if file.is_relative() => std::path::Path::new(&manifest).join(file),
-            _ => file.to_owned(),
-        };
-        match std::fs::read(&file) {
-            Ok(contents) => {
+        let read = if is_source(&path) { compiled(&path) } else { Ok(located(&path)) };
+        let read = read.and_then(|file| match std::fs::read(&file) {
+            Ok(contents) => Ok((file, contents)),
+            Err(error) => Err(Missing {
+                message: format!("the file `{path}` cannot be read: {error}"),
+                help: "a path is relative to the crate's manifest",
+            }),
+        });
+        match read {
+            Ok((file, contents)) => {
                 let absolute = file.to_string_lossy().into_owned();
                 image.bytes = quote!(::core::include_bytes!(#absolute));
                 image.contents = Some(contents);
             }
-            Err(error) => report.error(
-                span,
-                "CW307",
-                &format!("the file `{path}` cannot be read: {error}"),
-                &[format!("it is looked for at `{}`", file.display())],
-                Some("a path is relative to the crate's manifest"),
-            ),
+            Err(missing) => report.error(span, "CW307", &missing.message, &[], Some(missing.help)),
         }
         image.path = path;
         image
+    }
+}
+
+/// Why there is no file.
+struct Missing {
+    message: String,
+    help: &'static str,
+}
+
+/// Where a path of the attribute leads.
+fn located(path: &str) -> PathBuf {
+    let file = Path::new(path);
+    match std::env::var_os("CARGO_MANIFEST_DIR") {
+        Some(manifest) if file.is_relative() => Path::new(&manifest).join(file),
+        _ => file.to_owned(),
+    }
+}
+
+fn is_source(path: &str) -> bool {
+    Path::new(path).extension().is_some_and(|extension| extension == "cu")
+}
+
+/// What the build script has made of a CUDA C++ file: `cuweave_build::ptx` puts it under its path in `OUT_DIR`.
+fn compiled(path: &str) -> Result<PathBuf, Missing> {
+    let help = "in `build.rs`, call `cuweave_build::ptx(\"kernels/*.cu\")` of the crate `cuweave-build`, which compiles with NVRTC or nvcc; or declare the PTX";
+    if !located(path).is_file() {
+        let message = format!("the file `{path}` is not there");
+        return Err(Missing { message, help: "a path is relative to the crate's manifest" });
+    }
+    let made = std::env::var_os("OUT_DIR")
+        .map(|out| Path::new(&out).join("cuweave").join(path).with_extension("ptx"));
+    match made {
+        Some(made) if made.is_file() => Ok(made),
+        _ => Err(Missing {
+            message: format!("the build script has made no PTX of `{path}`, which is CUDA C++"),
+            help,
+        }),
     }
 }
 
@@ -96,7 +135,7 @@ fn text(expr: &Expr) -> Option<String> {
 }
 
 fn stem(path: &str) -> String {
-    let stem = std::path::Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
+    let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
     let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if name.is_empty()
         || name.starts_with(|c: char| c.is_ascii_digit())

@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use cuweave_core::ptx::Hidden;
+use cuweave_core::ptx::declare::Checked;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -13,26 +15,44 @@ use syn::{Expr, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Pat, ReturnTy
 
 use crate::dims::dim_tokens;
 use crate::image::Image;
+use crate::proof;
 use crate::report::Report;
 use crate::words::words;
 
 /// A kernel's parameter.
-struct Parameter {
-    name: Ident,
-    span: Span,
-    kind: ParameterKind,
+pub struct Parameter {
+    /// Its name.
+    pub name: Ident,
+    /// All of it.
+    pub span: Span,
+    /// What it is.
+    pub kind: ParameterKind,
 }
 
-enum ParameterKind {
+/// What a parameter is.
+pub enum ParameterKind {
+    /// By value.
     Scalar(Box<Type>),
-    Buffer { access: Access, element: Box<Type>, len: Box<Expr> },
+    /// A buffer.
+    Buffer {
+        /// What it may be used for.
+        access: Access,
+        /// The type of its elements.
+        element: Box<Type>,
+        /// Their number.
+        len: Box<Expr>,
+    },
 }
-
+/// What a declared buffer may be used for.
 #[derive(Clone, Copy)]
-enum Access {
+pub enum Access {
+    /// `&[T; len]`
     Read,
+    /// `&mut [T; len]`
     ReadWrite,
+    /// `&mut [MaybeUninit<T>; len]`
     Write,
+    /// `&[Atomic<T>; len]`
     Atomic,
 }
 
@@ -51,10 +71,10 @@ impl Access {
 }
 
 /// Expands a block of kernels.
-pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
+pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let words = words(&item);
-    let block = match syn::parse2::<ItemForeignMod>(item) {
+    let words = words(&tokens);
+    let block = match syn::parse2::<ItemForeignMod>(tokens) {
         Ok(block) => block,
         Err(error) => {
             report.error(
@@ -69,13 +89,26 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     };
     head(&block, &mut report);
     let image = Image::of(attribute, &mut report);
-    let mut items = Vec::new();
+    let mut functions = Vec::new();
     for item in &block.items {
         match item {
-            ForeignItem::Fn(function) => items.push(kernel(function, &mut report)),
+            ForeignItem::Fn(function) => functions.push((function, parameters(function, &mut report))),
             other => report.error(other.span(), "CW001", "only functions are kernels", &[], None),
         }
     }
+    let declared: Vec<proof::Kernel<'_>> = functions
+        .iter()
+        .map(|(function, parameters)| {
+            let complete = parameters.len() == function.sig.inputs.len();
+            proof::Kernel { name: &function.sig.ident, parameters: complete.then_some(parameters) }
+        })
+        .collect();
+    let checked = proof::check(&image, &declared, &mut report);
+    let items: Vec<Item> = functions
+        .iter()
+        .zip(&checked)
+        .map(|((function, parameters), checked)| item(function, parameters, checked.as_ref()))
+        .collect();
     let module = module(&image, &items);
     let errors = report.into_tokens();
     quote!(#errors #module #words)
@@ -109,9 +142,9 @@ struct Item {
     implementation: TokenStream,
 }
 
-fn kernel(function: &ForeignItemFn, report: &mut Report) -> Item {
+/// The parameters that are in the language; what is not is reported.
+fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Parameter> {
     let head = &function.sig;
-    let name = &head.ident;
     if !head.generics.params.is_empty() {
         report.error(head.generics.span(), "CW001", "a kernel has no generic parameters", &[], None);
     }
@@ -124,8 +157,11 @@ fn kernel(function: &ForeignItemFn, report: &mut Report) -> Item {
             Some("write results through `&mut`"),
         );
     }
-    let parameters: Vec<Parameter> =
-        head.inputs.iter().filter_map(|input| parameter(input, report)).collect();
+    head.inputs.iter().filter_map(|input| parameter(input, report)).collect()
+}
+
+fn item(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&Checked>) -> Item {
+    let name = &function.sig.ident;
     let attributes = function.attrs.iter().filter(|attribute| {
         attribute.path().is_ident("doc")
             || attribute.path().is_ident("deprecated")
@@ -133,19 +169,21 @@ fn kernel(function: &ForeignItemFn, report: &mut Report) -> Item {
     });
     let visibility = &function.vis;
     let documented = format!("The kernel `{name}`.");
+    let proved = proof::documentation(Some(parameters), checked);
     let definition = quote_spanned! {name.span()=>
         #[doc = #documented]
         #[doc = ""]
         #(#attributes)*
+        #(#[doc = #proved])*
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug)]
         #visibility struct #name {}
     };
-    Item { definition, implementation: implementation(name, &parameters) }
+    Item { definition, implementation: implementation(name, parameters, checked) }
 }
 
-fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
-    let text = name.to_string();
+fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Checked>) -> TokenStream {
+    let text = proof::plain(name);
     let private = quote!(::cuweave::__private);
     let mut generics = Vec::new();
     let mut arguments = Vec::new();
@@ -169,11 +207,19 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
             }
             ParameterKind::Buffer { access, element, len } => {
                 let kind = access.ident();
+                let declared = match access {
+                    Access::Atomic => Ident::new("Atomics", Span::mixed_site()),
+                    _ => access.ident(),
+                };
                 let generic = format_ident!("A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
-                table.push(quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind)));
+                let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
+                let proved = proof.is_some_and(|proof| proof.access).then(|| quote!(.proved()));
+                table.push(
+                    quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind) #proved),
+                );
                 generics.push(
-                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#kind<#element>, #name>),
+                    quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
                 );
                 arguments.push(quote!(#argument: #generic));
                 let len = dim_tokens(len, &integers);
@@ -181,12 +227,21 @@ fn implementation(name: &Ident, parameters: &[Parameter]) -> TokenStream {
             }
         }
     }
+    let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
+    let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
+    let required = checked.and_then(|checked| checked.block.required);
+    let required = required.map(|[x, y, z]| quote!(.requires([#x, #y, #z])));
+    let limits = proof::limits(checked);
+    let assertions = checked.map(|checked| proof::assertions(parameters, checked));
     quote! {
+        #assertions
         #[allow(clippy::all, unused)]
         impl #name {
             #[doc(hidden)]
             pub const __KERNEL: &'static #private::Kernel =
-                &#private::Kernel::new(#text, &MODULE, &[#(#table),*]);
+                &#private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #required;
+
+            #limits
 
             // The user's arguments and nothing else, so that rustc counts what they count.
             #[doc(hidden)]

@@ -1,6 +1,7 @@
 //! The simulated driver: opening it, and what only it can do.
 
-use std::ffi::{c_char, c_void};
+use std::collections::BTreeMap;
+use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -20,6 +21,7 @@ impl From<&str> for Text {
     }
 }
 
+type HearCall = unsafe extern "C" fn(*mut u8, Text, u64);
 type Hear = unsafe extern "C" fn(*mut u8, Text, u32, Text, Text);
 
 /// The simulated driver's own calls.
@@ -29,6 +31,7 @@ struct Calls {
     live: unsafe extern "C" fn(*mut [u64; 8]) -> u32,
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
+    calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
     path: PathBuf,
 }
 
@@ -59,6 +62,7 @@ pub(crate) fn open() -> Result<Driver, Error> {
             live: *library.get(b"cuweaveSimLive").map_err(failed)?,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
+            calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
             path: path.clone(),
         };
         let is_slow = *library.get::<unsafe extern "C" fn() -> u32>(b"cuweaveSimIsSlow").map_err(failed)?;
@@ -149,7 +153,7 @@ pub fn library_folder() -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-fn calls() -> Result<&'static Calls, Error> {
+fn driver() -> Result<&'static Calls, Error> {
     CALLS.get().ok_or(Error::NotLoaded)
 }
 
@@ -163,19 +167,19 @@ fn check(code: u32) -> Result<(), Error> {
 /// A function that ends something's life does its work all the same, and returns the error then.
 pub fn fail(call: &str, nth: u64, error: u32) -> Result<(), Error> {
     // SAFETY: the library has this function with this signature; the text lives until it returns.
-    check(unsafe { (calls()?.fail)(call.into(), nth, error) })
+    check(unsafe { (driver()?.fail)(call.into(), nth, error) })
 }
 
 /// Forgets the failures that have not struck; gives their number.
 pub fn clear_faults() -> Result<u64, Error> {
     // SAFETY: as in `fail`.
-    Ok(unsafe { (calls()?.clear_faults)() })
+    Ok(unsafe { (driver()?.clear_faults)() })
 }
 
 /// The seed of the order in which graphs' nodes run from now on, as `CUWEAVE_SIM_SEED` sets it at first.
 pub fn seed(seed: u64) -> Result<(), Error> {
     // SAFETY: as in `fail`.
-    check(unsafe { (calls()?.seed)(seed) })
+    check(unsafe { (driver()?.seed)(seed) })
 }
 
 /// What lives in the simulated driver, for tests that nothing is left behind.
@@ -204,7 +208,7 @@ pub struct Live {
 pub fn live() -> Result<Live, Error> {
     let mut counts = [0; 8];
     // SAFETY: as in `fail`; it writes eight numbers.
-    check(unsafe { (calls()?.live)(&mut counts) })?;
+    check(unsafe { (driver()?.live)(&mut counts) })?;
     let [graphs, nodes, execs, events, streams, modules, allocations, bytes] = counts;
     Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
 }
@@ -223,22 +227,40 @@ pub struct Report {
     pub text: String,
 }
 
+impl Text {
+    /// A text of the driver's, which must live.
+    fn read(self) -> String {
+        // SAFETY: the driver gives texts that live until the function that hears them returns.
+        let bytes = unsafe { std::slice::from_raw_parts(self.start.cast::<u8>(), self.bytes) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// The driver functions that were called in this process, and how often: with [`fail`], tests can make every call
+/// that a piece of work makes fail in turn.
+pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
+    unsafe extern "C" fn hear(data: *mut u8, name: Text, count: u64) {
+        // SAFETY: `data` is the map below.
+        let counts = unsafe { &mut *data.cast::<BTreeMap<String, u64>>() };
+        counts.insert(name.read(), count);
+    }
+    let mut counts = BTreeMap::new();
+    // SAFETY: as in `fail`; `hear` gets the map as its data.
+    check(unsafe { (driver()?.calls)(hear, (&raw mut counts).cast()) })?;
+    Ok(counts)
+}
+
 fn collect(forget: bool) -> Result<Vec<Report>, Error> {
     unsafe extern "C" fn hear(data: *mut u8, kind: Text, error: u32, nodes: Text, text: Text) {
-        let read = |text: Text| {
-            // SAFETY: the driver gives texts that live until this function returns.
-            let bytes = unsafe { std::slice::from_raw_parts(text.start.cast::<u8>(), text.bytes) };
-            String::from_utf8_lossy(bytes).into_owned()
-        };
-        let nodes = read(nodes).lines().map(str::to_owned).collect();
+        let nodes = nodes.read().lines().map(str::to_owned).collect();
         // SAFETY: `data` is the list below.
         let reports = unsafe { &mut *data.cast::<Vec<Report>>() };
-        reports.push(Report { kind: read(kind), error, nodes, text: read(text) });
+        reports.push(Report { kind: kind.read(), error, nodes, text: text.read() });
     }
     let mut reports: Vec<Report> = Vec::new();
-    let data = (&raw mut reports).cast::<c_void>().cast::<u8>();
+    let data = (&raw mut reports).cast::<u8>();
     // SAFETY: as in `fail`; `hear` gets the list as its data.
-    check(unsafe { (calls()?.reports)(u32::from(forget), hear, data) })?;
+    check(unsafe { (driver()?.reports)(u32::from(forget), hear, data) })?;
     Ok(reports)
 }
 

@@ -278,3 +278,81 @@ pub fn problem(rows: &[Row]) -> Problem {
     let aligns = rows.iter().map(|row| row.alignment).collect();
     Problem { sizes, aligns, conflicts, sections, bound }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Effort, check, place_all};
+
+    fn fault(text: &str) -> String {
+        read(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn faults_name_the_line_and_what() {
+        assert_eq!(fault(""), "line 1: no header: the file is empty");
+        assert_eq!(fault("id,lower,upper\n"), "line 1: column `size` is missing");
+        assert_eq!(fault("id,lower,upper,size,size\n"), "line 1: column `size` is given twice");
+        assert!(
+            fault("id,lower,upper,size,colour\n").starts_with("line 1: unknown column `colour`; known are")
+        );
+        let with = |row: &str| fault(&format!("id,lower,upper,size\na,0,1,1\n{row}\n"));
+        assert_eq!(with("b,0,1"), "line 3: 3 fields where the header has 4");
+        assert_eq!(with("b,0,x,1"), "line 3: `x` is not a number that `upper` can take");
+        assert_eq!(with("b,0,1,-4"), "line 3: `-4` is not a number that `size` can take");
+        assert_eq!(with("b,0,1,1e3"), "line 3: `1e3` is not a number that `size` can take");
+        assert_eq!(with("b,5,4,1"), "line 3: `b` ends at 4 before it begins at 5");
+        assert_eq!(with("a,0,1,1"), "line 3: the id `a` is already used in line 2");
+        assert_eq!(with(",0,1,1"), "line 3: the id is empty");
+        assert_eq!(
+            with("b,0,1,9223372036854775807"),
+            "line 3: the sizes overflow with `b`: their sum is above 2^62"
+        );
+        let gap = |gap: &str| fault(&format!("id,lower,upper,size,alignment,gaps\na,2,9,8,1,{gap}\n"));
+        assert_eq!(gap("3"), "line 2: the gap `3` of `a` is neither lower-upper nor lower-upper@from:to");
+        assert_eq!(gap("3-x"), "line 2: the gap `3-x` of `a` is neither lower-upper nor lower-upper@from:to");
+        assert_eq!(gap("5-4"), "line 2: the gap `5-4` of `a` ends before it begins");
+        assert_eq!(gap("1-4"), "line 2: the gap `1-4` lies outside the life of `a`");
+        assert_eq!(gap("3-4@2:9"), "line 2: the gap `3-4@2:9` holds bytes outside the size of `a`");
+        assert_eq!(gap("3-5 4-6"), "line 2: two gaps of `a` overlap at 4");
+        assert_eq!(fault("id,lower,upper,size,alignment\na,0,1,1,0\n"), "line 2: the alignment of `a` is 0");
+    }
+
+    #[test]
+    fn spellings_old_and_new() {
+        let new = read("\u{feff}id,lower,upper,size\r\na,0,3,4\r\n\r\nb,3,9,4\r\n").unwrap();
+        let old = read("size,buffer,start,end\n4,a,0,2\n4,b,3,8\n").unwrap();
+        assert_eq!(new, old);
+        assert_eq!(read("id,lower,upper,size,hint\na,-5,3,4,-1\n").unwrap()[0].lower, -5);
+    }
+
+    /// The example of the format's authors: 12 bytes are enough.
+    #[test]
+    fn the_small_example() {
+        let rows = read("id,lower,upper,size\nb1,0,3,4\nb2,3,9,4\nb3,0,9,4\nb4,9,21,4\nb5,0,21,4\n").unwrap();
+        let problem = problem(&rows);
+        assert_eq!(problem.bound.bytes, 12);
+        let placed = place_all(&problem, Effort::Quick);
+        assert_eq!(placed.total, 12);
+        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
+    }
+
+    #[test]
+    fn gaps_alignments_and_nothing() {
+        // b fits into a's gap; c into the part that d does not hold, for the bound only.
+        let rows = read(
+            "id,lower,upper,size,alignment,gaps\na,0,9,8,1,3-6\nb,3,6,8,1,\nc,12,14,8,8,\nd,10,20,8,8,12-14@0:2\ne,5,5,99,1,\n",
+        )
+        .unwrap();
+        let problem = problem(&rows);
+        assert!(!problem.conflicts.conflict(0, 1) && problem.conflicts.conflict(2, 3));
+        assert_eq!(problem.bound.bytes, 99);
+        let placed = place_all(&problem, Effort::Default);
+        assert_eq!(placed.total, 99);
+        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
+        for text in ["id,lower,upper,size\n", "id,lower,upper,size\na,0,5,0\n"] {
+            let rows = read(text).unwrap();
+            assert_eq!(place_all(&super::problem(&rows), Effort::Thorough).total, 0);
+        }
+    }
+}

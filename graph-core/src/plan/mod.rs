@@ -9,23 +9,27 @@
 //!   get without more edges;
 //! - [`plan`]: offsets, by placing greedily in several orders, then by moves of the order, then by exact search;
 //! - [`check`]: whether offsets are right, from the definition alone;
-//! - budgets: edges to add so that a plan fits into fewer bytes;
-//! - memory nodes: which memory nodes follow which, where the driver places the buffers;
-//! - pictures.
+//! - [`budget`]: edges to add so that a plan fits into fewer bytes;
+//! - [`nodes`]: which memory nodes follow which, where the driver places the buffers;
+//! - [`svg`]: pictures.
 //!
 //! Everything is deterministic: work is counted, not timed. Nothing recurses.
 
 mod bounds;
+pub mod budget;
 pub mod check;
 mod climb;
 mod conflict;
 pub mod csv;
 mod flow;
 mod greedy;
+pub mod nodes;
 mod order;
 mod portfolio;
 mod search;
 mod section;
+mod sequence;
+pub mod svg;
 #[cfg(test)]
 mod testing;
 
@@ -89,8 +93,8 @@ impl Effort {
         match self {
             Effort::Quick => 3_000_000,
             Effort::Default => 13_000_000,
-            Effort::Thorough => 4_000_000_000,
-            Effort::Exhaustive => 25_000_000_000,
+            Effort::Thorough => 2_000_000_000,
+            Effort::Exhaustive => 12_000_000_000,
         }
     }
 }

@@ -155,7 +155,7 @@ impl BufferOrder {
     /// Who needs disjoint bytes, by rank.
     pub(super) fn conflicts(&self) -> Conflicts {
         let n = self.len();
-        let after = transpose(&self.before, n, self.words);
+        let after = self.after_rows();
         let mut conflicts = Conflicts::none(n);
         let mut all = vec![0u64; self.words];
         let used = |r: u32| !self.births[self.by_rank[r as usize] as usize].is_empty();
@@ -168,6 +168,11 @@ impl BufferOrder {
             crate::reach::clear(row, r);
         }
         conflicts
+    }
+
+    /// Rows by rank: the ranks of the buffers that begin after the one of rank `r` is over.
+    pub(super) fn after_rows(&self) -> Vec<u64> {
+        transpose(&self.before, self.len(), self.words)
     }
 
     /// The ranks that come right before rank `r`.

@@ -8,13 +8,27 @@
 //! - names are not resolved. [`Names`] says what a name means in a scope of a body;
 //! - reading any bytes ends in time linear in their number, with a module or one [`Error`].
 
+mod access;
 mod ast;
+mod cfg;
+pub mod declare;
+mod effect;
+mod extent;
+mod flow;
+mod hidden;
 mod lex;
+mod memory;
 mod names;
 mod operand;
 mod parse;
+mod rename;
+mod ssa;
+mod transfer;
+mod value;
 
+pub use access::{Access, Analysis, Kernel, Parameter as ParameterFacts, Reach, Site};
 pub use ast::*;
+pub use hidden::{Hidden, hidden};
 pub use names::{Binding, Names};
 pub use parse::{parse, parse_bytes};
 

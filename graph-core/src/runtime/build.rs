@@ -331,7 +331,7 @@ impl Limits {
                 kernel.name, info.most_threads
             ));
         }
-        if let Some(required) = kernel.required_block
+        if let Some(required) = info.required_block
             && required != block
         {
             return Err(format!("a block of {block:?}, and `{}` requires {required:?}", kernel.name));

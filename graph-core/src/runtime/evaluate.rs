@@ -100,7 +100,7 @@ impl Evaluation<'_> {
     /// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
     pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
         let info = self.modules.function(kernel)?;
-        let block_limits = BlockLimits { most: info.most_threads, required: kernel.required_block };
+        let block_limits = BlockLimits { most: info.most_threads, required: info.required_block };
         let shape = config.shape(block_limits).map_err(|reason| self.config(reason))?;
         self.limits.check(&shape, kernel, &info).map_err(|reason| self.config(reason))?;
         if shape.shared > info.dynamic_shared {

@@ -4,6 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaEvent};
 
+use crate::ptx;
+
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
 use super::error::{Error, Result, describe};
 
@@ -31,17 +33,25 @@ pub struct Param {
     pub kind: ParamKind,
     /// Its size as a parameter, in bytes.
     pub size: u32,
+    /// Whether the PTX proves that it is used as declared; else that is vouched for.
+    pub proved: bool,
 }
 
 impl Param {
     /// A buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
-        Param { name, kind, size: 8 }
+        Param { name, kind, size: 8, proved: false }
     }
 
     /// A scalar.
     pub const fn scalar<T>(name: &'static str) -> Param {
-        Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32 }
+        Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32, proved: false }
+    }
+
+    /// Proved to be used as declared.
+    pub const fn proved(mut self) -> Param {
+        self.proved = true;
+        self
     }
 }
 
@@ -58,26 +68,18 @@ pub struct Kernel {
     pub hidden_reads: &'static [&'static str],
     /// Module-level variables that it writes.
     pub hidden_writes: &'static [&'static str],
-    /// `.reqntid`: the block that it requires.
-    pub required_block: Option<[u32; 3]>,
 }
 
 impl Kernel {
-    /// A kernel that shares no hidden state and takes any block.
+    /// A kernel that shares no hidden state.
     pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
-        Kernel { name, module, params, hidden_reads: &[], hidden_writes: &[], required_block: None }
+        Kernel { name, module, params, hidden_reads: &[], hidden_writes: &[] }
     }
 
     /// With the module-level variables that it reads and writes.
     pub const fn hidden(mut self, reads: &'static [&'static str], writes: &'static [&'static str]) -> Kernel {
         self.hidden_reads = reads;
         self.hidden_writes = writes;
-        self
-    }
-
-    /// With the block that it requires.
-    pub const fn requires(mut self, block: [u32; 3]) -> Kernel {
-        self.required_block = Some(block);
         self
     }
 }
@@ -119,6 +121,7 @@ impl Module {
         let raw = driver.load_module(self.image).map_err(|(failure, log)| self.failed(failure, log))?;
         let module = Arc::new(LoadedModule {
             module: self,
+            entries: Entry::all(self.image),
             raw,
             driver,
             ctx: ctx.clone(),
@@ -168,6 +171,8 @@ impl Module {
 #[derive(Debug)]
 pub(super) struct LoadedModule {
     module: &'static Module,
+    /// What the text says of its kernels; `None` for machine code.
+    entries: Option<Vec<Entry>>,
     raw: RawModule,
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
@@ -176,7 +181,33 @@ pub(super) struct LoadedModule {
     in_flight: Mutex<Vec<Arc<CudaEvent>>>,
 }
 
-/// What the driver says of a loaded function.
+/// What PTX says of a kernel.
+#[derive(Debug)]
+struct Entry {
+    name: String,
+    /// The sizes of its parameters.
+    sizes: Vec<u64>,
+    /// `.reqntid`
+    required_block: Option<[u32; 3]>,
+}
+
+impl Entry {
+    /// The kernels of PTX text.
+    fn all(image: &[u8]) -> Option<Vec<Entry>> {
+        let module = ptx::parse_bytes(image).ok()?;
+        let entry = |function: &ptx::Function<'_>| Entry {
+            name: function.name.to_owned(),
+            sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
+            required_block: function.performance(".reqntid").map(|values| {
+                let extent = |at: usize| values.get(at).copied().unwrap_or(1);
+                [extent(0), extent(1), extent(2)]
+            }),
+        };
+        Some(module.entries().map(entry).collect())
+    }
+}
+
+/// What is known of a loaded function.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FunctionInfo {
     /// The function.
@@ -187,6 +218,8 @@ pub(super) struct FunctionInfo {
     pub shared: u32,
     /// The most dynamic shared memory that it is set to take.
     pub dynamic_shared: u32,
+    /// The block that it requires, where that is known.
+    pub required_block: Option<[u32; 3]>,
 }
 
 // CUfunction_attribute
@@ -208,7 +241,14 @@ impl LoadedModule {
         };
         let function =
             self.driver.function(self.raw, name)?.ok_or_else(|| fault("does not exist there".to_owned()))?;
-        if let Some(sizes) = self.driver.parameter_sizes(function)? {
+        let entry = self.entries.iter().flatten().find(|entry| entry.name == name);
+        // The driver tells the end of a list by an error, which tools report: it is asked only where nothing else
+        // tells.
+        let sizes = match entry {
+            Some(entry) => Some(entry.sizes.clone()),
+            None => self.driver.parameter_sizes(function)?,
+        };
+        if let Some(sizes) = sizes {
             if sizes.len() != params.len() {
                 return Err(fault(format!(
                     "has {} parameters, and {} are declared",
@@ -231,6 +271,7 @@ impl LoadedModule {
             most_threads: self.driver.function_attribute(function, MAX_THREADS_PER_BLOCK)?,
             shared: self.driver.function_attribute(function, SHARED_SIZE_BYTES)?,
             dynamic_shared: self.driver.function_attribute(function, MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+            required_block: entry.and_then(|entry| entry.required_block),
         };
         functions.push((name, info));
         Ok(info)

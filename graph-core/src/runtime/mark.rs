@@ -3,18 +3,22 @@
 
 use std::marker::PhantomData;
 
-/// What a kernel's declaration says of a buffer parameter.
+/// How parameters are declared. rustc prints what the aliases stand for, which is nearly what the user wrote.
 pub mod param {
-    use std::marker::PhantomData;
+    use std::mem::MaybeUninit;
 
     /// `&[T; len]`.
-    pub struct Read<T>(PhantomData<T>);
+    pub type Read<T> = &'static [T];
     /// `&mut [T; len]`.
-    pub struct ReadWrite<T>(PhantomData<T>);
+    pub type ReadWrite<T> = &'static mut [T];
     /// `&mut [MaybeUninit<T>; len]`.
-    pub struct Write<T>(PhantomData<T>);
+    pub type Write<T> = &'static mut [MaybeUninit<T>];
     /// `&[Atomic<T>; len]`.
-    pub struct Atomic<T>(PhantomData<T>);
+    pub type Atomics<T> = &'static [Atomic<T>];
+
+    /// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
+    #[derive(Debug)]
+    pub struct Atomic<T>(std::marker::PhantomData<T>);
 }
 
 macro_rules! marks {
@@ -68,7 +72,7 @@ pub trait Fits<P, K>: Mark {}
     note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
 )]
 pub trait TakesShared<T, B, K> {}
-impl<T, B, K> TakesShared<T, B, K> for param::Read<T> {}
+impl<T: 'static, B, K> TakesShared<T, B, K> for param::Read<T> {}
 
 /// A parameter that `&mut b` fits.
 #[diagnostic::on_unimplemented(
@@ -77,8 +81,8 @@ impl<T, B, K> TakesShared<T, B, K> for param::Read<T> {}
     note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
 )]
 pub trait TakesUnique<T, B, K> {}
-impl<T, B, K> TakesUnique<T, B, K> for param::ReadWrite<T> {}
-impl<T, B, K> TakesUnique<T, B, K> for param::Write<T> {}
+impl<T: 'static, B, K> TakesUnique<T, B, K> for param::ReadWrite<T> {}
+impl<T: 'static, B, K> TakesUnique<T, B, K> for param::Write<T> {}
 
 /// A parameter that `&mut b` fits where b is not all written.
 #[diagnostic::on_unimplemented(
@@ -87,7 +91,7 @@ impl<T, B, K> TakesUnique<T, B, K> for param::Write<T> {}
     note = "only a parameter declared as `&mut [MaybeUninit<T>; _]` takes elements that nothing has written"
 )]
 pub trait TakesFresh<T, B, K> {}
-impl<T, B, K> TakesFresh<T, B, K> for param::Write<T> {}
+impl<T: 'static, B, K> TakesFresh<T, B, K> for param::Write<T> {}
 
 /// A parameter that `atomic(&mut b)` fits.
 #[diagnostic::on_unimplemented(
@@ -96,4 +100,4 @@ impl<T, B, K> TakesFresh<T, B, K> for param::Write<T> {}
     note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
 )]
 pub trait TakesAtomic<T, B, K> {}
-impl<T, B, K> TakesAtomic<T, B, K> for param::Atomic<T> {}
+impl<T: 'static, B, K> TakesAtomic<T, B, K> for param::Atomics<T> {}

@@ -25,6 +25,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let buffers = expansion.buffer_names();
+    let literals = expansion.literals();
     let unknown = &lowered.unknown;
     let table = table::program(&lowered.source.program, &lowered.elements);
     quote! {
@@ -38,6 +39,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             static __PROGRAM: __ir::Program = #table;
             #implementation
             #methods
+            #literals
         };
         #(const _: () = {
             // Where a buffer should stand: rustc says what the name is, or that it is none.
@@ -395,7 +397,7 @@ impl Expansion<'_> {
         let statements = self.lowered.bodies.iter().enumerate().filter_map(|(id, body)| {
             let mentioned = match body {
                 Body::Launch { config, arguments, .. } => {
-                    mentions(config, &name)
+                    mentions(&config.tokens, &name)
                         || arguments.iter().any(|argument| match argument {
                             LaunchArgument::Scalar(tokens) => mentions(tokens, &name),
                             LaunchArgument::Buffer(_) => false,
@@ -462,6 +464,7 @@ impl Expansion<'_> {
                 });
                 // rustc points at the kernel where the number of arguments is wrong.
                 let call = quote_spanned!(*span=> <#kernel>::__launch(#(#arguments),*));
+                let config = &config.tokens;
                 Some(quote!(#evaluation.run(<#kernel>::__KERNEL, #config, #call)))
             }
         }
@@ -481,6 +484,22 @@ impl Expansion<'_> {
         let (kind, buffer) = (ident(kind), named(base(&program.buffers[access.buffer as usize].name)));
         let element = &self.lowered.elements[access.buffer as usize];
         quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+    }
+
+    /// The assertions that kernels take the literals of their configurations, each source place once.
+    fn literals(&self) -> TokenStream {
+        let mut seen = BTreeSet::new();
+        let mut assertions = TokenStream::new();
+        for body in &self.lowered.bodies {
+            let Body::Launch { kernel, config, .. } = body else { continue };
+            for literal in &config.literals {
+                let start = literal.span.start();
+                if seen.insert((start.line, start.column, literal.values.clone())) {
+                    assertions.extend(literal.assertion(kernel));
+                }
+            }
+        }
+        assertions
     }
 
     fn methods(&self) -> TokenStream {

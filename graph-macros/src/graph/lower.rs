@@ -14,6 +14,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Expr, Type};
 
+use super::launch::Configuration;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Substitute};
@@ -45,7 +46,7 @@ pub struct Lowered {
 
 /// What evaluates a statement.
 pub enum Body {
-    Launch { kernel: TokenStream, span: Span, config: TokenStream, arguments: Vec<LaunchArgument> },
+    Launch { kernel: TokenStream, span: Span, config: Configuration, arguments: Vec<LaunchArgument> },
     Fill { value: TokenStream },
     Copy,
     Memory,

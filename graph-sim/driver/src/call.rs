@@ -21,6 +21,8 @@ pub enum Kind {
     Call,
     /// Ends something's life: it does so even if it then returns an error.
     Release,
+    /// Needs neither, but the driver's state.
+    Basic,
     /// Asks nothing of the driver's state.
     Query,
 }
@@ -76,7 +78,7 @@ fn run(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Resul
         return Err(status);
     }
     let mut broken = None;
-    if kind != Kind::Query {
+    if matches!(kind, Kind::Call | Kind::Release) {
         let state = state();
         if !state.initialised {
             return Err(Status::NOT_INITIALIZED);

@@ -55,7 +55,11 @@ pub struct Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
-        write!(f, "{} in `{}`, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})", self.message, self.function)?;
+        write!(
+            f,
+            "{} in `{}`, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})",
+            self.message, self.function
+        )?;
         if self.line != 0 {
             write!(f, ", PTX line {}", self.line)?;
         }

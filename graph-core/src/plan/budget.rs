@@ -1,0 +1,506 @@
+//! Budgets: order that is added to a graph so that its buffers fit into fewer bytes, with the least growth of the
+//! critical path that the steps below find (the least of all is NP-complete to find).
+//!
+//! An order of the nodes one after the other that stays within the budget is looked for first: it exists or there is
+//! nothing to add. While the heaviest antichain is above the budget, two of its buffers that this order runs one
+//! after the other are ordered so in the graph too; there always are two, or all of the antichain would be live at
+//! once in an order that stays below it. Of all such pairs the one is taken that lengthens the path least.
+
+use super::sequence::{Guide, Sequence, all, within};
+use super::{Buffer, BufferIx, BufferOrder, Effort, Floor, Plan, PlanError, antichain, floor, plan_ordered};
+use crate::reach::Reach;
+
+/// Graphs of at most so many nodes get every order tried before a budget is given up.
+const FEW_NODES: usize = 12;
+/// Orders that are tried one by one at the end.
+const MOST_ORDERS: usize = 2_000;
+/// From so many nodes on several pairs are ordered before the bounds are made anew.
+const MANY_NODES: usize = 2_000;
+/// At most so many steps are tried for whether the plan fits without them.
+const FEW_STEPS: usize = 64;
+
+/// Why a budget is not met.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BudgetError {
+    /// One node alone needs more.
+    #[error(
+        "the budget of {budget} bytes is below the floor: node {} needs {} bytes at once, for buffers {:?}",
+        .floor.node.unwrap_or_default(), .floor.bytes, .floor.buffers
+    )]
+    BelowFloor {
+        /// The budget.
+        budget: u64,
+        /// The node and its buffers.
+        floor: Floor,
+    },
+    /// No order was found in which the buffers fit.
+    #[error(
+        "no order was found that fits into the budget of {budget} bytes; the best one takes {best} bytes"
+    )]
+    NotFound {
+        /// The budget.
+        budget: u64,
+        /// The bytes of the best plan that was found.
+        best: u64,
+    },
+    /// The buffers cannot be planned at all.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// One pair of buffers that was ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The buffer that is over first.
+    pub donor: BufferIx,
+    /// The buffer that begins then.
+    pub receiver: BufferIx,
+    /// The edges: from each of the nodes that the donor's free waits for to each first user of the receiver.
+    pub edges: Vec<(u32, u32)>,
+    /// The bytes by which the heaviest antichain fell.
+    pub saves: u64,
+    /// What the critical path grew by.
+    pub costs: u64,
+}
+
+/// A graph whose buffers fit.
+#[derive(Clone, Debug)]
+pub struct Budgeted {
+    /// The edges that were added, without those that others imply; sorted.
+    pub edges: Vec<(u32, u32)>,
+    /// How they came about.
+    pub steps: Vec<Step>,
+    /// The order with them.
+    pub reach: Reach,
+    /// The plan for that order.
+    pub plan: Plan,
+    /// The critical path before.
+    pub path_before: u64,
+    /// The critical path now.
+    pub path_after: u64,
+}
+
+/// Adds order until the plan takes at most `budget` bytes. `costs` are the nodes' times, in any unit.
+///
+/// # Errors
+///
+/// See [`BudgetError`].
+///
+/// # Panics
+///
+/// If a user is not a node of `reach`, or `costs` are not one for each node.
+pub fn fit(
+    reach: &Reach,
+    buffers: &[Buffer],
+    costs: &[u64],
+    budget: u64,
+    effort: Effort,
+) -> Result<Budgeted, BudgetError> {
+    let buffers = super::rounded(buffers)?;
+    let given = Graph::of(reach.clone(), &buffers, costs);
+    let floor = floor(reach, &buffers, &given.order);
+    if floor.bytes > budget {
+        return Err(BudgetError::BelowFloor { budget, floor });
+    }
+    let search = Search { given: &given, buffers: &buffers, costs, budget, effort };
+    search.run(floor.bytes)
+}
+
+/// Time against bytes: what the critical path is for budgets from what the graph takes as it is down to the floor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CurvePoint {
+    /// The budget asked for.
+    pub budget: u64,
+    /// The bytes that the plan takes.
+    pub planned: u64,
+    /// The critical path.
+    pub path: u64,
+    /// How many edges were added.
+    pub edges: usize,
+}
+
+/// The curve at `points` budgets, evenly spread, without those that no plan was found for; the widest first.
+///
+/// # Errors
+///
+/// Buffers that cannot be planned at all.
+///
+/// # Panics
+///
+/// As [`fit`].
+pub fn budget_curve(
+    reach: &Reach,
+    buffers: &[Buffer],
+    costs: &[u64],
+    points: u64,
+) -> Result<Vec<CurvePoint>, PlanError> {
+    let free = super::plan(reach, buffers, Effort::Default)?;
+    let span = free.total.saturating_sub(free.floor.bytes);
+    let mut curve: Vec<CurvePoint> = Vec::new();
+    for at in 0..points.max(2) {
+        let budget = free.total - (u128::from(span) * u128::from(at) / u128::from(points.max(2) - 1)) as u64;
+        match fit(reach, buffers, costs, budget, Effort::Quick) {
+            Ok(fit) => {
+                let point = CurvePoint {
+                    budget,
+                    planned: fit.plan.total,
+                    path: fit.path_after,
+                    edges: fit.edges.len(),
+                };
+                if curve.last().is_none_or(|last| last.planned != point.planned) {
+                    curve.push(point);
+                }
+            }
+            Err(BudgetError::Plan(error)) => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(curve)
+}
+
+/// The curve as text, a line a point.
+#[must_use]
+pub fn curve_text(curve: &[CurvePoint]) -> String {
+    let mut text = String::from("       budget      planned         path  edges added\n");
+    for point in curve {
+        let CurvePoint { budget, planned, path, edges } = point;
+        text += &format!("{budget:>13} {planned:>12} {path:>12} {edges:>12}\n");
+    }
+    text
+}
+
+/// An order with what follows from it.
+struct Graph {
+    reach: Reach,
+    order: BufferOrder,
+    /// For each node the longest path that ends with it, itself included.
+    heads: Vec<u64>,
+    /// For each node the longest path that begins with it, itself included.
+    tails: Vec<u64>,
+}
+
+impl Graph {
+    fn of(reach: Reach, buffers: &[Buffer], costs: &[u64]) -> Graph {
+        let mut heads = costs.to_vec();
+        for &v in reach.topological() {
+            let longest = reach.reduced()[v as usize].iter().map(|&p| heads[p as usize]).max();
+            heads[v as usize] = costs[v as usize].saturating_add(longest.unwrap_or(0));
+        }
+        let mut after = vec![0u64; reach.len()];
+        let mut tails = costs.to_vec();
+        for &v in reach.topological().iter().rev() {
+            tails[v as usize] = costs[v as usize].saturating_add(after[v as usize]);
+            for &p in &reach.reduced()[v as usize] {
+                after[p as usize] = after[p as usize].max(tails[v as usize]);
+            }
+        }
+        let order = BufferOrder::of(&reach, buffers);
+        Graph { reach, order, heads, tails }
+    }
+
+    fn path(&self) -> u64 {
+        self.heads.iter().copied().max().unwrap_or(0)
+    }
+
+    /// The edges that make `b` over before `c`.
+    fn edges(&self, b: BufferIx, c: BufferIx) -> Vec<(u32, u32)> {
+        let (ends, births) = (&self.order.ends[b as usize], &self.order.births[c as usize]);
+        let pairs = ends.iter().flat_map(|&u| births.iter().map(move |&f| (u, f)));
+        pairs.filter(|&(u, f)| !self.reach.precedes(u, f)).collect()
+    }
+
+    /// What these edges would add to the critical path.
+    fn growth(&self, b: BufferIx, c: BufferIx) -> u64 {
+        let head = self.order.ends[b as usize].iter().map(|&u| self.heads[u as usize]).max().unwrap_or(0);
+        let tail = self.order.births[c as usize].iter().map(|&f| self.tails[f as usize]).max().unwrap_or(0);
+        head.saturating_add(tail).saturating_sub(self.path())
+    }
+}
+
+struct Search<'a> {
+    given: &'a Graph,
+    buffers: &'a [Buffer],
+    costs: &'a [u64],
+    budget: u64,
+    effort: Effort,
+}
+
+impl Search<'_> {
+    fn run(&self, floor: u64) -> Result<Budgeted, BudgetError> {
+        let mut best = u64::MAX;
+        let mut target = self.budget;
+        let mut feasible = false;
+        // Offsets may need more than the antichain: then it has to fall further.
+        for _ in 0..8 {
+            let mut shortest: Option<Budgeted> = None;
+            let mut lowest = u64::MAX;
+            for guide in [Guide::Path, Guide::Bytes] {
+                let given = self.given;
+                let sequence = within(&given.reach, self.buffers, &given.order, &given.tails, guide, target);
+                let Some(sequence) = sequence else {
+                    continue;
+                };
+                feasible = true;
+                let found = self.follow(&sequence, target);
+                lowest = lowest.min(found.plan.total);
+                let better = |than: &Budgeted| {
+                    (found.path_after, found.edges.len()) < (than.path_after, than.edges.len())
+                };
+                if found.plan.total <= self.budget && shortest.as_ref().is_none_or(better) {
+                    shortest = Some(found);
+                }
+            }
+            if let Some(found) = shortest {
+                return Ok(self.without_needless(found));
+            }
+            best = best.min(lowest);
+            let over = lowest.saturating_sub(self.budget).max(1);
+            if lowest == u64::MAX || target <= floor {
+                break;
+            }
+            target = target.saturating_sub(over).max(floor);
+        }
+        if self.given.reach.len() <= FEW_NODES {
+            for sequence in all(&self.given.reach, MOST_ORDERS) {
+                let found = self.in_line(&sequence);
+                best = best.min(found.plan.total);
+                if found.plan.total <= self.budget {
+                    let eased = self.follow(&sequence, self.budget);
+                    let found = if eased.plan.total <= self.budget { eased } else { found };
+                    return Ok(self.without_needless(found));
+                }
+            }
+        } else if feasible && let Some(sequence) = self.any_sequence() {
+            let found = self.in_line(&sequence);
+            best = best.min(found.plan.total);
+            if found.plan.total <= self.budget {
+                return Ok(found);
+            }
+        }
+        Err(BudgetError::NotFound { budget: self.budget, best })
+    }
+
+    fn any_sequence(&self) -> Option<Sequence> {
+        let given = self.given;
+        within(&given.reach, self.buffers, &given.order, &given.tails, Guide::Bytes, self.budget)
+    }
+
+    /// Orders pairs as `sequence` has them until the heaviest antichain is within `target`.
+    fn follow(&self, sequence: &Sequence, target: u64) -> Budgeted {
+        let sizes: Vec<u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
+        let mut steps: Vec<Step> = Vec::new();
+        let mut graph = Graph::of(self.given.reach.clone(), self.buffers, self.costs);
+        let mut bound = antichain(&graph.order, &sizes);
+        while bound.bytes > target {
+            let pairs = self.pairs(&graph, sequence, &bound.buffers);
+            let Some(&(growth, ..)) = pairs.first() else {
+                break;
+            };
+            let mut taken = Vec::new();
+            let mut excess = bound.bytes - target;
+            let mut used = vec![false; self.buffers.len()];
+            for &(each, _, b, c) in &pairs {
+                let several = graph.reach.len() > MANY_NODES && each == growth && excess > 0;
+                if !taken.is_empty() && (!several || used[b as usize] || used[c as usize]) {
+                    if !several {
+                        break;
+                    }
+                    continue;
+                }
+                used[b as usize] = true;
+                used[c as usize] = true;
+                excess = excess.saturating_sub(sizes[b as usize].min(sizes[c as usize]));
+                taken.push((b, c));
+            }
+            let mut preds = graph.reach.reduced().to_vec();
+            let edges: Vec<Vec<(u32, u32)>> = taken.iter().map(|&(b, c)| graph.edges(b, c)).collect();
+            edges.iter().flatten().for_each(|&(u, f)| preds[f as usize].push(u));
+            // All edges run forwards in the sequence.
+            let Ok(reach) = Reach::of(&preds) else {
+                break;
+            };
+            let next = Graph::of(reach, self.buffers, self.costs);
+            let next_bound = antichain(&next.order, &sizes);
+            let (mut saves, mut costs) =
+                (bound.bytes.saturating_sub(next_bound.bytes), next.path() - graph.path());
+            for (&(donor, receiver), edges) in taken.iter().zip(edges) {
+                steps.push(Step { donor, receiver, edges, saves, costs });
+                // What several steps do together stands with the first one.
+                (saves, costs) = (0, 0);
+            }
+            graph = next;
+            bound = next_bound;
+        }
+        self.budgeted(graph, steps)
+    }
+
+    /// Pairs of the antichain that the sequence runs one after the other: least growth, then most bytes, first.
+    fn pairs(
+        &self,
+        graph: &Graph,
+        sequence: &Sequence,
+        among: &[BufferIx],
+    ) -> Vec<(u64, std::cmp::Reverse<u64>, u32, u32)> {
+        let at = |nodes: &[u32]| nodes.iter().map(|&v| sequence.position[v as usize]).collect::<Vec<_>>();
+        let begin = |b: u32| at(&graph.order.births[b as usize]).into_iter().min().unwrap_or(0);
+        let end = |b: u32| at(&graph.order.ends[b as usize]).into_iter().max().unwrap_or(0);
+        let mut receivers: Vec<(u32, u32)> = among.iter().map(|&c| (begin(c), c)).collect();
+        receivers.sort_unstable();
+        // With very many the next ones in line are enough: where there is one after all, there is a next one.
+        let near = if among.len() > 512 { 16 } else { usize::MAX };
+        let mut pairs = Vec::new();
+        for &b in among.iter().filter(|&&b| !self.buffers[b as usize].stays) {
+            let over = end(b);
+            let from = receivers.partition_point(|&(begin, _)| begin <= over);
+            for &(_, c) in receivers[from..].iter().take(near) {
+                let bytes = self.buffers[b as usize].size.min(self.buffers[c as usize].size);
+                pairs.push((graph.growth(b, c), std::cmp::Reverse(bytes), b, c));
+            }
+        }
+        pairs.sort_unstable();
+        pairs
+    }
+
+    /// All nodes one after the other.
+    fn in_line(&self, sequence: &Sequence) -> Budgeted {
+        let mut preds = self.given.reach.reduced().to_vec();
+        for pair in sequence.nodes.windows(2) {
+            preds[pair[1] as usize].push(pair[0]);
+        }
+        let graph = match Reach::of(&preds) {
+            Ok(reach) => Graph::of(reach, self.buffers, self.costs),
+            // The sequence keeps the order, so there is no cycle.
+            Err(_) => Graph::of(self.given.reach.clone(), self.buffers, self.costs),
+        };
+        self.budgeted(graph, Vec::new())
+    }
+
+    fn budgeted(&self, graph: Graph, steps: Vec<Step>) -> Budgeted {
+        let plan = plan_ordered(&graph.reach, self.buffers, &graph.order, self.effort);
+        let mut edges = Vec::new();
+        for (v, list) in graph.reach.reduced().iter().enumerate() {
+            let given = &self.given.reach;
+            edges.extend(list.iter().filter(|&&p| !given.precedes(p, v as u32)).map(|&p| (p, v as u32)));
+        }
+        edges.sort_unstable();
+        let (path_before, path_after) = (self.given.path(), graph.path());
+        Budgeted { edges, steps, reach: graph.reach, plan, path_before, path_after }
+    }
+
+    /// Leaves out steps that later ones made needless, those that cost most first.
+    fn without_needless(&self, mut found: Budgeted) -> Budgeted {
+        if found.steps.len() > FEW_STEPS {
+            return found;
+        }
+        let mut at = found.steps.len();
+        while at > 0 {
+            at -= 1;
+            let mut steps = found.steps.clone();
+            steps.remove(at);
+            let mut preds = self.given.reach.reduced().to_vec();
+            for &(u, f) in steps.iter().flat_map(|step| &step.edges) {
+                preds[f as usize].push(u);
+            }
+            let Ok(reach) = Reach::of(&preds) else {
+                continue;
+            };
+            let graph = Graph::of(reach, self.buffers, self.costs);
+            let sizes: Vec<u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
+            if antichain(&graph.order, &sizes).bytes > self.budget {
+                continue;
+            }
+            let fewer = self.budgeted(graph, steps);
+            if fewer.plan.total <= self.budget && fewer.path_after <= found.path_after {
+                found = fewer;
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::check;
+    use crate::plan::testing::graphs;
+    use proptest::prelude::*;
+
+    fn check_budgeted(reach: &Reach, buffers: &[Buffer], budget: u64, found: &Budgeted) {
+        let rounded = crate::plan::rounded(buffers).unwrap();
+        assert!(found.plan.total <= budget);
+        assert_eq!(check::check(&found.reach, &rounded, &found.plan.offsets, found.plan.total), Ok(()));
+        // The order is the given one and the edges, nothing else.
+        let mut preds = reach.reduced().to_vec();
+        found.edges.iter().for_each(|&(u, f)| preds[f as usize].push(u));
+        let again = Reach::of(&preds).unwrap();
+        assert_eq!(again.reduced(), found.reach.reduced());
+        assert!(found.path_after >= found.path_before);
+    }
+
+    /// The fewest bytes over all orders one after the other: no order does with less.
+    fn least(reach: &Reach, buffers: &[Buffer]) -> u64 {
+        let sequences = all(reach, usize::MAX);
+        let in_line = |sequence: &Sequence| {
+            let mut preds = reach.reduced().to_vec();
+            sequence.nodes.windows(2).for_each(|pair| preds[pair[1] as usize].push(pair[0]));
+            crate::plan::plan(&Reach::of(&preds).unwrap(), buffers, Effort::Default).unwrap().total
+        };
+        sequences.iter().map(in_line).min().unwrap_or(0)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+        #[test]
+        fn a_budget_is_met_whenever_it_can_be((preds, buffers) in graphs(7, 7)) {
+            let reach = Reach::of(&preds).unwrap();
+            let costs = vec![1; preds.len()];
+            let least = least(&reach, &buffers);
+            let found = fit(&reach, &buffers, &costs, least, Effort::Default);
+            let found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            check_budgeted(&reach, &buffers, least, &found);
+            if least > 0 {
+                prop_assert!(fit(&reach, &buffers, &costs, least - 1, Effort::Default).is_err());
+            }
+        }
+
+        #[test]
+        fn any_budget_is_met_or_refused((preds, buffers) in graphs(30, 30), part in 0u64..=8) {
+            let reach = Reach::of(&preds).unwrap();
+            let costs: Vec<u64> = (0..preds.len() as u64).map(|v| 1 + v % 5).collect();
+            let free = crate::plan::plan(&reach, &buffers, Effort::Quick).unwrap();
+            let budget = free.floor.bytes + (free.total - free.floor.bytes) * part / 8;
+            if let Ok(found) = fit(&reach, &buffers, &costs, budget, Effort::Quick) {
+                check_budgeted(&reach, &buffers, budget, &found);
+                if part == 8 {
+                    prop_assert!(found.edges.is_empty() && found.path_after == found.path_before);
+                }
+            } else {
+                prop_assert!(part < 8);
+            }
+        }
+    }
+
+    /// ```text
+    /// 0 ─ 1        each of two chains with a buffer of 4 between its nodes:
+    /// 2 ─ 3        side by side 8 bytes, one after the other 4
+    /// ```
+    #[test]
+    fn two_chains_in_half_the_bytes() {
+        let reach = Reach::of(&[vec![], vec![0], vec![], vec![2]]).unwrap();
+        let buffer =
+            |users: [u32; 2]| Buffer { size: 4, align: 1, users: users.to_vec(), ..Buffer::default() };
+        let buffers = [buffer([0, 1]), buffer([2, 3])];
+        let found = fit(&reach, &buffers, &[1; 4], 4, Effort::Default).unwrap();
+        assert_eq!((found.plan.total, found.path_before, found.path_after), (4, 2, 4));
+        assert_eq!(found.edges.len(), 1);
+        assert_eq!((found.steps[0].saves, found.steps[0].costs), (4, 2));
+        let error = fit(&reach, &buffers, &[1; 4], 3, Effort::Default).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the budget of 3 bytes is below the floor: node 0 needs 4 bytes at once, for buffers [0]"
+        );
+        let curve = budget_curve(&reach, &buffers, &[1; 4], 3).unwrap();
+        assert_eq!(curve.iter().map(|p| (p.planned, p.path)).collect::<Vec<_>>(), [(8, 2), (4, 4)]);
+        assert_eq!(curve_text(&curve).lines().count(), 3);
+    }
+}

@@ -1,0 +1,275 @@
+//! Pictures: where each buffer lies while the graph runs, and what a budget costs.
+
+use super::budget::CurvePoint;
+use super::{Buffer, Plan};
+use crate::reach::Reach;
+use std::fmt::Write;
+
+const LEFT: f64 = 84.0;
+const TOP: f64 = 56.0;
+const WIDTH: f64 = 860.0;
+const HEIGHT: f64 = 420.0;
+/// The strip beside the boxes that shows how many buffers use the same bytes.
+const STRIP: f64 = 18.0;
+
+/// Buffers as boxes, over the levels of the graph and the bytes of the allocation. Boxes above the same bytes share
+/// them; the strip at the right is the darker the more buffers use its bytes. What is outlined in red makes the bound:
+/// no two of it can share.
+///
+/// `names` are the buffers' names; where one is missing its number stands.
+///
+/// # Panics
+///
+/// If the plan is not one of these buffers, or a user is not a node of `reach`.
+#[must_use]
+pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[String]) -> String {
+    let levels = reach.depth().max(1);
+    let total = plan.total.max(1);
+    let x = |level: u32| LEFT + WIDTH * f64::from(level) / f64::from(levels);
+    let y = |byte: u64| TOP + HEIGHT * (1.0 - byte as f64 / total as f64);
+    let mut critical = vec![false; buffers.len()];
+    plan.bound.buffers.iter().for_each(|&b| critical[b as usize] = true);
+
+    let mut svg = open(LEFT + WIDTH + STRIP + 40.0, TOP + HEIGHT + 64.0);
+    let used = buffers.iter().filter(|buffer| !buffer.users.is_empty()).count();
+    let side_by_side: u64 =
+        buffers.iter().filter(|buffer| !buffer.users.is_empty()).map(|buffer| buffer.size).sum();
+    let verdict = if plan.optimal { "the least possible" } else { "not proved least" };
+    text(
+        &mut svg,
+        (LEFT, 22.0),
+        "start",
+        14,
+        &format!(
+            "{used} buffers of {} in {}, {verdict} for this order",
+            bytes(side_by_side),
+            bytes(plan.total)
+        ),
+    );
+    let count = plan.bound.buffers.len();
+    let together = if count == 1 { "1 buffer" } else { &format!("{count} buffers that cannot share") };
+    text(
+        &mut svg,
+        (LEFT, 42.0),
+        "start",
+        12,
+        &format!(
+            "red: {together} ({}); any order needs {}",
+            bytes(plan.bound.bytes),
+            bytes(plan.floor.bytes)
+        ),
+    );
+
+    // The frame and its scales.
+    for tick in 0..=4 {
+        let byte = (u128::from(total) * tick / 4) as u64;
+        line(&mut svg, (LEFT, y(byte)), (LEFT + WIDTH, y(byte)), "#e3e6ea", 1.0);
+        text(&mut svg, (LEFT - 8.0, y(byte) + 4.0), "end", 11, &bytes(byte));
+    }
+    let stride = levels.div_ceil(12).max(1);
+    for level in (0..levels).step_by(stride as usize) {
+        line(&mut svg, (x(level), TOP + HEIGHT), (x(level), TOP + HEIGHT + 4.0), "#8a929c", 1.0);
+        text(&mut svg, (x(level), TOP + HEIGHT + 18.0), "middle", 11, &level.to_string());
+    }
+    text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "level in the graph");
+
+    // What makes the bound is drawn last, so that its outline is whole.
+    let mut order: Vec<usize> =
+        (0..buffers.len()).filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
+    order.sort_by_key(|&b| critical[b]);
+    for b in order {
+        let buffer = &buffers[b];
+        let level = |v: &u32| reach.levels()[*v as usize];
+        let from = buffer.users.iter().chain(&buffer.after_alloc).map(level).min().unwrap_or(0);
+        let to = buffer.users.iter().chain(&buffer.before_free).map(level).max().unwrap_or(0) + 1;
+        let to = if buffer.stays { levels } else { to };
+        let (low, high) = (plan.offsets[b], plan.offsets[b] + buffer.size);
+        let (left, top) = (x(from) + 0.5, y(high) + 0.5);
+        let (wide, tall) = ((x(to) - x(from) - 1.0).max(1.0), (y(low) - y(high) - 1.0).max(0.75));
+        let (stroke, thick) = if critical[b] { ("#d1242f", 2.0) } else { ("#5b6570", 0.75) };
+        let number = b.to_string();
+        let name = names.get(b).map_or(&number[..], |name| name);
+        // Neighbouring numbers get colours far apart.
+        let hue = b * 137 % 360;
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
+             fill=\"hsl({hue} 55% 82%)\" stroke=\"{stroke}\" stroke-width=\"{thick}\"><title>{} · {} at {} · levels {from} \
+             to {}</title></rect>",
+            escape(name),
+            bytes(buffer.size),
+            low,
+            to - 1
+        );
+        let room = ((wide - 6.0) / 6.2) as usize;
+        if tall >= 12.0 && name.chars().count() <= room {
+            text(&mut svg, (left + wide / 2.0, top + tall / 2.0 + 3.5), "middle", 10, name);
+        }
+    }
+    strip(&mut svg, buffers, plan, &y);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// How many buffers use each byte.
+fn strip(svg: &mut String, buffers: &[Buffer], plan: &Plan, y: &dyn Fn(u64) -> f64) {
+    let mut edges: Vec<(u64, i32)> = Vec::new();
+    for (buffer, &offset) in buffers.iter().zip(&plan.offsets) {
+        if buffer.size > 0 && !buffer.users.is_empty() {
+            edges.extend([(offset, 1), (offset + buffer.size, -1)]);
+        }
+    }
+    edges.sort_unstable();
+    let (mut spans, mut count, mut from) = (Vec::new(), 0, 0);
+    for (at, change) in edges {
+        if at > from && count > 0 {
+            spans.push((from, at, count));
+        }
+        count += change;
+        from = at;
+    }
+    let most = spans.iter().map(|span| span.2).max().unwrap_or(1).max(1);
+    let left = LEFT + WIDTH + 12.0;
+    for (from, to, count) in spans {
+        let dark = 92.0 - 62.0 * f64::from(count) / f64::from(most);
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{STRIP}\" height=\"{:.1}\" fill=\"hsl(212 40% {dark:.0}%)\">\
+             <title>{count} buffers share {} to {}</title></rect>",
+            y(to),
+            y(from) - y(to),
+            from,
+            to
+        );
+    }
+    text(svg, (left + STRIP / 2.0, TOP - 6.0), "middle", 10, &format!("1–{most}"));
+    text(svg, (left + STRIP / 2.0, TOP + HEIGHT + 14.0), "middle", 10, "shared by");
+}
+
+/// Time against bytes, with a step for each plan.
+#[must_use]
+pub fn curve_svg(curve: &[CurvePoint]) -> String {
+    let most_bytes = curve.iter().map(|point| point.planned).max().unwrap_or(1).max(1);
+    let longest = curve.iter().map(|point| point.path).max().unwrap_or(1).max(1);
+    let x = |bytes: u64| LEFT + WIDTH * bytes as f64 / most_bytes as f64;
+    let y = |path: u64| TOP + HEIGHT * (1.0 - path as f64 / longest as f64);
+    let mut svg = open(LEFT + WIDTH + 40.0, TOP + HEIGHT + 64.0);
+    text(&mut svg, (LEFT, 26.0), "start", 14, "What fewer bytes cost");
+    for tick in 0..=4 {
+        let (byte, path) =
+            ((u128::from(most_bytes) * tick / 4) as u64, (u128::from(longest) * tick / 4) as u64);
+        line(&mut svg, (LEFT, y(path)), (LEFT + WIDTH, y(path)), "#e3e6ea", 1.0);
+        text(&mut svg, (LEFT - 8.0, y(path) + 4.0), "end", 11, &path.to_string());
+        line(&mut svg, (x(byte), TOP + HEIGHT), (x(byte), TOP + HEIGHT + 4.0), "#8a929c", 1.0);
+        text(&mut svg, (x(byte), TOP + HEIGHT + 18.0), "middle", 11, &bytes(byte));
+    }
+    text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "bytes planned");
+    text(&mut svg, (LEFT, TOP - 10.0), "middle", 12, "critical path");
+    let mut points: Vec<&CurvePoint> = curve.iter().collect();
+    points.sort_by_key(|point| point.planned);
+    let mut path = String::new();
+    for (at, point) in points.iter().enumerate() {
+        let (x, y) = (x(point.planned), y(point.path));
+        let _ = if at == 0 { write!(path, "M{x:.1} {y:.1}") } else { write!(path, " H{x:.1} V{y:.1}") };
+    }
+    let _ = writeln!(svg, "<path d=\"{path}\" fill=\"none\" stroke=\"#0969da\" stroke-width=\"2\"/>");
+    for point in points {
+        let _ = writeln!(
+            svg,
+            "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"4\" fill=\"#0969da\"><title>{} · path {} · {} edges added</title></circle>",
+            x(point.planned),
+            y(point.path),
+            bytes(point.planned),
+            point.path,
+            point.edges
+        );
+    }
+    svg.push_str("</svg>\n");
+    svg
+}
+
+fn open(width: f64, height: f64) -> String {
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         font-family=\"system-ui, sans-serif\">\n<rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
+    )
+}
+
+fn text(svg: &mut String, at: (f64, f64), anchor: &str, size: u32, text: &str) {
+    let _ = writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\" font-size=\"{size}\" fill=\"#1f2328\">{}</text>",
+        at.0,
+        at.1,
+        escape(text)
+    );
+}
+
+fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), stroke: &str, width: f64) {
+    let _ = writeln!(
+        svg,
+        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"{stroke}\" stroke-width=\"{width}\"/>",
+        from.0, from.1, to.0, to.1
+    );
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// A number of bytes as people read it.
+fn bytes(bytes: u64) -> String {
+    let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
+    match units.iter().find(|unit| bytes >= unit.0) {
+        Some(&(unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
+        Some(&(unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        None => format!("{bytes} B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::budget::budget_curve;
+    use crate::plan::climb::Random;
+    use crate::plan::testing::{Family, buffers, preds};
+    use crate::plan::{Effort, plan};
+
+    #[test]
+    fn every_buffer_has_a_box_and_what_makes_the_bound_is_marked() {
+        let mut random = Random::new(7);
+        let preds = preds(Family::ForkJoin, 40, |end| random.below(end));
+        let reach = Reach::of(&preds).unwrap();
+        let mut buffers = buffers(&reach, 40, false, |end| random.below(end));
+        buffers.iter_mut().for_each(|buffer| buffer.size <<= 20);
+        buffers[3].users.clear();
+        let plan = plan(&reach, &buffers, Effort::Default).unwrap();
+        let names: Vec<String> =
+            (0..40).map(|b| if b == 0 { "<a&b>".to_owned() } else { format!("h{b}") }).collect();
+        let svg = memory_svg(&reach, &buffers, &plan, &names);
+        assert_eq!(svg.matches("levels").count(), 39);
+        assert_eq!(svg.matches("#d1242f").count(), plan.bound.buffers.len());
+        assert!(svg.contains("&lt;a&amp;b&gt;") && !svg.contains("<a&b>") && !svg.contains("NaN"));
+        assert_eq!(svg, memory_svg(&reach, &buffers, &plan, &names));
+        let curve = budget_curve(&reach, &buffers, &[1; 40], 6).unwrap();
+        let curve_svg = curve_svg(&curve);
+        assert_eq!(curve_svg.matches("<circle").count(), curve.len());
+        if let Ok(folder) = std::env::var("CUWEAVE_PICTURES") {
+            std::fs::write(format!("{folder}/memory.svg"), &svg).unwrap();
+            std::fs::write(format!("{folder}/curve.svg"), &curve_svg).unwrap();
+        }
+    }
+
+    #[test]
+    fn nothing_to_draw() {
+        let reach = Reach::of(&[]).unwrap();
+        let plan = plan(&reach, &[], Effort::Default).unwrap();
+        assert!(memory_svg(&reach, &[], &plan, &[]).ends_with("</svg>\n"));
+        assert!(curve_svg(&[]).ends_with("</svg>\n"));
+    }
+
+    #[test]
+    fn bytes_read_well() {
+        assert_eq!([0, 1023, 1024, 1536, 4 << 20].map(bytes), ["0 B", "1023 B", "1 KiB", "1.5 KiB", "4 MiB"]);
+    }
+}

@@ -1,0 +1,500 @@
+//! What a kernel does through each of its parameters, proved.
+//!
+//! Sound where it matters: [`Access::Reads`] and [`Access::Nothing`] are said only if no write can go through the
+//! pointer. What is refuted (a store through it, a load before every store) comes with the instruction that does it.
+//! A pointer that mixes with others at a store, or that leaves what is followed while something is stored to
+//! addresses that are not followed, is [`Access::Unknown`].
+
+use super::effect::{self, Effect, How};
+use super::flow::{Codes, Flow, Thing};
+use super::ssa::{Code, NONE, Place, Source};
+use super::value::{MEMORY, Value};
+use super::{Instruction, Module, Space, extent};
+use crate::poly::Poly;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An instruction, to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Its line in the file.
+    pub line: u32,
+    /// Its text, on one line.
+    pub text: String,
+}
+
+/// What a kernel does through a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Neither read nor written.
+    Nothing,
+    /// Read, and never written.
+    Reads,
+    /// Written, and never read.
+    Writes,
+    /// Read and written.
+    ReadsAndWrites,
+    /// Updated by atomics, and not stored to otherwise.
+    Atomics,
+    /// Not proved.
+    Unknown,
+}
+
+impl Access {
+    /// As a table says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::Nothing => "nothing",
+            Access::Reads => "reads",
+            Access::Writes => "writes",
+            Access::ReadsAndWrites => "reads and writes",
+            Access::Atomics => "atomics",
+            Access::Unknown => "unknown",
+        }
+    }
+}
+
+/// What was found of a parameter. Each site is the first in the file.
+#[derive(Clone, Debug, Default)]
+pub struct Parameter {
+    /// A load that goes, or may go, through it.
+    pub reads: Option<Site>,
+    /// A store that goes through it.
+    pub writes: Option<Site>,
+    /// An atomic that goes through it.
+    pub atomics: Option<Site>,
+    /// What may write through it, for all that is known.
+    pub may_write: Option<Site>,
+    /// A load, or an atomic, that comes before every store that could reach it.
+    pub reads_first: Option<Site>,
+    /// For a parameter that is no pointer: an access whose address is these bits, and their offset in it.
+    pub base: Option<(Site, i64)>,
+    /// How far it is accessed: a bound in bytes for each access, where every access has one.
+    pub reach: Option<Vec<Reach>>,
+    /// Of those accesses that have a bound: the bounds that are met, so that fewer bytes are a fault.
+    pub met: Vec<Reach>,
+}
+
+/// A bound of an access: it stays below this many bytes from the pointer.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// Over the kernel's parameters, by their index.
+    pub bytes: Poly,
+    /// The access.
+    pub site: Site,
+}
+
+impl Parameter {
+    /// The verdict.
+    pub fn access(&self) -> Access {
+        match (&self.writes, &self.atomics, &self.may_write, &self.reads) {
+            (Some(_), None, _, None) => Access::Writes,
+            (Some(_), ..) => Access::ReadsAndWrites,
+            (None, Some(_), None, _) => Access::Atomics,
+            (None, Some(_), Some(_), _) | (None, None, Some(_), _) => Access::Unknown,
+            (None, None, None, Some(_)) => Access::Reads,
+            (None, None, None, None) => Access::Nothing,
+        }
+    }
+}
+
+/// What was found of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// In the order of its parameters.
+    pub parameters: Vec<Parameter>,
+    /// Variables of the module that it or its callees read, by name.
+    pub variables_read: BTreeSet<String>,
+    /// Those that they write.
+    pub variables_written: BTreeSet<String>,
+    /// Those whose address it gives away.
+    pub(super) variables_escaped: BTreeSet<String>,
+    /// It writes to addresses that are not followed.
+    pub(super) writes_anywhere: bool,
+    /// It reads them.
+    pub(super) reads_anywhere: bool,
+}
+
+/// The analysis of a module's kernels.
+pub struct Analysis<'m, 'a> {
+    codes: Codes<'m, 'a>,
+}
+
+impl<'m, 'a> Analysis<'m, 'a> {
+    /// Of a module.
+    pub fn new(module: &'m Module<'a>) -> Self {
+        Analysis { codes: Codes::new(module) }
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'m Module<'a> {
+        self.codes.module
+    }
+
+    /// Its variables, of the module and those of functions that live as long.
+    pub(super) fn variables(&self) -> impl Iterator<Item = &'m super::Variable<'a>> + '_ {
+        self.codes.globals.variables.iter().copied()
+    }
+
+    /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there, or too large
+    /// to be analysed, is unknown in all.
+    pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
+        let module = self.codes.module;
+        let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
+            return unknown(module, name);
+        };
+        Collect::new(flow).kernel(pointers)
+    }
+}
+
+fn unknown(module: &Module<'_>, name: &str) -> Kernel {
+    let Some(function) = module.entry(name) else { return Kernel::default() };
+    let site = Site { line: function.line, text: format!(".entry {name}") };
+    let parameter = Parameter { may_write: Some(site.clone()), reads: Some(site), ..Parameter::default() };
+    Kernel {
+        parameters: vec![parameter; function.parameters.len()],
+        writes_anywhere: true,
+        reads_anywhere: true,
+        ..Kernel::default()
+    }
+}
+
+/// An access through a pointer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touched {
+    pub instance: u32,
+    pub step: u32,
+    pub how: How,
+    /// Its address is this pointer and an offset, whatever path is taken.
+    pub definite: bool,
+}
+
+struct Collect<'c, 'm, 'a> {
+    flow: Flow<'c, 'm, 'a>,
+    /// By pointer parameter.
+    touched: BTreeMap<u32, Vec<Touched>>,
+    /// Loose bits that are the base of an address: the first such access.
+    bases: BTreeMap<u32, (u32, u32)>,
+    reads: BTreeSet<u32>,
+    writes: BTreeSet<u32>,
+    anywhere: (Option<(u32, u32)>, Option<(u32, u32)>),
+}
+
+impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
+    fn new(flow: Flow<'c, 'm, 'a>) -> Self {
+        Collect {
+            flow,
+            touched: BTreeMap::new(),
+            bases: BTreeMap::new(),
+            reads: BTreeSet::new(),
+            writes: BTreeSet::new(),
+            anywhere: (None, None),
+        }
+    }
+
+    fn kernel(mut self, pointers: &[bool]) -> Kernel {
+        for instance in 0..self.flow.instances.len() as u32 {
+            let code = self.flow.instances[instance as usize].code.clone();
+            for at in 0..code.steps.len() as u32 {
+                self.step(&code, instance, at);
+            }
+        }
+        for at in self.flow.unknown_calls.clone() {
+            self.anywhere.0.get_or_insert(at);
+            self.anywhere.1.get_or_insert(at);
+        }
+        if self.flow.indirect {
+            self.every_function();
+        }
+        let mut kernel = Kernel {
+            parameters: vec![Parameter::default(); self.flow.kernel.function.parameters.len()],
+            writes_anywhere: self.anywhere.1.is_some(),
+            reads_anywhere: self.anywhere.0.is_some(),
+            ..Kernel::default()
+        };
+        for (&bit, &at) in &self.bases {
+            let Some(&(parameter, offset)) = self.flow.words.get(bit as usize) else { continue };
+            let site = self.site(at);
+            kernel.parameters[parameter as usize].base.get_or_insert((site, offset));
+        }
+        for (parameter, _) in pointers.iter().enumerate().filter(|(_, pointer)| **pointer) {
+            if let Some(found) = kernel.parameters.get_mut(parameter) {
+                *found = self.parameter(parameter as u32);
+            }
+        }
+        self.variables(&mut kernel);
+        kernel
+    }
+
+    fn site(&self, (instance, step): (u32, u32)) -> Site {
+        let code = &self.flow.instances[instance as usize].code;
+        match code.steps[step as usize].instruction {
+            Some(instruction) => site(self.flow.codes.module, instruction),
+            None => Site { line: code.function.line, text: code.function.name.to_owned() },
+        }
+    }
+
+    fn step(&mut self, code: &Code<'m, 'a>, instance: u32, at: u32) {
+        let step = &code.steps[at as usize];
+        let Some(instruction) = step.instruction else { return };
+        let effect = effect::effect(instruction);
+        match effect {
+            Effect::Load | Effect::Store | Effect::Memory | Effect::Texture(_) => {
+                let mut nth = 0;
+                for source in &step.sources {
+                    if !matches!(source, Source::Memory(..)) {
+                        continue;
+                    }
+                    let mut touch = effect::touch(instruction, nth);
+                    nth += 1;
+                    if let Effect::Texture(writes) = effect {
+                        touch.how = if writes { How::Unknown } else { How::Read };
+                        touch.space = None;
+                    }
+                    let local = matches!(touch.space, Some(Space::Shared | Space::Local | Space::Param));
+                    if touch.how == How::Nothing || local {
+                        continue;
+                    }
+                    let address = self.flow.source(instance, source);
+                    if matches!(effect, Effect::Texture(_)) && !address.has_origins() {
+                        continue;
+                    }
+                    self.record(&address, touch.how, (instance, at));
+                }
+            }
+            Effect::Unknown => {
+                for source in &step.sources {
+                    let value = self.flow.source(instance, source);
+                    if matches!(source, Source::Memory(..)) || value.has_origins() {
+                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                    }
+                }
+                for &kept in step.keeps.iter().filter(|&&kept| kept != NONE) {
+                    let value = self.flow.value(instance, kept).clone();
+                    if value.has_origins() {
+                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn record(&mut self, address: &Value, how: How, at: (u32, u32)) {
+        let Some(sums) = address.addresses() else {
+            self.anywhere(how, at);
+            for origin in address.origins() {
+                self.touch(origin, how, at, false);
+            }
+            return;
+        };
+        let sums: Vec<_> = sums.copied().collect();
+        if sums.is_empty() && *address != Value::Bottom {
+            self.anywhere(how, at);
+        }
+        for sum in &sums {
+            match sum.direct() {
+                Some(origin) => self.touch(origin, how, at, sums.len() == 1),
+                None if sum.terms().is_empty() => {
+                    self.anywhere(how, at);
+                    if sum.loose & MEMORY == 0 {
+                        // The lowest bit that may be it: only one can be right where there are several.
+                        self.bases.entry(sum.loose.trailing_zeros()).or_insert(at);
+                    }
+                }
+                None => {
+                    for term in sum.terms().to_vec() {
+                        self.touch(term.0, how, at, false);
+                    }
+                }
+            }
+        }
+    }
+
+    fn anywhere(&mut self, how: How, at: (u32, u32)) {
+        if how != How::Write {
+            self.anywhere.0.get_or_insert(at);
+        }
+        if how != How::Read {
+            self.anywhere.1.get_or_insert(at);
+        }
+    }
+
+    fn touch(&mut self, origin: u32, how: How, at: (u32, u32), definite: bool) {
+        match self.flow.things[origin as usize] {
+            Thing::Pointer(parameter) => {
+                let touched = Touched { instance: at.0, step: at.1, how, definite };
+                self.touched.entry(parameter).or_default().push(touched);
+            }
+            Thing::Variable(variable) => {
+                if how != How::Write {
+                    self.reads.insert(variable);
+                }
+                if how != How::Read {
+                    self.writes.insert(variable);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// A call through a register: any function of the file may run.
+    fn every_function(&mut self) {
+        let module = self.flow.codes.module;
+        for function in module.functions().filter(|function| !function.entry && function.body.is_some()) {
+            let Some(code) = self.flow.codes.get(function.name) else { continue };
+            for source in code.steps.iter().flat_map(|step| &step.sources) {
+                if let Source::Place(Place::Module(variable), _)
+                | Source::Memory(Place::Module(variable), _) = source
+                {
+                    self.reads.insert(*variable);
+                    self.writes.insert(*variable);
+                }
+            }
+        }
+    }
+
+    fn parameter(&self, parameter: u32) -> Parameter {
+        let none = Vec::new();
+        let touched = self.touched.get(&parameter).unwrap_or(&none);
+        let mut found = Parameter::default();
+        let first = |wanted: &dyn Fn(&Touched) -> bool| {
+            touched
+                .iter()
+                .filter(|touched| wanted(touched))
+                .map(|touched| self.site((touched.instance, touched.step)))
+                .min_by_key(|site| site.line)
+        };
+        found.reads = first(&|touched| !matches!(touched.how, How::Write));
+        found.writes = first(&|touched| touched.definite && touched.how == How::Write);
+        found.atomics = first(&|touched| touched.definite && touched.how == How::Atomic);
+        found.may_write = first(&|touched| match touched.how {
+            How::Unknown => true,
+            How::Write | How::Atomic => !touched.definite,
+            _ => false,
+        });
+        let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+        if hidden {
+            found.may_write = found.may_write.or_else(|| self.anywhere.1.map(|at| self.site(at)));
+            found.reads = found.reads.or_else(|| self.anywhere.0.map(|at| self.site(at)));
+        }
+        if !(hidden && self.anywhere.1.is_some()) {
+            found.reads_first = self.reads_first(touched);
+            if !hidden {
+                let reaches = extent::reaches(&self.flow, touched, |touched| {
+                    self.site((touched.instance, touched.step))
+                });
+                found.reach = reaches.all;
+                found.met = reaches.met;
+            }
+        }
+        found
+    }
+
+    /// The step of the kernel in whose course an access happens; `None` if that is not one step.
+    fn in_kernel(&self, touched: &Touched) -> Option<u32> {
+        let mut at = (touched.instance, touched.step);
+        while at.0 != 0 {
+            let instance = &self.flow.instances[at.0 as usize];
+            if instance.is_shared() {
+                return None;
+            }
+            at = instance.caller?;
+        }
+        Some(at.1)
+    }
+
+    /// A load that dominates every store that can reach it.
+    fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
+        let code = &self.flow.kernel;
+        let mut stores = Vec::new();
+        for touched in touched.iter().filter(|touched| touched.how != How::Read) {
+            stores.push(self.in_kernel(touched)?);
+        }
+        stores.sort_unstable();
+        stores.dedup();
+        let loads: Vec<u32> = touched
+            .iter()
+            .filter(|touched| touched.definite && touched.instance == 0 && touched.how != How::Write)
+            .map(|touched| touched.step)
+            .collect();
+        let mut reached: BTreeMap<u32, Vec<bool>> = BTreeMap::new();
+        let mut synchronised: Option<Vec<bool>> = None;
+        // Enough for any kernel that is written by hand; unrolled ones repeat themselves.
+        for &load in loads.iter().take(64) {
+            let at = &code.steps[load as usize];
+            let mut first = true;
+            for &store in &stores {
+                let other = &code.steps[store as usize];
+                let reaches = (at.block == other.block && store < load)
+                    || reached.entry(other.block).or_insert_with(|| code.cfg.reachable_from(other.block))
+                        [at.block as usize];
+                let unguarded = at.guard.is_none() || at.guard == other.guard;
+                let before = match at.block == other.block {
+                    true => load <= store,
+                    false => code.cfg.dominates(at.block, other.block),
+                };
+                if before && unguarded {
+                    continue;
+                }
+                // Another thread may have stored, if this one has waited for it.
+                if reaches || synchronised.get_or_insert_with(|| after_waiting(code))[load as usize] {
+                    first = false;
+                    break;
+                }
+            }
+            if first {
+                return Some(self.site((0, load)));
+            }
+        }
+        None
+    }
+
+    fn variables(&mut self, kernel: &mut Kernel) {
+        let name = |flow: &Flow<'_, '_, '_>, variable: u32| {
+            flow.codes.globals.variables[variable as usize].name.to_owned()
+        };
+        kernel.variables_read = self.reads.iter().map(|&variable| name(&self.flow, variable)).collect();
+        kernel.variables_written = self.writes.iter().map(|&variable| name(&self.flow, variable)).collect();
+        for thing in &self.flow.things {
+            if let Thing::Variable(variable) = *thing
+                && self.flow.out_of_sight(*thing)
+            {
+                kernel.variables_escaped.insert(name(&self.flow, variable));
+            }
+        }
+    }
+}
+
+/// The steps before which some instruction may have waited for other threads.
+fn after_waiting(code: &Code<'_, '_>) -> Vec<bool> {
+    let mut waited = vec![false; code.cfg.blocks.len()];
+    let waits = |at: usize| code.steps[at].instruction.is_some_and(effect::synchronises);
+    let mut looked = vec![false; code.cfg.blocks.len()];
+    for at in (0..code.steps.len()).filter(|&at| waits(at)) {
+        if std::mem::replace(&mut looked[code.steps[at].block as usize], true) {
+            continue;
+        }
+        for (block, reached) in code.cfg.reachable_from(code.steps[at].block).into_iter().enumerate() {
+            waited[block] |= reached;
+        }
+    }
+    let mut after = Vec::with_capacity(code.steps.len());
+    let (mut block, mut here) = (u32::MAX, false);
+    for (at, step) in code.steps.iter().enumerate() {
+        if step.block != block {
+            (block, here) = (step.block, waited[step.block as usize]);
+        }
+        after.push(here);
+        here |= waits(at);
+    }
+    after
+}
+
+/// An instruction on one line.
+pub(super) fn site(module: &Module<'_>, instruction: &Instruction<'_>) -> Site {
+    let text = module.source(instruction.span).split_whitespace().collect::<Vec<_>>().join(" ");
+    Site { line: instruction.line, text }
+}
+
+#[cfg(test)]
+mod tests;

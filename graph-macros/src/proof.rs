@@ -1,0 +1,214 @@
+//! The declared kernels held against their PTX: what `cuweave-core` finds, told at the declaration.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::poly::Symbols;
+use cuweave_core::ptx::declare::{self, Checked, Declaration, Declared, Finding, Kind, Primitive};
+use cuweave_core::ptx::{self};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Type;
+use syn::spanned::Spanned;
+
+use crate::dims::Bound;
+use crate::image::Image;
+use crate::kernels::{Access, Parameter, ParameterKind};
+use crate::report::Report;
+
+/// A declared kernel, with the places that faults point at. Parameters are `None` where one is not in the language:
+/// such a kernel is not checked.
+pub struct Kernel<'k> {
+    pub name: &'k syn::Ident,
+    pub parameters: Option<&'k [Parameter]>,
+}
+
+/// Checks the kernels of a block. One result for each, `None` for what could not be checked.
+pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<Option<Checked>> {
+    let nothing = || kernels.iter().map(|_| None).collect();
+    let Some(contents) = &image.contents else { return nothing() };
+    if is_machine_code(contents) {
+        return nothing();
+    }
+    let module = match ptx::parse_bytes(contents) {
+        Ok(module) => module,
+        Err(error) => {
+            let message = format!("the file `{}` is not PTX that can be read", image.path);
+            let note = format!("line {}, column {}: {}", error.line, error.column, error.message);
+            report.error(image.span, "CW307", &message, &[note], None);
+            return nothing();
+        }
+    };
+    if let Some(fault) = declare::check_file(&module) {
+        tell(&fault, image.span, report);
+        return nothing();
+    }
+    let checkable: Vec<usize> = (0..kernels.len()).filter(|&at| kernels[at].parameters.is_some()).collect();
+    let declarations: Vec<Declaration> = checkable
+        .iter()
+        .map(|&at| declaration(kernels[at].name, kernels[at].parameters.unwrap_or_default()))
+        .collect();
+    let (findings, checked) = declare::check(&module, &declarations);
+    for finding in &findings {
+        let kernel = finding.kernel.map(|kernel| &kernels[checkable[kernel]]);
+        let span = match (kernel, finding.parameter) {
+            (Some(kernel), Some(parameter)) => {
+                kernel.parameters.and_then(|list| list.get(parameter)).map_or(kernel.name.span(), |p| p.span)
+            }
+            (Some(kernel), None) => kernel.name.span(),
+            (None, _) => image.span,
+        };
+        tell(finding, span, report);
+    }
+    let mut results: Vec<Option<Checked>> = nothing();
+    for (at, checked) in checkable.into_iter().zip(checked) {
+        results[at] = checked;
+    }
+    results
+}
+
+fn tell(finding: &Finding, span: Span, report: &mut Report) {
+    report.error(span, finding.code, &finding.message, &finding.notes, finding.help.as_deref());
+}
+
+/// A cubin, or a fat binary: what it does cannot be seen, so all of it is vouched for.
+fn is_machine_code(contents: &[u8]) -> bool {
+    contents.starts_with(b"\x7fELF") || contents.starts_with(&[0x50, 0xed, 0x55, 0xba])
+}
+
+fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
+    let integers: BTreeSet<String> = parameters
+        .iter()
+        .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
+        .map(|parameter| parameter.name.to_string())
+        .collect();
+    let mut symbols = Symbols::default();
+    for parameter in parameters {
+        // In this order: the variable of a parameter is its index.
+        symbols.variable(&parameter.name.to_string());
+    }
+    let parameters = parameters
+        .iter()
+        .map(|parameter| {
+            let kind = match &parameter.kind {
+                ParameterKind::Scalar(ty) => Kind::Scalar(primitive(ty)),
+                ParameterKind::Buffer { access, element, len } => {
+                    let bound = Bound::of(len, true, &integers, &mut symbols);
+                    Kind::Buffer {
+                        access: match access {
+                            Access::Read => declare::Access::Read,
+                            Access::ReadWrite => declare::Access::ReadWrite,
+                            Access::Write => declare::Access::Write,
+                            Access::Atomic => declare::Access::Atomic,
+                        },
+                        element: primitive(element).map(|element| element.size),
+                        extent: bound.poly,
+                        text: bound.text,
+                    }
+                }
+            };
+            Declared { name: parameter.name.to_string(), kind }
+        })
+        .collect();
+    Declaration { name: plain(name), parameters }
+}
+
+/// A name without `r#`.
+pub fn plain(name: &syn::Ident) -> String {
+    let name = name.to_string();
+    name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
+}
+
+/// A type of Rust's own, by its name alone.
+fn primitive(ty: &Type) -> Option<Primitive> {
+    match ty {
+        Type::Path(path) if path.qself.is_none() => Primitive::of(&path.path.get_ident()?.to_string()),
+        Type::Paren(inner) => primitive(&inner.elem),
+        Type::Group(inner) => primitive(&inner.elem),
+        _ => None,
+    }
+}
+
+/// Constants that rustc evaluates: the sizes of types that only it knows, and what a launch of the kernel may be.
+pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
+    let mut all = TokenStream::new();
+    for (parameter, (size, align)) in parameters.iter().zip(&checked.layout) {
+        let ParameterKind::Scalar(ty) = &parameter.kind else { continue };
+        if primitive(ty).is_some() {
+            continue;
+        }
+        let bytes = if *size == 1 { "byte" } else { "bytes" };
+        let text = format!(
+            "CW303: `{}` has not the size and alignment that the PTX gives it: {size} {bytes}, aligned to {align}",
+            parameter.name
+        );
+        let (size, align) = (*size as usize, *align as usize);
+        all.extend(quote_spanned!(ty.span()=>
+            const _: () = ::core::assert!(
+                ::core::mem::size_of::<#ty>() == #size && ::core::mem::align_of::<#ty>() == #align,
+                #text
+            );
+        ));
+    }
+    all
+}
+
+/// Whether a launch is one that the kernel takes: functions of its item, for constant assertions at the launch.
+pub fn limits(checked: Option<&Checked>) -> TokenStream {
+    let rule = checked.map(|checked| checked.block).unwrap_or_default();
+    let most = u64::from(rule.most.unwrap_or(1024).min(1024));
+    let block = match rule.required {
+        Some([a, b, c]) => quote!(x == #a && y == #b && z == #c),
+        None => quote!(x as u64 * y as u64 * z as u64 <= #most),
+    };
+    let grid = match rule.cluster {
+        Some([a, b, c]) => {
+            let (a, b, c) = (a.max(1), b.max(1), c.max(1));
+            quote!(x % #a == 0 && y % #b == 0 && z % #c == 0)
+        }
+        None => quote!(true),
+    };
+    let shared = checked.map_or(0, |checked| checked.shared);
+    quote! {
+        /// `.maxntid` or `.reqntid`.
+        #[doc(hidden)]
+        pub const fn __admits_block(x: u32, y: u32, z: u32) -> bool {
+            #block
+        }
+        /// `.reqnctapercluster`.
+        #[doc(hidden)]
+        pub const fn __admits_grid(x: u32, y: u32, z: u32) -> bool {
+            #grid
+        }
+        /// Dynamic shared memory beside what is static: 227 KiB on the device that has most.
+        #[doc(hidden)]
+        pub const fn __admits_shared(bytes: u32) -> bool {
+            bytes as u64 + #shared <= 232_448
+        }
+    }
+}
+
+/// What was proved, as lines of documentation.
+pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (Some(parameters), Some(checked)) = (parameters, checked) else { return lines };
+    for (parameter, proof) in parameters.iter().zip(&checked.proofs) {
+        if let Some(proof) = proof {
+            lines.push(format!("- `{}`: {}", parameter.name, proof.text));
+        }
+    }
+    let hidden = &checked.hidden;
+    for (what, names) in [("reads", &hidden.reads), ("writes", &hidden.writes)] {
+        if !names.is_empty() {
+            lines.push(format!("- {what} the module's `{}`", names.join("`, `")));
+        }
+    }
+    if let Some([x, y, z]) = checked.block.required {
+        lines.push(format!("- takes blocks of {x} x {y} x {z} threads"));
+    } else if let Some(most) = checked.block.most {
+        lines.push(format!("- takes blocks of at most {most} threads"));
+    }
+    if !lines.is_empty() {
+        lines.splice(0..0, [String::new(), "Against the PTX:".to_owned(), String::new()]);
+    }
+    lines
+}

@@ -1,0 +1,548 @@
+//! Arithmetic: integers of every width, floats with their modifiers, logic and bits.
+
+use super::code::*;
+use super::function::{Decoder, Result, is_float};
+use crate::interp::number::{FloatOp, FloatSpec, Mode};
+use cuweave_core::ptx::{Instruction, Type};
+
+/// A closure over the four widths, signed or not, as a function of rows' values.
+macro_rules! widths {
+    ($ty:expr, |$($x:ident),+| $body:expr) => {
+        match $ty {
+            Type::U16 | Type::B16 => Some(|$($x: u64),+| { $(let $x = $x as u16;)+ ($body) as u16 as u64 }),
+            Type::S16 => Some(|$($x: u64),+| { $(let $x = $x as i16;)+ ($body) as i16 as u64 }),
+            Type::U32 | Type::B32 => Some(|$($x: u64),+| { $(let $x = $x as u32;)+ ($body) as u32 as u64 }),
+            Type::S32 => Some(|$($x: u64),+| { $(let $x = $x as i32;)+ ($body) as i32 as u64 }),
+            Type::U64 | Type::B64 => Some(|$($x: u64),+| $body as u64),
+            Type::S64 => Some(|$($x: u64),+| { $(let $x = $x as i64;)+ ($body) as u64 }),
+            _ => None,
+        }
+    };
+}
+
+/// The same for a pair of 16-bit halves.
+fn pairs(a: u64, b: u64, f: impl Fn(u64, u64) -> u64) -> u64 {
+    let one = |shift: u32| f(a >> shift & 0xffff, b >> shift & 0xffff) & 0xffff;
+    one(16) << 16 | one(0)
+}
+
+pub fn single(bits: u64) -> f32 {
+    f32::from_bits(bits as u32)
+}
+
+pub fn bits(value: f32) -> u64 {
+    u64::from(value.to_bits())
+}
+
+fn flushed(value: f32) -> f32 {
+    if value.is_subnormal() { 0f32.copysign(value) } else { value }
+}
+
+fn double(bits: u64) -> f64 {
+    f64::from_bits(bits)
+}
+
+/// Where a shift goes beyond the width.
+fn shift_left(value: u64, by: u64, width: u64) -> u64 {
+    if by as u32 as u64 >= width { 0 } else { value << (by as u32) & (u64::MAX >> (64 - width)) }
+}
+
+fn shift_right(value: u64, by: u64, width: u64) -> u64 {
+    if by as u32 as u64 >= width { 0 } else { (value & u64::MAX >> (64 - width)) >> (by as u32) }
+}
+
+fn binary_integer(op: &str, ty: Type) -> Option<Map2> {
+    match op {
+        "add" => widths!(ty, |a, b| a.wrapping_add(b)),
+        "sub" => widths!(ty, |a, b| a.wrapping_sub(b)),
+        "mul.lo" => widths!(ty, |a, b| a.wrapping_mul(b)),
+        // Division by zero gives all ones, as the hardware's routine does.
+        "div" => widths!(ty, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) }),
+        "rem" => widths!(ty, |a, b| if b == 0 { a } else { a.wrapping_rem(b) }),
+        "min" => widths!(ty, |a, b| a.min(b)),
+        "max" => widths!(ty, |a, b| a.max(b)),
+        "and" => Some(|a, b| a & b),
+        "or" => Some(|a, b| a | b),
+        "xor" => Some(|a, b| a ^ b),
+        _ => None,
+    }
+}
+
+fn shift(op: &str, ty: Type) -> Option<Map2> {
+    Some(match (op, ty) {
+        ("shl", Type::B16) => |a, b| shift_left(a, b, 16),
+        ("shl", Type::B32) => |a, b| shift_left(a, b, 32),
+        ("shl", Type::B64) => |a, b| shift_left(a, b, 64),
+        ("shr", Type::B16 | Type::U16) => |a, b| shift_right(a, b, 16),
+        ("shr", Type::B32 | Type::U32) => |a, b| shift_right(a, b, 32),
+        ("shr", Type::B64 | Type::U64) => |a, b| shift_right(a, b, 64),
+        ("shr", Type::S16) => |a, b| (a as i16 >> (b as u32).min(15)) as u64,
+        ("shr", Type::S32) => |a, b| (a as i32 >> (b as u32).min(31)) as u32 as u64,
+        ("shr", Type::S64) => |a, b| (a as i64 >> (b as u32).min(63)) as u64,
+        _ => return None,
+    })
+}
+
+fn high(ty: Type) -> Option<Map2> {
+    Some(match ty {
+        Type::U16 => |a, b| (a & 0xffff) * (b & 0xffff) >> 16,
+        Type::S16 => |a, b| ((a as i16 as i32 * b as i16 as i32) >> 16) as u64,
+        Type::U32 => |a, b| (a & 0xffff_ffff) * (b & 0xffff_ffff) >> 32,
+        Type::S32 => |a, b| ((a as i32 as i64 * b as i32 as i64) >> 32) as u32 as u64,
+        Type::U64 => |a, b| (u128::from(a) * u128::from(b) >> 64) as u64,
+        Type::S64 => |a, b| (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64,
+        _ => return None,
+    })
+}
+
+fn wide(ty: Type) -> Option<Map2> {
+    Some(match ty {
+        Type::U16 => |a, b| (a & 0xffff) * (b & 0xffff),
+        Type::S16 => |a, b| (a as i16 as i32 * b as i16 as i32) as u32 as u64,
+        Type::U32 => |a, b| (a & 0xffff_ffff) * (b & 0xffff_ffff),
+        Type::S32 => |a, b| (a as i32 as i64 * b as i32 as i64) as u64,
+        _ => return None,
+    })
+}
+
+fn unary(op: &str, ty: Type) -> Option<Map1> {
+    Some(match (op, ty) {
+        ("neg", _) => return widths!(ty, |a| a.wrapping_mul(!0)),
+        ("abs", Type::S16) => |a| (a as i16).wrapping_abs() as u64,
+        ("abs", Type::S32) => |a| (a as i32).wrapping_abs() as u32 as u64,
+        ("abs", Type::S64) => |a| (a as i64).wrapping_abs() as u64,
+        ("not", Type::Pred) => |a| a ^ 1,
+        ("not", Type::B16) => |a| !a & 0xffff,
+        ("not", Type::B32) => |a| !a & 0xffff_ffff,
+        ("not", Type::B64) => |a| !a,
+        ("cnot", Type::B16) => |a| u64::from(a & 0xffff == 0),
+        ("cnot", Type::B32) => |a| u64::from(a as u32 == 0),
+        ("cnot", Type::B64) => |a| u64::from(a == 0),
+        ("popc", Type::B32) => |a| (a as u32).count_ones().into(),
+        ("popc", Type::B64) => |a| a.count_ones().into(),
+        ("clz", Type::B32) => |a| (a as u32).leading_zeros().into(),
+        ("clz", Type::B64) => |a| a.leading_zeros().into(),
+        ("brev", Type::B32) => |a| (a as u32).reverse_bits().into(),
+        ("brev", Type::B64) => |a| a.reverse_bits(),
+        ("bfind", Type::U32) => |a| find(u64::from(a as u32)),
+        ("bfind", Type::U64) => find,
+        ("bfind", Type::S32) => |a| find(u64::from(if (a as i32) < 0 { !(a as u32) } else { a as u32 })),
+        ("bfind", Type::S64) => |a| find(if (a as i64) < 0 { !a } else { a }),
+        _ => return None,
+    })
+}
+
+/// The position of the highest one, all ones if there is none.
+fn find(value: u64) -> u64 {
+    if value == 0 { 0xffff_ffff } else { u64::from(63 - value.leading_zeros()) }
+}
+
+fn extract(value: u64, position: u64, length: u64, width: u32, signed: bool) -> u64 {
+    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+    let value = value & (u64::MAX >> (64 - width));
+    let last = (position + length).saturating_sub(1).min(width - 1);
+    let negative = signed && length > 0 && value >> last & 1 == 1;
+    let taken = if position >= width || length == 0 {
+        0
+    } else {
+        let kept = length.min(width - position);
+        value >> position & (u64::MAX >> (64 - kept))
+    };
+    if !negative {
+        return taken;
+    }
+    let kept = if position >= width { 0 } else { length.min(width - position) };
+    let fill = if kept >= 64 { 0 } else { u64::MAX << kept };
+    (taken | fill) & (u64::MAX >> (64 - width))
+}
+
+fn insert(a: u64, b: u64, position: u64, length: u64, width: u32) -> u64 {
+    let (position, length) = ((position & 0xff) as u32, (length & 0xff) as u32);
+    if position >= width || length == 0 {
+        return b;
+    }
+    let mask = (u64::MAX >> (64 - length.min(width - position))) << position;
+    b & !mask | a << position & mask
+}
+
+/// Functions of doubles and singles that need no general treatment.
+fn fast_float(op: FloatOp, ty: Type, flush: bool) -> Option<Op2> {
+    Some(match (op, ty, flush) {
+        (FloatOp::Add, Type::F32, false) => Op2::Two(|a, b| bits(single(a) + single(b))),
+        (FloatOp::Sub, Type::F32, false) => Op2::Two(|a, b| bits(single(a) - single(b))),
+        (FloatOp::Mul, Type::F32, false) => Op2::Two(|a, b| bits(single(a) * single(b))),
+        (FloatOp::Div, Type::F32, false) => Op2::Two(|a, b| bits(single(a) / single(b))),
+        (FloatOp::Fma, Type::F32, false) => {
+            Op2::Three(|a, b, c| bits(single(a).mul_add(single(b), single(c))))
+        }
+        (FloatOp::Add, Type::F32, true) => {
+            Op2::Two(|a, b| bits(flushed(flushed(single(a)) + flushed(single(b)))))
+        }
+        (FloatOp::Sub, Type::F32, true) => {
+            Op2::Two(|a, b| bits(flushed(flushed(single(a)) - flushed(single(b)))))
+        }
+        (FloatOp::Mul, Type::F32, true) => {
+            Op2::Two(|a, b| bits(flushed(flushed(single(a)) * flushed(single(b)))))
+        }
+        (FloatOp::Fma, Type::F32, true) => Op2::Three(|a, b, c| {
+            bits(flushed(flushed(single(a)).mul_add(flushed(single(b)), flushed(single(c)))))
+        }),
+        (FloatOp::Add, Type::F64, _) => Op2::Two(|a, b| (double(a) + double(b)).to_bits()),
+        (FloatOp::Sub, Type::F64, _) => Op2::Two(|a, b| (double(a) - double(b)).to_bits()),
+        (FloatOp::Mul, Type::F64, _) => Op2::Two(|a, b| (double(a) * double(b)).to_bits()),
+        (FloatOp::Div, Type::F64, _) => Op2::Two(|a, b| (double(a) / double(b)).to_bits()),
+        (FloatOp::Fma, Type::F64, _) => {
+            Op2::Three(|a, b, c| double(a).mul_add(double(b), double(c)).to_bits())
+        }
+        _ => return None,
+    })
+}
+
+enum Op2 {
+    Two(Map2),
+    Three(Map3),
+}
+
+/// The rounding among modifiers; to nearest without one.
+pub fn rounding(i: &Instruction) -> Mode {
+    for modifier in i.modifiers() {
+        match modifier {
+            "rn" => return Mode::Nearest,
+            "rna" => return Mode::Away,
+            "rz" => return Mode::Zero,
+            "rm" => return Mode::Down,
+            "rp" => return Mode::Up,
+            _ => {}
+        }
+    }
+    Mode::Nearest
+}
+
+fn float_op(name: &str) -> Option<FloatOp> {
+    Some(match name {
+        "add" => FloatOp::Add,
+        "sub" => FloatOp::Sub,
+        "mul" => FloatOp::Mul,
+        "fma" | "mad" => FloatOp::Fma,
+        "div" => FloatOp::Div,
+        "sqrt" => FloatOp::Sqrt,
+        "rcp" => FloatOp::Rcp,
+        "rsqrt" => FloatOp::Rsqrt,
+        "ex2" => FloatOp::Ex2,
+        "lg2" => FloatOp::Lg2,
+        "sin" => FloatOp::Sin,
+        "cos" => FloatOp::Cos,
+        "tanh" => FloatOp::Tanh,
+        "min" => FloatOp::Min,
+        "max" => FloatOp::Max,
+        "abs" => FloatOp::Abs,
+        "neg" => FloatOp::Neg,
+        _ => return None,
+    })
+}
+
+/// What the general routine needs to know.
+pub fn float_spec(i: &Instruction, op: FloatOp, ty: Type) -> FloatSpec {
+    FloatSpec {
+        op,
+        ty,
+        mode: rounding(i),
+        flush: i.has("ftz"),
+        saturate: i.has("sat"),
+        relu: i.has("relu"),
+        nan: i.has("NaN"),
+        xorsign: i.has("xorsign"),
+    }
+}
+
+impl<'m> Decoder<'_, 'm> {
+    pub fn alu(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let name = i.mnemonic();
+        let Some(ty) = i.types().next_back() else { return Err(String::new()) };
+        if is_float(ty) && !matches!(name, "and" | "or" | "xor" | "not") {
+            let op = float_op(name).ok_or_else(String::new)?;
+            return self.float(i, op, ty);
+        }
+        let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        if matches!(name, "add" | "sub" | "addc" | "subc" | "mad" | "madc")
+            && (i.has("cc") || name.ends_with('c'))
+        {
+            return self.extended(i, ty);
+        }
+        let d = self.result(d)?;
+        let a = self.value(a, ty)?;
+        if rest.is_empty() {
+            let found = match name {
+                "bfind" if i.has("shiftamt") => None,
+                _ => unary(name, ty),
+            };
+            if let Some(f) = found {
+                self.emit(Op::Map1(f, d, a));
+                return Ok(());
+            }
+            if name == "bfind" {
+                let f = unary("bfind", ty).ok_or_else(String::new)?;
+                let found = self.temporary();
+                self.emit(Op::Map1(f, found, a));
+                let back: Map1 = match ty.size() {
+                    4 => |p| if p == 0xffff_ffff { p } else { 31 - p },
+                    _ => |p| if p == 0xffff_ffff { p } else { 63 - p },
+                };
+                self.emit(Op::Map1(back, d, found));
+                return Ok(());
+            }
+            return Err(String::new());
+        }
+        let shifting = matches!(name, "shl" | "shr" | "bfe" | "fns");
+        let b = self.value(&rest[0], if shifting { Type::U32 } else { ty })?;
+        if rest.len() == 1 {
+            let f: Option<Map2> = match name {
+                "mul" if i.has("wide") => wide(ty),
+                "mul" if i.has("hi") => high(ty),
+                "mul" => binary_integer("mul.lo", ty),
+                "mul24" if ty == Type::U32 && i.has("lo") => {
+                    Some(|a, b| (a & 0xff_ffff) * (b & 0xff_ffff) & 0xffff_ffff)
+                }
+                "mul24" if i.has("lo") => {
+                    Some(|a, b| ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8) as u32 as u64)
+                }
+                "shl" | "shr" => shift(name, ty),
+                "add" | "sub" if i.has("sat") && ty == Type::S32 => Some(match name {
+                    "add" => |a, b| (a as i32).saturating_add(b as i32) as u32 as u64,
+                    _ => |a, b| (a as i32).saturating_sub(b as i32) as u32 as u64,
+                }),
+                "add" | "min" | "max" if matches!(ty, Type::U16x2 | Type::S16x2) => packed(name, ty),
+                _ if i.has("sat") => None,
+                // `.relu` of `min` and `max` is for signed types.
+                "min" | "max" if i.has("relu") && ty == Type::S32 => Some(match name {
+                    "min" => |a, b| (a as i32).min(b as i32).max(0) as u64,
+                    _ => |a, b| (a as i32).max(b as i32).max(0) as u64,
+                }),
+                _ => binary_integer(name, ty),
+            };
+            self.emit(Op::Map2(f.ok_or_else(String::new)?, d, a, b));
+            return Ok(());
+        }
+        let c =
+            self.value(&rest[1], if shifting || name == "bfi" || name == "sad" { Type::U32 } else { ty })?;
+        match (name, rest.len()) {
+            ("mad", 2) => {
+                let f: Option<Map3> = match ty {
+                    _ if i.has("sat") && ty == Type::S32 && i.has("hi") => Some(|a, b, c| {
+                        let high = (a as i32 as i64 * b as i32 as i64 >> 32) as i32;
+                        high.saturating_add(c as i32) as u32 as u64
+                    }),
+                    _ if i.has("sat") => None,
+                    _ if i.has("wide") => match ty {
+                        Type::U16 => {
+                            Some(|a, b, c| ((a & 0xffff) * (b & 0xffff)).wrapping_add(c) & 0xffff_ffff)
+                        }
+                        Type::S16 => Some(|a, b, c| {
+                            (a as i16 as i32 * b as i16 as i32).wrapping_add(c as i32) as u32 as u64
+                        }),
+                        Type::U32 => Some(|a, b, c| ((a & 0xffff_ffff) * (b & 0xffff_ffff)).wrapping_add(c)),
+                        Type::S32 => {
+                            Some(|a, b, c| (a as i32 as i64 * b as i32 as i64).wrapping_add(c as i64) as u64)
+                        }
+                        _ => None,
+                    },
+                    _ if i.has("hi") => {
+                        let f = high(ty).ok_or_else(String::new)?;
+                        let product = self.temporary();
+                        self.emit(Op::Map2(f, product, a, b));
+                        let add = binary_integer("add", ty).ok_or_else(String::new)?;
+                        self.emit(Op::Map2(add, d, product, c));
+                        return Ok(());
+                    }
+                    _ => widths!(ty, |a, b, c| a.wrapping_mul(b).wrapping_add(c)),
+                };
+                // The addend of `mad.wide` has twice the width.
+                let c = if i.has("wide") {
+                    let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
+                    self.value(&rest[1], twice)?
+                } else {
+                    c
+                };
+                self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
+            }
+            ("mad24", 2) if i.has("lo") => {
+                let f: Map3 = match ty {
+                    Type::U32 => |a, b, c| ((a & 0xff_ffff) * (b & 0xff_ffff)).wrapping_add(c) & 0xffff_ffff,
+                    _ => |a, b, c| {
+                        let product = ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8);
+                        product.wrapping_add(c as i32) as u32 as u64
+                    },
+                };
+                self.emit(Op::Map3(f, d, a, b, c));
+            }
+            ("sad", 2) => {
+                let c = self.value(&rest[1], ty)?;
+                let f: Option<Map3> = widths!(ty, |a, b, c| {
+                    if a > b { c.wrapping_add(a.wrapping_sub(b)) } else { c.wrapping_add(b.wrapping_sub(a)) }
+                });
+                self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
+            }
+            ("bfe", 2) => {
+                let f: Map3 = match ty {
+                    Type::U32 => |a, p, l| extract(a, p, l, 32, false),
+                    Type::S32 => |a, p, l| extract(a, p, l, 32, true),
+                    Type::U64 => |a, p, l| extract(a, p, l, 64, false),
+                    Type::S64 => |a, p, l| extract(a, p, l, 64, true),
+                    _ => return Err(String::new()),
+                };
+                self.emit(Op::Map3(f, d, a, b, c));
+            }
+            ("bfi", 3) => {
+                let length = self.value(&rest[2], Type::U32)?;
+                // Position and length in one row.
+                let field = self.temporary();
+                self.emit(Op::Map2(|p, l| (p & 0xff) << 8 | l & 0xff, field, c, length));
+                let f: Map3 = match ty {
+                    Type::B32 => |a, b, f| insert(a & 0xffff_ffff, b & 0xffff_ffff, f >> 8, f, 32),
+                    Type::B64 => |a, b, f| insert(a, b, f >> 8, f, 64),
+                    _ => return Err(String::new()),
+                };
+                self.emit(Op::Map3(f, d, a, b, field));
+            }
+            ("fns", 2) => self.emit(Op::Map3(find_nth, d, a, b, c)),
+            _ => return Err(String::new()),
+        }
+        Ok(())
+    }
+
+    fn float(&mut self, i: &Instruction<'m>, op: FloatOp, ty: Type) -> Result<()> {
+        let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let d = self.result(d)?;
+        // Mixed precision: `fma.rn.f32.f16` reads halves.
+        let mut types = i.types();
+        let first = types.next().unwrap_or(ty);
+        if first != ty {
+            return self.mixed(i, op, first, ty, d);
+        }
+        let mut rows = [NONE; 3];
+        for (row, operand) in rows.iter_mut().zip(operands) {
+            *row = self.value(operand, ty)?;
+        }
+        let arity = match op {
+            FloatOp::Add | FloatOp::Sub | FloatOp::Mul | FloatOp::Div | FloatOp::Min | FloatOp::Max => 2,
+            FloatOp::Fma => 3,
+            _ => 1,
+        };
+        if operands.len() == 3 && matches!(op, FloatOp::Min | FloatOp::Max) {
+            let part = self.temporary();
+            let spec = float_spec(i, op, ty);
+            self.emit(Op::Float(Box::new(spec), part, rows));
+            self.emit(Op::Float(Box::new(spec), d, [part, rows[2], NONE]));
+            return Ok(());
+        }
+        if operands.len() != arity {
+            return Err("wrong number of operands".to_owned());
+        }
+        let spec = float_spec(i, op, ty);
+        let plain = spec.mode == Mode::Nearest && !spec.saturate && !spec.relu;
+        match fast_float(op, ty, spec.flush).filter(|_| plain) {
+            Some(Op2::Two(f)) => self.emit(Op::Map2(f, d, rows[0], rows[1])),
+            Some(Op2::Three(f)) => self.emit(Op::Map3(f, d, rows[0], rows[1], rows[2])),
+            None => self.emit(Op::Float(Box::new(spec), d, rows)),
+        }
+        Ok(())
+    }
+
+    /// `add`, `sub` and `fma` whose result and last operand are singles and whose others are halves.
+    fn mixed(&mut self, i: &Instruction<'m>, op: FloatOp, to: Type, from: Type, d: Slot) -> Result<()> {
+        let mut rows = [NONE; 3];
+        let last = i.operands.len() - 2;
+        for (at, operand) in i.operands[1..].iter().take(3).enumerate() {
+            let single = at == last;
+            let value = self.value(operand, if single { to } else { from })?;
+            rows[at] = value;
+            if !single {
+                rows[at] = self.temporary();
+                let spec = super::misc::conversion(to, from);
+                self.emit(Op::Convert(Box::new(spec), rows[at], value));
+            }
+        }
+        let spec = float_spec(i, op, to);
+        self.emit(Op::Float(Box::new(spec), d, rows));
+        Ok(())
+    }
+
+    /// Extended precision: `.cc` writes the carry, a trailing `c` reads it.
+    fn extended(&mut self, i: &Instruction<'m>, ty: Type) -> Result<()> {
+        let name = i.mnemonic();
+        let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let d = self.result(d)?;
+        let (mut a, mut b) = (self.value(a, ty)?, self.value(b, ty)?);
+        let wide_type = ty.size() == 8;
+        if let Some(c) = rest.first() {
+            let f = if i.has("hi") { high(ty) } else { binary_integer("mul.lo", ty) };
+            let product = self.temporary();
+            self.emit(Op::Map2(f.ok_or_else(String::new)?, product, a, b));
+            a = product;
+            b = self.value(c, ty)?;
+        }
+        let subtract = name.starts_with("sub");
+        let carry = self.carry();
+        let carry_in = if name.ends_with('c') { carry } else { self.constant(0) };
+        let out = self.temporary();
+        let (value, flag): (Map3, Map3) = match (subtract, wide_type) {
+            (false, false) => (
+                |a, b, c| u64::from((a as u32).wrapping_add(b as u32).wrapping_add(c as u32)),
+                |a, b, c| (a & 0xffff_ffff) + (b & 0xffff_ffff) + c >> 32,
+            ),
+            (false, true) => (
+                |a, b, c| a.wrapping_add(b).wrapping_add(c),
+                |a, b, c| (u128::from(a) + u128::from(b) + u128::from(c) >> 64) as u64,
+            ),
+            (true, false) => (
+                |a, b, c| u64::from((a as u32).wrapping_sub(b as u32).wrapping_sub(c as u32)),
+                |a, b, c| u64::from((a & 0xffff_ffff) < (b & 0xffff_ffff) + c),
+            ),
+            (true, true) => (
+                |a, b, c| a.wrapping_sub(b).wrapping_sub(c),
+                |a, b, c| u64::from(u128::from(a) < u128::from(b) + u128::from(c)),
+            ),
+        };
+        if i.has("cc") {
+            self.emit(Op::Map3(flag, out, a, b, carry_in));
+        }
+        self.emit(Op::Map3(value, d, a, b, carry_in));
+        if i.has("cc") {
+            self.emit(Op::Map1(|c| c, carry, out));
+        }
+        Ok(())
+    }
+}
+
+fn packed(name: &str, ty: Type) -> Option<Map2> {
+    Some(match (name, ty) {
+        ("add", _) => |a, b| pairs(a, b, |a, b| a.wrapping_add(b)),
+        ("min", Type::U16x2) => |a, b| pairs(a, b, |a, b| a.min(b)),
+        ("max", Type::U16x2) => |a, b| pairs(a, b, |a, b| a.max(b)),
+        ("min", Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).min(b as i16) as u64),
+        ("max", Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).max(b as i16) as u64),
+        _ => return None,
+    })
+}
+
+/// `fns`: the place of the nth set bit from a base.
+fn find_nth(mask: u64, base: u64, offset: u64) -> u64 {
+    let (mask, base, offset) = (mask as u32, base as u32 & 31, offset as i32);
+    let set = |at: i64| (0..32).contains(&at) && mask >> at & 1 == 1;
+    if offset == 0 {
+        return if set(base.into()) { base.into() } else { 0xffff_ffff };
+    }
+    let step = i64::from(offset.signum());
+    let mut left = offset.unsigned_abs();
+    let mut at = i64::from(base);
+    while (0..32).contains(&at) {
+        if set(at) {
+            left -= 1;
+            if left == 0 {
+                return at as u64;
+            }
+        }
+        at += step;
+    }
+    0xffff_ffff
+}

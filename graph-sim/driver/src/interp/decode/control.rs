@@ -1,0 +1,206 @@
+//! Branches, calls, barriers, and what the lanes of a warp do together.
+
+use super::code::*;
+use super::function::{Decoder, Result};
+use cuweave_core::ptx::{Instruction, Operand, Type};
+
+/// The barrier that stands for a cluster's, which is one block.
+const CLUSTER_BARRIER: u64 = 16;
+
+impl<'m> Decoder<'_, 'm> {
+    pub fn control(&mut self, i: &Instruction<'m>) -> Result<()> {
+        match i.mnemonic() {
+            "bra" => {
+                let target = i.operands.first().ok_or("too few operands")?;
+                let target = self.label(target)?;
+                self.emit(Op::Branch(target));
+            }
+            "brx" => {
+                let [index, list] = i.operands.as_slice() else {
+                    return Err("expected two operands".to_owned());
+                };
+                let index = self.value(index, Type::U32)?;
+                let targets = self.label_list(list)?;
+                self.emit(Op::BranchTable(index, targets));
+            }
+            "call" => return self.call(i),
+            "ret" => self.emit(Op::Return),
+            "exit" => self.emit(Op::Exit),
+            "trap" | "brkpt" => self.emit(Op::Trap),
+            "bar" | "barrier" => return self.barrier(i),
+            "shfl" => return self.shuffle(i),
+            "vote" => return self.vote(i),
+            "match" | "redux" | "elect" => return self.together(i),
+            "activemask" => {
+                let d = i.operands.first().ok_or("too few operands")?;
+                let d = self.result(d)?;
+                self.emit(Op::ActiveMask(d));
+            }
+            _ => self.emit(Op::Nop),
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let mut operands = i.operands.as_slice();
+        let mut returns = Vec::new();
+        if let [Operand::List(list), rest @ ..] = operands {
+            for operand in list {
+                returns.push(self.place(operand)?);
+            }
+            operands = rest;
+        }
+        let [Operand::Name(target), rest @ ..] = operands else {
+            return Err("expected a function".to_owned());
+        };
+        let mut arguments = Vec::new();
+        if let [Operand::List(list), ..] = rest {
+            for operand in list {
+                arguments.push(self.place(operand)?);
+            }
+        }
+        let callee = match (self.register(target), *target) {
+            (Ok(slot), _) => Callee::Address(slot),
+            (_, "vprintf") if !self.defined(target) => Callee::Print,
+            (_, "__assertfail") if !self.defined(target) => Callee::Assert,
+            (_, "malloc") if !self.defined(target) => Callee::Malloc,
+            (_, "free") if !self.defined(target) => Callee::Free,
+            (_, name) => match self.callee(name) {
+                Some(number) if self.defined(name) => {
+                    self.calls(number);
+                    Callee::Function(number)
+                }
+                _ => return Err(format!("function `{name}` has no body in this file")),
+            },
+        };
+        self.emit(Op::Call(Box::new(Call { callee, arguments, returns })));
+        Ok(())
+    }
+
+    fn barrier(&mut self, i: &Instruction<'m>) -> Result<()> {
+        if i.has("warp") {
+            let mask = i.operands.first().ok_or("too few operands")?;
+            let mask = self.value(mask, Type::U32)?;
+            self.emit(Op::SyncWarp(mask));
+            return Ok(());
+        }
+        if i.has("cluster") {
+            // Arriving and waiting are one: whoever waits has arrived.
+            let id = self.constant(CLUSTER_BARRIER);
+            self.emit(match i.has("wait") {
+                true => Op::Barrier { id, count: NONE, wait: true, reduction: None },
+                false => Op::Nop,
+            });
+            return Ok(());
+        }
+        if i.has("red") {
+            let [d, id, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+            let (count, predicate) = match rest {
+                [count, predicate] => (self.value(count, Type::U32)?, predicate),
+                [predicate] => (NONE, predicate),
+                _ => return Err("wrong number of operands".to_owned()),
+            };
+            let kind = match () {
+                () if i.has("popc") => Reduction::Count,
+                () if i.has("and") => Reduction::And,
+                () if i.has("or") => Reduction::Or,
+                () => return Err(String::new()),
+            };
+            let d = self.result(d)?;
+            let id = self.value(id, Type::U32)?;
+            let p = self.value(predicate, Type::Pred)?;
+            self.emit(Op::Barrier { id, count, wait: true, reduction: Some((kind, d, p, false)) });
+            return Ok(());
+        }
+        let wait = !i.has("arrive");
+        let id = match i.operands.first() {
+            Some(id) => self.value(id, Type::U32)?,
+            None => self.constant(0),
+        };
+        let count = match i.operands.get(1) {
+            Some(count) => self.value(count, Type::U32)?,
+            None => NONE,
+        };
+        self.emit(Op::Barrier { id, count, wait, reduction: None });
+        Ok(())
+    }
+
+    fn shuffle(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let [d, a, b, c, rest @ ..] = i.operands.as_slice() else {
+            return Err("too few operands".to_owned());
+        };
+        let (d, p) = match d {
+            Operand::Pair(d, p) => (self.pair_part(d)?, self.pair_part(p)?),
+            d => (self.result(d)?, NONE),
+        };
+        let kind = match () {
+            () if i.has("up") => Shuffle::Up,
+            () if i.has("down") => Shuffle::Down,
+            () if i.has("bfly") => Shuffle::Butterfly,
+            () if i.has("idx") => Shuffle::Index,
+            () => return Err(String::new()),
+        };
+        let a = self.value(a, Type::B32)?;
+        let (b, c) = (self.value(b, Type::U32)?, self.value(c, Type::U32)?);
+        let mask = match rest.first() {
+            Some(mask) => self.value(mask, Type::U32)?,
+            None => NONE,
+        };
+        self.emit(Op::Shuffle(kind, d, p, [a, b, c], mask));
+        Ok(())
+    }
+
+    fn vote(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let kind = match () {
+            () if i.has("all") => Vote::All,
+            () if i.has("any") => Vote::Any,
+            () if i.has("uni") => Vote::Uniform,
+            () if i.has("ballot") => Vote::Ballot,
+            () => return Err(String::new()),
+        };
+        let (d, a) = (self.result(d)?, self.value(a, Type::Pred)?);
+        let mask = match rest.first() {
+            Some(mask) => self.value(mask, Type::U32)?,
+            None => NONE,
+        };
+        self.emit(Op::Vote(kind, d, a, mask));
+        Ok(())
+    }
+
+    fn together(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let (d, p) = match i.operands.first() {
+            Some(Operand::Pair(d, p)) => (self.pair_part(d)?, self.pair_part(p)?),
+            Some(d) => (self.result(d)?, NONE),
+            None => return Err("too few operands".to_owned()),
+        };
+        if i.mnemonic() == "elect" {
+            let mask = i.operands.get(1).ok_or("too few operands")?;
+            let mask = self.value(mask, Type::U32)?;
+            self.emit(Op::Elect(d, p, mask));
+            return Ok(());
+        }
+        let [_, a, mask] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
+        let ty = i.types().next_back().ok_or("no type")?;
+        let (a, mask) = (self.value(a, ty)?, self.value(mask, Type::U32)?);
+        if i.mnemonic() == "match" {
+            let bits = if ty.size() == 8 { u64::MAX } else { 0xffff_ffff };
+            self.emit(Op::Match(i.has("all"), d, p, a, mask, bits));
+            return Ok(());
+        }
+        let op = i.modifiers().find(|m| ["add", "min", "max", "and", "or", "xor"].contains(m));
+        let f: Map2 = match (op.ok_or_else(String::new)?, ty) {
+            ("add", Type::U32 | Type::S32) => |a, b| u64::from((a as u32).wrapping_add(b as u32)),
+            ("min", Type::U32) => |a, b| u64::from((a as u32).min(b as u32)),
+            ("max", Type::U32) => |a, b| u64::from((a as u32).max(b as u32)),
+            ("min", Type::S32) => |a, b| (a as i32).min(b as i32) as u32 as u64,
+            ("max", Type::S32) => |a, b| (a as i32).max(b as i32) as u32 as u64,
+            ("and", Type::B32) => |a, b| a & b & 0xffff_ffff,
+            ("or", Type::B32) => |a, b| (a | b) & 0xffff_ffff,
+            ("xor", Type::B32) => |a, b| (a ^ b) & 0xffff_ffff,
+            _ => return Err(String::new()),
+        };
+        self.emit(Op::Reduce(f, d, a, mask));
+        Ok(())
+    }
+}

@@ -1,0 +1,340 @@
+//! Loads, stores, atomics, addresses, asynchronous copies, fences and barrier objects.
+
+use super::alu::float_spec;
+use super::code::*;
+use super::function::{Decoder, Result, is_float};
+use crate::interp::number::FloatOp;
+use crate::interp::{CODE, LOCAL, PARAM, SHARED};
+use cuweave_core::ptx::{Instruction, Operand, Space as PtxSpace, Type};
+
+fn space(i: &Instruction) -> Result<Space> {
+    Ok(match i.space() {
+        Some(PtxSpace::Shared) => Space::Shared,
+        Some(PtxSpace::Local) => Space::Local,
+        Some(PtxSpace::Global | PtxSpace::Const | PtxSpace::Param) | None => Space::Generic,
+        Some(_) => return Err(String::new()),
+    })
+}
+
+/// What an integer atomic writes, from the old value and its operands.
+fn atomic(op: &str, ty: Type) -> Option<Map3> {
+    macro_rules! of {
+        ($to:ty, $bits:ty) => {
+            Some(match op {
+                "add" => |o, b, _| (o as $to).wrapping_add(b as $to) as $bits as u64,
+                "min" => |o, b, _| (o as $to).min(b as $to) as $bits as u64,
+                "max" => |o, b, _| (o as $to).max(b as $to) as $bits as u64,
+                "and" => |o, b, _| (o & b) as $bits as u64,
+                "or" => |o, b, _| (o | b) as $bits as u64,
+                "xor" => |o, b, _| (o ^ b) as $bits as u64,
+                "exch" => |_, b, _| b as $bits as u64,
+                "cas" => |o, b, c| if o as $bits == b as $bits { c as $bits as u64 } else { o },
+                "inc" => |o, b, _| if o as $bits >= b as $bits { 0 } else { (o as $bits + 1) as u64 },
+                "dec" => |o, b, _| {
+                    let (o, b) = (o as $bits, b as $bits);
+                    if o == 0 || o > b { b as u64 } else { (o - 1) as u64 }
+                },
+                _ => return None,
+            })
+        };
+    }
+    match ty {
+        Type::B16 | Type::U16 => of!(u16, u16),
+        Type::S16 => of!(i16, u16),
+        Type::B32 | Type::U32 => of!(u32, u32),
+        Type::S32 => of!(i32, u32),
+        Type::B64 | Type::U64 => of!(u64, u64),
+        Type::S64 => of!(i64, u64),
+        Type::F32 | Type::F16x2 | Type::Bf16x2 if matches!(op, "exch") => of!(u32, u32),
+        Type::F64 if matches!(op, "exch") => of!(u64, u64),
+        _ => None,
+    }
+}
+
+const ATOMICS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
+
+impl<'m> Decoder<'_, 'm> {
+    pub fn memory(&mut self, i: &Instruction<'m>) -> Result<()> {
+        match i.mnemonic() {
+            "ld" | "ldu" => self.load(i),
+            "st" => self.store(i),
+            "atom" | "red" => self.atom(i),
+            "cvta" => self.cvta(i),
+            "isspacep" => self.isspacep(i),
+            "cp" => self.copy(i),
+            "mbarrier" => self.mbarrier(i),
+            "membar" | "fence" => {
+                self.emit(Op::Fence);
+                Ok(())
+            }
+            "mapa" => {
+                // A cluster is one block: its own address.
+                let [d, a, _] = i.operands.as_slice() else {
+                    return Err("expected three operands".to_owned());
+                };
+                let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
+                self.emit(Op::Map1(|v| v, d, a));
+                Ok(())
+            }
+            "createpolicy" => {
+                let d = i.operands.first().ok_or_else(String::new)?;
+                let (d, zero) = (self.result(d)?, self.constant(0));
+                self.emit(Op::Map1(|v| v, d, zero));
+                Ok(())
+            }
+            // Hints.
+            _ => {
+                self.emit(Op::Nop);
+                Ok(())
+            }
+        }
+    }
+
+    fn element(&self, i: &Instruction<'m>) -> Result<Type> {
+        let ty = i.types().next_back().ok_or("no type")?;
+        if ty.size() > 8 || ty == Type::Pred { Err(String::new()) } else { Ok(ty) }
+    }
+
+    /// Registers of a scalar or vector that is loaded.
+    fn results(&mut self, operand: &Operand) -> Result<Box<[Slot]>> {
+        match operand {
+            Operand::Vector(parts) => parts
+                .iter()
+                .map(|part| if *part == Operand::Sink { Ok(NONE) } else { self.result(part) })
+                .collect(),
+            one => Ok(Box::new([self.result(one)?])),
+        }
+    }
+
+    fn values(&mut self, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
+        match operand {
+            Operand::Vector(parts) => parts.iter().map(|part| self.value(part, ty)).collect(),
+            one => Ok(Box::new([self.value(one, ty)?])),
+        }
+    }
+
+    /// Where an access goes. Parameters of calls and of this function are in its frame.
+    fn target(&mut self, i: &Instruction<'m>, operand: &Operand) -> Result<At> {
+        let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
+        let mut space = space(i)?;
+        if i.space() == Some(PtxSpace::Param) && address.base.is_some_and(|name| self.in_frame(name)) {
+            space = Space::Local;
+        }
+        let strong = ["volatile", "relaxed", "acquire", "release", "mmio"].iter().any(|word| i.has(word));
+        Ok(At { strong, ..self.at(address, space)? })
+    }
+
+    fn load(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let ty = self.element(i)?;
+        let [d, address, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let to = self.results(d)?;
+        if let (Some(PtxSpace::Param), Operand::Address(place)) = (i.space(), address)
+            && let Some((start, size)) = place.base.and_then(|name| self.entry_parameter(name))
+        {
+            let offset = place.offset;
+            let bytes = i64::from(ty.size()) * to.len() as i64;
+            if offset < 0 || offset.checked_add(bytes).is_none_or(|end| end > size as i64) {
+                return Err(format!("{bytes} bytes at offset {offset} of a parameter of {size}"));
+            }
+            self.emit(Op::LoadParameter(ty, start as u32 + offset as u32, to));
+            return Ok(());
+        }
+        let at = self.target(i, address)?;
+        self.emit(Op::Load(ty, at, to));
+        Ok(())
+    }
+
+    fn store(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let ty = self.element(i)?;
+        let [address, value, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        if i.has("async") || i.has("bulk") {
+            return Err(String::new());
+        }
+        let at = self.target(i, address)?;
+        let from = self.values(value, ty)?;
+        self.emit(Op::Store(ty, at, from));
+        Ok(())
+    }
+
+    fn atom(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let ty = self.element(i)?;
+        let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
+        if i.has("async") {
+            return Err(String::new());
+        }
+        let (result, operands) = match i.mnemonic() {
+            "red" => (None, i.operands.as_slice()),
+            _ => match i.operands.split_first() {
+                Some((first, rest)) => (Some(first), rest),
+                None => return Err("too few operands".to_owned()),
+            },
+        };
+        let [address, b, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
+        let at = self.address(address, space(i)?)?;
+        let update = match atomic(op, ty) {
+            Some(f) => Update::Map(f),
+            None if is_float(ty) => {
+                let op = match op {
+                    "add" => FloatOp::Add,
+                    "min" => FloatOp::Min,
+                    "max" => FloatOp::Max,
+                    _ => return Err(String::new()),
+                };
+                Update::Float(float_spec(i, op, ty))
+            }
+            None => return Err(String::new()),
+        };
+        let b = self.values(b, ty)?;
+        let d = match result {
+            Some(result) => self.results(result)?,
+            None => vec![NONE; b.len()].into(),
+        };
+        let c = match rest.first() {
+            Some(c) if op == "cas" => self.value(c, ty)?,
+            _ => NONE,
+        };
+        if d.len() != b.len() {
+            return Err("vectors of different lengths".to_owned());
+        }
+        for (number, (&d, &b)) in d.iter().zip(&b).enumerate() {
+            let at = At { offset: at.offset + number as i64 * i64::from(ty.size()), ..at };
+            self.emit(Op::Atomic(update, ty, at, d, [b, c]));
+        }
+        Ok(())
+    }
+
+    fn cvta(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+        let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
+        let window = match i.space() {
+            Some(PtxSpace::Shared) => SHARED,
+            Some(PtxSpace::Local) => LOCAL,
+            _ => {
+                self.emit(Op::Map1(|v| v, d, a));
+                return Ok(());
+            }
+        };
+        let way = if i.has("to") { Window::FromGeneric } else { Window::ToGeneric };
+        self.emit(Op::Window(way, window, d, a));
+        Ok(())
+    }
+
+    fn isspacep(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let [p, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+        let (p, a) = (self.result(p)?, self.value(a, Type::U64)?);
+        let (way, window) = match i.space() {
+            Some(PtxSpace::Shared) => (Window::Contains, SHARED),
+            Some(PtxSpace::Local) => (Window::Contains, LOCAL),
+            Some(PtxSpace::Param) => (Window::Contains, PARAM),
+            Some(PtxSpace::Global) => (Window::IsGlobal, 0),
+            // Constant memory is ordinary memory here; nothing is said to lie in it.
+            Some(PtxSpace::Const) => (Window::Contains, CODE),
+            _ => return Err(String::new()),
+        };
+        self.emit(Op::Window(way, window, p, a));
+        Ok(())
+    }
+
+    /// Asynchronous copies are done at once: that is one of the orders that they may have.
+    fn copy(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
+        if i.has("tensor") || i.has("reduce") || i.has("multicast::cluster") {
+            return Err(String::new());
+        }
+        if waits.iter().any(|word| i.has(word)) {
+            self.emit(Op::Nop);
+            return Ok(());
+        }
+        if i.has("mbarrier") {
+            let [bar] = i.operands.as_slice() else { return Err("expected one operand".to_owned()) };
+            let at = self.address(bar, space(i)?)?;
+            // With `.noinc` the arrival counts as one of the expected; without, it is cancelled by an increment.
+            if i.has("noinc") {
+                let (state, one) = (self.temporary(), self.constant(1));
+                self.emit(Op::Mbarrier(MbarrierOp::Arrive { drop: false }, at, state, [one, NONE]));
+            } else {
+                self.emit(Op::Nop);
+            }
+            return Ok(());
+        }
+        let mut operands = i.operands.as_slice();
+        if i.has("L2::cache_hint") {
+            operands = &operands[..operands.len().saturating_sub(1)];
+        }
+        let [to, from, bytes, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
+        let shared = |modifier: &&str| modifier.starts_with("shared");
+        let to_shared = i.modifiers().find(|m| m.starts_with("shared") || *m == "global");
+        let to_shared = to_shared.as_ref().is_some_and(shared);
+        let spaces =
+            if to_shared { (Space::Shared, Space::Generic) } else { (Space::Generic, Space::Shared) };
+        let both_shared = i.modifiers().filter(|m| m.starts_with("shared")).count() == 2;
+        let spaces = if both_shared { (Space::Shared, Space::Shared) } else { spaces };
+        let (to, from) = (self.address(to, spaces.0)?, self.address(from, spaces.1)?);
+        let bytes = self.value(bytes, Type::U32)?;
+        if i.has("bulk") {
+            let bar = match rest.first() {
+                Some(bar) => Some(self.address(bar, Space::Shared)?),
+                None => None,
+            };
+            self.emit(Op::BulkCopy(to, from, bytes, bar));
+            return Ok(());
+        }
+        let read = match rest.first() {
+            Some(operand)
+                if self.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) =>
+            {
+                // `ignore-src`: nothing is read where the predicate holds.
+                let p = self.value(operand, Type::Pred)?;
+                let read = self.temporary();
+                self.emit(Op::Map2(|p, bytes| if p & 1 != 0 { 0 } else { bytes }, read, p, bytes));
+                read
+            }
+            Some(operand) => self.value(operand, Type::U32)?,
+            None => bytes,
+        };
+        self.emit(Op::Copy(to, from, bytes, read));
+        Ok(())
+    }
+
+    fn mbarrier(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let space = space(i)?;
+        let none = [NONE; 2];
+        if i.has("pending_count") {
+            let [d, state] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+            let (d, state) = (self.result(d)?, self.value(state, Type::B64)?);
+            let at = At { space, base: state, offset: 0, strong: true };
+            self.emit(Op::Mbarrier(MbarrierOp::Pending, at, d, [state, NONE]));
+            return Ok(());
+        }
+        let first_is_address = matches!(i.operands.first(), Some(Operand::Address(_)));
+        let (d, rest) = if first_is_address {
+            (self.temporary(), i.operands.as_slice())
+        } else {
+            let (first, rest) = i.operands.split_first().ok_or("too few operands")?;
+            (self.result(first)?, rest)
+        };
+        let [address, rest @ ..] = rest else { return Err("too few operands".to_owned()) };
+        let at = self.address(address, space)?;
+        let first = match rest.first() {
+            Some(operand) => self.value(operand, Type::B64)?,
+            None => self.constant(1),
+        };
+        let op = match i.modifiers().next() {
+            Some("init") => MbarrierOp::Init,
+            Some("inval") => {
+                self.emit(Op::Mbarrier(MbarrierOp::Invalidate, at, d, none));
+                return Ok(());
+            }
+            Some("arrive") if i.has("expect_tx") => MbarrierOp::ArriveExpect,
+            Some("arrive") => MbarrierOp::Arrive { drop: false },
+            Some("arrive_drop") if !i.has("expect_tx") => MbarrierOp::Arrive { drop: true },
+            Some("expect_tx") => MbarrierOp::Expect,
+            Some("complete_tx") => MbarrierOp::Complete,
+            Some("test_wait" | "try_wait") if i.has("parity") => MbarrierOp::TestParity,
+            Some("test_wait" | "try_wait") => MbarrierOp::Test,
+            _ => return Err(String::new()),
+        };
+        self.emit(Op::Mbarrier(op, at, d, [first, NONE]));
+        Ok(())
+    }
+}

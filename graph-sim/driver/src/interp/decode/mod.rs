@@ -1,0 +1,264 @@
+//! PTX functions to code.
+
+mod alu;
+mod code;
+mod control;
+mod function;
+mod matrix;
+mod memory;
+mod misc;
+
+pub use code::*;
+
+use super::program::{Entry, GlobalVariable, Program};
+use super::{CODE, PARAM};
+use cuweave_core::ptx::{self, Initial, Module, Space as PtxSpace, Statement};
+use function::Decoder;
+use std::collections::HashMap;
+
+/// What is known of a module while its functions are decoded. The maps are looked up by name only.
+pub(super) struct Names<'m> {
+    functions: HashMap<&'m str, u32>,
+    globals: HashMap<&'m str, u32>,
+    shared: HashMap<&'m str, u32>,
+}
+
+/// A shared variable: size, alignment, and whether it is the dynamic one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SharedVariable {
+    size: u64,
+    align: u64,
+    dynamic: bool,
+}
+
+pub(super) fn program(module: &Module) -> Program {
+    let mut names = Names { functions: HashMap::new(), globals: HashMap::new(), shared: HashMap::new() };
+    let mut variables = Vec::new();
+    let mut shared = Vec::new();
+    let mut sources: Vec<&ptx::Function> = Vec::new();
+    for function in module.functions() {
+        match names.functions.get(function.name) {
+            // A definition replaces its prototype.
+            Some(&at) if function.body.is_some() => sources[at as usize] = function,
+            Some(_) => {}
+            None => {
+                names.functions.insert(function.name, sources.len() as u32);
+                sources.push(function);
+            }
+        }
+    }
+    for variable in module.variables() {
+        match variable.space {
+            PtxSpace::Shared => {
+                names.shared.insert(variable.name, shared.len() as u32);
+                shared.push(shared_variable(variable));
+            }
+            _ => {
+                names.globals.insert(variable.name, variables.len() as u32);
+                variables.push(global_variable(variable, &names.functions));
+            }
+        }
+    }
+    let mut code = Code::default();
+    for item in &module.items {
+        if let ptx::Item::File(file) = item {
+            code.files.push((file.index, file.path.to_owned()));
+        }
+    }
+    let mut functions = Vec::with_capacity(sources.len());
+    for source in &sources {
+        functions.push(Decoder::function(module, &names, source, &mut code, &mut shared));
+    }
+    let mut entries = Vec::new();
+    for (at, source) in sources.iter().enumerate() {
+        if source.entry && source.body.is_some() {
+            entries.push(entry(source, at, &functions, &shared));
+        }
+    }
+    Program { entries, variables, functions, code }
+}
+
+fn shared_variable(variable: &ptx::Variable) -> SharedVariable {
+    let dynamic = variable.dimensions.first() == Some(&0);
+    SharedVariable {
+        size: variable.size(),
+        align: variable.align().max(if dynamic { 16 } else { 1 }),
+        dynamic,
+    }
+}
+
+/// The address that stands for a function.
+fn function_address(number: u32) -> u64 {
+    CODE + u64::from(number) * 16
+}
+
+/// The most bytes of one variable that are taken in; an H200 has less.
+const LARGEST: u64 = 1 << 37;
+/// The most bytes of an initialiser that are kept.
+const INITIAL: u64 = 1 << 28;
+
+fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> GlobalVariable {
+    let bytes = variable.size().min(LARGEST);
+    let mut result = GlobalVariable {
+        name: variable.name.to_owned(),
+        bytes,
+        align: variable.align(),
+        constant: variable.space == PtxSpace::Const,
+        external: variable.linkage == ptx::Linkage::Extern,
+        initial: Vec::new(),
+        addresses: Vec::new(),
+    };
+    let Some(initial) = &variable.initial else { return result };
+    result.initial = vec![0; bytes.min(INITIAL) as usize];
+    let element = variable.ty.size() as usize;
+    // Elements below each dimension, so that an inner list begins where its row does.
+    let mut strides = vec![element; variable.dimensions.len() + 1];
+    for at in (1..variable.dimensions.len()).rev() {
+        strides[at] = strides[at + 1].saturating_mul(variable.dimensions[at].min(LARGEST) as usize);
+    }
+    if !variable.dimensions.is_empty() {
+        strides.remove(0);
+    } else {
+        strides = vec![element];
+    }
+    fill(initial, 0, &strides, 0, variable.ty, &mut result, functions);
+    result
+}
+
+/// Depth is bounded by the parser.
+fn fill(
+    initial: &Initial,
+    at: usize,
+    strides: &[usize],
+    depth: usize,
+    ty: ptx::Type,
+    result: &mut GlobalVariable,
+    functions: &HashMap<&str, u32>,
+) {
+    let size = ty.size() as usize;
+    let put = |result: &mut GlobalVariable, bits: u64| {
+        if let Some(place) = result.initial.get_mut(at..at.saturating_add(size.min(8))) {
+            place.copy_from_slice(&bits.to_le_bytes()[..place.len()]);
+        }
+    };
+    match initial {
+        Initial::List(list) => {
+            let stride = strides.get(depth).copied().unwrap_or(size);
+            for (number, inner) in list.iter().enumerate() {
+                let at = at.saturating_add(number.saturating_mul(stride));
+                fill(inner, at, strides, depth + 1, ty, result, functions);
+            }
+        }
+        Initial::Integer(value) => put(
+            result,
+            match ty {
+                ptx::Type::F32 => u64::from((*value as i64 as f32).to_bits()),
+                ptx::Type::F64 => (*value as i64 as f64).to_bits(),
+                _ => *value,
+            },
+        ),
+        Initial::Single(bits) if ty == ptx::Type::F64 => {
+            put(result, f64::from(f32::from_bits(*bits)).to_bits());
+        }
+        Initial::Single(bits) => put(result, u64::from(*bits)),
+        Initial::Double(bits) if ty == ptx::Type::F32 => {
+            put(result, u64::from((f64::from_bits(*bits) as f32).to_bits()));
+        }
+        Initial::Double(bits) => put(result, *bits),
+        Initial::Address { name, offset, mask, .. } => {
+            if let Some(&number) = functions.get(name) {
+                put(result, function_address(number).wrapping_add(*offset as u64));
+            } else if mask.is_none() {
+                result.addresses.push((at, (*name).to_owned(), *offset));
+            }
+        }
+    }
+}
+
+fn entry(
+    source: &ptx::Function,
+    function: usize,
+    functions: &[Function],
+    shared: &[SharedVariable],
+) -> Entry {
+    let (offsets, bytes) = source.layout();
+    let parameters = offsets.iter().zip(&source.parameters).map(|(&at, p)| (at as usize, p.size() as usize));
+    // Everything reachable by calls; an indirect call may reach any function whose address is taken, so all.
+    let mut reached = vec![false; functions.len()];
+    let mut open = vec![function];
+    let mut supported = Ok(());
+    while let Some(at) = open.pop() {
+        if std::mem::replace(&mut reached[at], true) {
+            continue;
+        }
+        if let (Some(error), Ok(())) = (&functions[at].error, &supported) {
+            supported = Err(error.clone());
+        }
+        open.extend(functions[at].callees.iter().map(|&callee| callee as usize));
+    }
+    let mut offsets = vec![None; shared.len()];
+    let mut end = 0u64;
+    let mut used = vec![false; shared.len()];
+    for (function, _) in functions.iter().zip(&reached).filter(|(_, reached)| **reached) {
+        function.shared.iter().for_each(|&variable| used[variable as usize] = true);
+    }
+    for dynamic in [false, true] {
+        let mut align = 1;
+        for (at, variable) in shared.iter().enumerate().filter(|(at, v)| used[*at] && v.dynamic == dynamic) {
+            if dynamic {
+                align = align.max(variable.align);
+                continue;
+            }
+            let start = end.next_multiple_of(variable.align);
+            offsets[at] = Some(start.min(u64::from(u32::MAX)) as u32);
+            end = start.saturating_add(variable.size).min(1 << 40);
+        }
+        if dynamic {
+            // All dynamic arrays begin at the same place, behind the static ones.
+            end = end.next_multiple_of(align);
+            for (at, _) in shared.iter().enumerate().filter(|(at, v)| used[*at] && v.dynamic) {
+                offsets[at] = Some(end.min(u64::from(u32::MAX)) as u32);
+            }
+        }
+    }
+    if bytes > 32_764 && supported.is_ok() {
+        supported = Err(format!("line {}: {bytes} bytes of parameters", source.line));
+    }
+    Entry {
+        name: source.name.to_owned(),
+        parameters: parameters.collect(),
+        parameter_bytes: bytes as usize,
+        shared_bytes: end.min(u64::from(u32::MAX)) as u32,
+        local_bytes: functions[function].frame,
+        waits_first: waits_first(source),
+        supported,
+        function,
+        shared: offsets,
+    }
+}
+
+/// Whether nothing but loads of parameters, moves and arithmetic stands before a `griddepcontrol.wait` of all threads.
+fn waits_first(source: &ptx::Function) -> bool {
+    let Some(body) = &source.body else { return false };
+    for statement in &body.statements {
+        match statement {
+            Statement::Instruction(instruction) if instruction.opcode == "griddepcontrol.wait" => {
+                return instruction.guard.is_none();
+            }
+            Statement::Instruction(instruction) => match instruction.mnemonic() {
+                "ld" if instruction.space() == Some(PtxSpace::Param) => {}
+                "mov" | "cvta" | "cvt" | "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "setp" | "and"
+                | "or" | "griddepcontrol" => {}
+                _ => return false,
+            },
+            Statement::Label(_) => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// The generic address of a kernel's parameter.
+pub(super) fn parameter_address(offset: u64) -> u64 {
+    PARAM + offset
+}

@@ -1,0 +1,274 @@
+//! Accesses to memory: where an address lies, and the checks.
+
+use super::Trouble;
+use crate::interp::decode::{At, Space};
+use crate::interp::{
+    ATOMIC, FaultKind, INITIALISED, LOCAL, Launch, Options, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
+};
+use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+    Atomic,
+}
+
+impl Access {
+    fn word(self) -> &'static str {
+        match self {
+            Access::Read => "read",
+            Access::Write => "write",
+            Access::Atomic => "atomic update",
+        }
+    }
+}
+
+/// Memory that a thread has besides the global one: start and length. The pointers stay valid for one instruction.
+#[derive(Clone, Copy)]
+pub struct Own {
+    pub shared: (*mut u8, u64),
+    pub local: (*mut u8, u64),
+}
+
+/// The allocations that this host thread has met, the last one first.
+pub struct Regions<'a> {
+    launch: &'a Launch<'a>,
+    memory: &'a dyn crate::interp::Memory,
+    parameters: &'a [u64],
+    initialised: bool,
+    known: Vec<Region>,
+}
+
+/// How many allocations are kept at hand.
+const KNOWN: usize = 16;
+
+impl<'a> Regions<'a> {
+    pub fn new(
+        launch: &'a Launch<'a>,
+        memory: &'a dyn crate::interp::Memory,
+        parameters: &'a [u64],
+        options: &Options,
+    ) -> Self {
+        Self { launch, memory, parameters, initialised: options.initialised, known: Vec::new() }
+    }
+
+    /// The generic address of an access.
+    pub fn generic(at: &At, base: u64) -> u64 {
+        match at.space {
+            Space::Generic => base.wrapping_add(at.offset as u64),
+            Space::Shared => SHARED + u64::from((base as u32).wrapping_add(at.offset as u32)),
+            Space::Local => LOCAL + u64::from((base as u32).wrapping_add(at.offset as u32)),
+        }
+    }
+
+    /// Checks an access and gives its bytes.
+    pub fn place(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
+        if address & u64::from(size - 1) != 0 && size.is_power_of_two() {
+            return Err(misaligned(address, size, access));
+        }
+        if address >> 52 == SHARED >> 52 {
+            return self.window(address, size, access, own);
+        }
+        let region = self.find(address, size).ok_or_else(|| self.outside(address, size, access))?;
+        let offset = address - region.base;
+        if access != Access::Read && !region.writable {
+            let what = format!("{} of {size} bytes at {address:#x}, which is read-only", access.word());
+            return Err(Trouble::access(FaultKind::Bounds, address, size, what));
+        }
+        if !region.shadow.is_null() && !mark(&region, offset, size, access, self.initialised) {
+            let what = format!("{} of {size} bytes at {address:#x} that were never written", access.word());
+            return Err(Trouble::access(FaultKind::Uninitialised, address, size, what));
+        }
+        // SAFETY: the access lies within the region's bytes, which the memory keeps valid for the launch.
+        Ok(unsafe { region.data.add(offset as usize) })
+    }
+
+    /// The allocation around an access.
+    #[inline]
+    fn find(&mut self, address: u64, size: u32) -> Option<Region> {
+        let holds = |region: &Region| {
+            let offset = address.wrapping_sub(region.base);
+            offset < region.size && region.size - offset >= u64::from(size)
+        };
+        match self.known.first() {
+            Some(first) if holds(first) => return Some(*first),
+            _ => {}
+        }
+        if let Some(at) = self.known.iter().position(holds) {
+            self.known.swap(0, at);
+            return Some(self.known[0]);
+        }
+        let found = self.memory.region(address).filter(holds)?;
+        self.known.truncate(KNOWN - 1);
+        self.known.insert(0, found);
+        Some(found)
+    }
+
+    fn outside(&self, address: u64, size: u32, access: Access) -> Trouble {
+        let what = match self.memory.region(address) {
+            Some(region) => {
+                let past = address + u64::from(size) - region.base - region.size;
+                format!(
+                    "{} of {size} bytes at {address:#x}, {past} bytes past the end of an allocation",
+                    access.word()
+                )
+            }
+            None => format!("{} of {size} bytes at {address:#x}, in no live allocation", access.word()),
+        };
+        Trouble::access(FaultKind::Bounds, address, size, what)
+    }
+
+    fn window(&self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
+        let offset = address & (u64::MAX >> 16);
+        let (start, length, name) = match address & !(u64::MAX >> 16) {
+            SHARED => (own.shared.0, own.shared.1, "shared"),
+            LOCAL => (own.local.0, own.local.1, "local"),
+            PARAM if access == Access::Read => {
+                let length = self.launch.parameters.len() as u64;
+                (self.parameters.as_ptr() as *mut u8, length, "parameter")
+            }
+            _ => return Err(self.outside(address, size, access)),
+        };
+        if offset.checked_add(u64::from(size)).is_none_or(|end| end > length) {
+            let what = format!(
+                "{} of {size} bytes at offset {offset:#x} of {length} bytes of {name} memory",
+                access.word()
+            );
+            return Err(Trouble::access(FaultKind::Bounds, address, size, what));
+        }
+        // SAFETY: within the window's bytes.
+        Ok(unsafe { start.add(offset as usize) })
+    }
+
+    /// Bytes up to a NUL, at most `most`.
+    pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, Trouble> {
+        let mut text = Vec::new();
+        while text.len() < most {
+            let byte = read(self.place(address + text.len() as u64, 1, Access::Read, own)?, 1) as u8;
+            if byte == 0 {
+                break;
+            }
+            text.push(byte);
+        }
+        Ok(text)
+    }
+}
+
+fn misaligned(address: u64, size: u32, access: Access) -> Trouble {
+    let what =
+        format!("{} of {size} bytes at {address:#x}, which is not a multiple of {size}", access.word());
+    Trouble::access(FaultKind::Misaligned, address, size, what)
+}
+
+/// Sets the shadow's flags; false if the access reads bytes never written. Flags only ever grow while a kernel runs, so
+/// bytes that have them already are not written again.
+#[inline]
+fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool) -> bool {
+    let (flags, needs) = match access {
+        Access::Read => (READ, check && !region.written),
+        Access::Write => (WRITTEN | INITIALISED, false),
+        Access::Atomic => (ATOMIC | INITIALISED, check && !region.written),
+    };
+    // SAFETY: the shadow has a byte for each of the region's, and the access lies within.
+    let shadow = unsafe { region.shadow.add(offset as usize) };
+    let new = if size == 4 && shadow.addr() & 3 == 0 {
+        // SAFETY: four bytes, aligned; everyone touches them atomically.
+        let cell = unsafe { AtomicU32::from_ptr(shadow.cast()) };
+        let old = cell.load(Ordering::Relaxed);
+        let all = u32::from(flags) * 0x0101_0101;
+        if needs && old & 0x0101_0101 != 0x0101_0101 {
+            return false;
+        }
+        if old & all != all {
+            cell.fetch_or(all, Ordering::Relaxed);
+            true
+        } else {
+            false
+        }
+    } else {
+        let mut new = false;
+        for at in 0..size as usize {
+            // SAFETY: as above, a byte at a time.
+            let cell = unsafe { AtomicU8::from_ptr(shadow.add(at)) };
+            let old = cell.load(Ordering::Relaxed);
+            if needs && old & INITIALISED == 0 {
+                return false;
+            }
+            if old & flags != flags {
+                cell.fetch_or(flags, Ordering::Relaxed);
+                new = true;
+            }
+        }
+        new
+    };
+    if new && !region.pages.is_null() {
+        for page in offset / PAGE..=(offset + u64::from(size) - 1) / PAGE {
+            // SAFETY: there is a byte for each started page.
+            unsafe { AtomicU8::from_ptr(region.pages.add(page as usize)) }.store(1, Ordering::Relaxed);
+        }
+    }
+    true
+}
+
+/// Reads 1, 2, 4 or 8 bytes.
+#[inline]
+pub fn read(place: *mut u8, size: u32) -> u64 {
+    // SAFETY: `place` comes from a check of at least `size` bytes; unaligned memory of a program is read as bytes.
+    unsafe {
+        match size {
+            1 => AtomicU8::from_ptr(place).load(Ordering::Relaxed).into(),
+            _ if place.addr() & (size as usize - 1) != 0 => (0..size as usize)
+                .fold(0, |sum, at| sum | u64::from(place.add(at).read_volatile()) << (8 * at)),
+            2 => AtomicU16::from_ptr(place.cast()).load(Ordering::Relaxed).into(),
+            4 => AtomicU32::from_ptr(place.cast()).load(Ordering::Relaxed).into(),
+            _ => AtomicU64::from_ptr(place.cast()).load(Ordering::Relaxed),
+        }
+    }
+}
+
+/// Writes 1, 2, 4 or 8 bytes.
+#[inline]
+pub fn write(place: *mut u8, size: u32, value: u64) {
+    // SAFETY: as in `read`.
+    unsafe {
+        match size {
+            1 => AtomicU8::from_ptr(place).store(value as u8, Ordering::Relaxed),
+            _ if place.addr() & (size as usize - 1) != 0 => {
+                (0..size as usize).for_each(|at| place.add(at).write_volatile((value >> (8 * at)) as u8));
+            }
+            2 => AtomicU16::from_ptr(place.cast()).store(value as u16, Ordering::Relaxed),
+            4 => AtomicU32::from_ptr(place.cast()).store(value as u32, Ordering::Relaxed),
+            _ => AtomicU64::from_ptr(place.cast()).store(value, Ordering::Relaxed),
+        }
+    }
+}
+
+/// Replaces a value by a function of it, atomically; gives the old one.
+pub fn update(place: *mut u8, size: u32, f: impl Fn(u64) -> u64) -> u64 {
+    if place.addr() & (size as usize - 1) != 0 {
+        let old = read(place, size);
+        write(place, size, f(old));
+        return old;
+    }
+    macro_rules! of {
+        ($cell:ty, $int:ty) => {{
+            // SAFETY: checked by the caller for `size` bytes, aligned.
+            let cell = unsafe { <$cell>::from_ptr(place.cast()) };
+            let mut old = cell.load(Ordering::SeqCst);
+            loop {
+                let new = f(u64::from(old)) as $int;
+                match cell.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::SeqCst) {
+                    Ok(_) => return u64::from(old),
+                    Err(now) => old = now,
+                }
+            }
+        }};
+    }
+    match size {
+        2 => of!(AtomicU16, u16),
+        4 => of!(AtomicU32, u32),
+        _ => of!(AtomicU64, u64),
+    }
+}

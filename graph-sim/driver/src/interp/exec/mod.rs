@@ -1,0 +1,293 @@
+//! Running an entry: blocks on the host's threads.
+
+mod access;
+mod block;
+mod matrix;
+mod print;
+mod staging;
+mod together;
+mod warp;
+
+use super::decode::{Init, Special};
+use super::{Fault, FaultKind, Launch, Memory, Options, Stats};
+use access::Regions;
+use block::{Block, Turn};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The most shared memory of a block, static and dynamic.
+const MAX_SHARED: u64 = 227 << 10;
+/// Blocks that one host thread has begun and not ended, at most: as many as an H200 holds at once, if they are small.
+const OPEN: u64 = 4224;
+/// The same for large ones: four a multiprocessor.
+const OPEN_LARGE: u64 = 528;
+/// Bytes that blocks begun by one host thread may take, beyond those.
+const OPEN_BYTES: u64 = 1 << 30;
+/// Threads below which one host thread does it all.
+const SMALL: u64 = 2048;
+
+/// What went wrong in an instruction, before it is known whose it was.
+pub(crate) struct Trouble {
+    pub kind: FaultKind,
+    pub lane: u32,
+    pub address: u64,
+    pub size: u32,
+    pub message: String,
+}
+
+impl Trouble {
+    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
+        Self { kind, lane: 0, address: 0, size: 0, message: message.into() }
+    }
+
+    pub fn access(kind: FaultKind, address: u64, size: u32, message: String) -> Self {
+        Self { kind, lane: 0, address, size, message }
+    }
+
+    pub fn of_lane(self, lane: u32) -> Self {
+        Self { lane, ..self }
+    }
+}
+
+/// What one host thread needs to run blocks.
+pub(crate) struct Worker<'a> {
+    pub launch: &'a Launch<'a>,
+    pub options: &'a Options,
+    pub memory: &'a dyn Memory,
+    pub regions: Regions<'a>,
+    /// Bytes of shared memory of a block.
+    pub shared: u32,
+    pub instructions: u64,
+    pub conflicts: Vec<Fault>,
+    pub ended: &'a AtomicBool,
+}
+
+impl Worker<'_> {
+    /// What a slot holds from the start; lanes and threads differ.
+    pub fn initial(&self, init: Init, block: &Block, thread: u32, local: u32) -> u64 {
+        let launch = self.launch;
+        let entry = &launch.program.entries[launch.entry];
+        let lane = thread % 32;
+        let axis = |sizes: &[u32; 3], at: u8| sizes.get(usize::from(at)).copied().unwrap_or(0).into();
+        match init {
+            Init::Const(value) => value,
+            Init::Global(number, offset) => {
+                launch.variables.get(number as usize).copied().unwrap_or(0).wrapping_add(offset as u64)
+            }
+            Init::Shared(number, offset) => {
+                let start = entry.shared.get(number as usize).copied().flatten().unwrap_or(u32::MAX);
+                u64::from(start.wrapping_add(offset as u32))
+            }
+            Init::Local(offset) => u64::from(local.wrapping_add(offset as u32)),
+            Init::Special(special) => match special {
+                Special::Thread(at) => axis(&coordinates(thread.into(), launch.block), at),
+                Special::Block(at) => axis(&block.id, at),
+                Special::ThreadCount(at) => axis(&launch.block, at),
+                Special::BlockCount(at) => axis(&launch.grid, at),
+                Special::Lane => lane.into(),
+                Special::Warp => u64::from(thread / 32),
+                Special::WarpCount => u64::from(volume(launch.block).div_ceil(32) as u32),
+                Special::Mask(0) => 1 << lane,
+                Special::Mask(1) => (2 << lane) - 1,
+                Special::Mask(2) => (1 << lane) - 1,
+                Special::Mask(3) => u64::from(u32::MAX << lane),
+                Special::Mask(_) => u64::from((u64::from(u32::MAX) << (lane + 1)) as u32),
+                Special::DynamicShared => launch.dynamic_shared.into(),
+                Special::TotalShared => self.shared.into(),
+                Special::Multiprocessor => block.number % 132,
+                Special::Grid => 1,
+            },
+        }
+    }
+}
+
+pub(crate) fn volume(sizes: [u32; 3]) -> u64 {
+    sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul)
+}
+
+/// Coordinates of the nth of a box.
+pub(crate) fn coordinates(number: u64, sizes: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(sizes[0].max(1)), u64::from(sizes[1].max(1)));
+    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
+}
+
+/// The nth block in the order of a seed.
+struct Order {
+    count: u64,
+    start: u64,
+    step: u64,
+}
+
+impl Order {
+    fn new(count: u64, seed: u64) -> Self {
+        if seed == 0 || count < 2 {
+            return Self { count, start: 0, step: 1 };
+        }
+        let mixed = mix(seed);
+        let mut step = mixed % count;
+        while gcd(step, count) != 1 {
+            step = (step + 1) % count;
+        }
+        Self { count, start: mix(mixed) % count, step }
+    }
+
+    fn at(&self, number: u64) -> u64 {
+        let place = u128::from(self.start) + u128::from(number) * u128::from(self.step);
+        (place % u128::from(self.count)) as u64
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    let (mut a, mut b) = (a, b);
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+/// Spreads the bits of a seed.
+pub(crate) fn mix(seed: u64) -> u64 {
+    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
+    let function =
+        launch.program.entries.get(launch.entry).map_or_else(String::new, |entry| entry.name.clone());
+    Fault {
+        kind,
+        function,
+        block: [0; 3],
+        thread: [0; 3],
+        line: 0,
+        source: None,
+        address: 0,
+        size: 0,
+        message,
+    }
+}
+
+/// Runs a launch to its end.
+///
+/// # Errors
+/// The first fault of any thread. What other threads did stays done.
+pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<Stats, Fault> {
+    let no = |kind, message| Err(refuse(launch, kind, message));
+    let Some(entry) = launch.program.entries.get(launch.entry) else {
+        return no(FaultKind::Code, "no such entry".to_owned());
+    };
+    if let Err(why) = &entry.supported {
+        return no(FaultKind::Unsupported, why.clone());
+    }
+    let (blocks, threads) = (volume(launch.grid), volume(launch.block));
+    if blocks == 0 || threads == 0 || threads > 1024 {
+        return no(FaultKind::Unsupported, format!("{blocks} blocks of {threads} threads"));
+    }
+    if launch.parameters.len() < entry.parameter_bytes {
+        let (given, wanted) = (launch.parameters.len(), entry.parameter_bytes);
+        return no(
+            FaultKind::Unsupported,
+            format!("{given} bytes of parameters where the kernel has {wanted}"),
+        );
+    }
+    let shared = u64::from(entry.shared_bytes) + u64::from(launch.dynamic_shared);
+    if shared > MAX_SHARED {
+        return no(
+            FaultKind::Shared,
+            format!("{shared} bytes of shared memory a block, more than {MAX_SHARED}"),
+        );
+    }
+    if entry.local_bytes > options.stack {
+        let (own, most) = (entry.local_bytes, options.stack);
+        return no(FaultKind::Stack, format!("{own} bytes of local memory a thread, more than {most}"));
+    }
+    let mut parameters = vec![0u64; launch.parameters.len().div_ceil(8) + 1];
+    for (at, &byte) in launch.parameters.iter().enumerate() {
+        parameters[at / 8] |= u64::from(byte) << (8 * (at % 8));
+    }
+    let cores =
+        options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let small = options.threads.is_none() && blocks.saturating_mul(threads) <= SMALL;
+    let workers = if small { 1 } else { cores.max(1).min(blocks.min(1 << 16) as usize) };
+    let (next, ended, outcome) =
+        (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(Ok(Stats::default())));
+    let work = || {
+        let worker = Worker {
+            launch,
+            options,
+            memory,
+            regions: Regions::new(launch, memory, &parameters, options),
+            shared: shared as u32,
+            instructions: 0,
+            conflicts: Vec::new(),
+            ended: &ended,
+        };
+        let order = Order::new(blocks, options.seed);
+        let result = work(worker, &next, &order);
+        let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
+        match (result, &mut *outcome) {
+            (Ok(stats), Ok(sum)) => {
+                sum.instructions += stats.instructions;
+                sum.conflicts.extend(stats.conflicts);
+            }
+            (Err(fault), Ok(_)) => {
+                ended.store(true, Ordering::Relaxed);
+                *outcome = Err(fault);
+            }
+            (_, Err(_)) => {}
+        }
+    };
+    if workers == 1 {
+        work();
+    } else {
+        std::thread::scope(|scope| {
+            for _ in 1..workers {
+                scope.spawn(work);
+            }
+            work();
+        });
+    }
+    let mut stats = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    stats.conflicts.sort_by(|a, b| (a.line, a.block, a.thread).cmp(&(b.line, b.block, b.thread)));
+    stats.conflicts.dedup_by(|a, b| a.line == b.line);
+    Ok(stats)
+}
+
+/// Blocks until there are none left. Blocks may wait for each other, so all that have begun take turns; and when each had
+/// a turn and none ended, as many further ones begin.
+fn work(mut worker: Worker, next: &AtomicU64, order: &Order) -> Result<Stats, Fault> {
+    let program = worker.launch.program;
+    let slots = program.functions[program.entries[worker.launch.entry].function].slots;
+    let block_bytes = u64::from(worker.shared) + volume(worker.launch.block) * u64::from(slots) * 8;
+    let most = (OPEN_BYTES / block_bytes.max(1)).clamp(OPEN_LARGE, OPEN) as usize;
+    let mut open: VecDeque<Block> = VecDeque::new();
+    let (mut more, mut wanted, mut turns) = (true, 1, 0);
+    while !worker.ended.load(Ordering::Relaxed) {
+        while more && open.len() < wanted {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number < order.count {
+                open.push_back(Block::new(&worker, order.at(number)));
+            } else {
+                more = false;
+            }
+        }
+        let Some(mut block) = open.pop_front() else { break };
+        match block.run(&mut worker)? {
+            Turn::Ended => turns = 0,
+            Turn::Over => {
+                open.push_back(block);
+                turns += 1;
+            }
+        }
+        if turns > open.len() {
+            turns = 0;
+            wanted = (2 * wanted).min(most);
+        } else if open.is_empty() {
+            wanted = 1;
+        }
+    }
+    Ok(Stats { instructions: worker.instructions, conflicts: worker.conflicts })
+}

@@ -1,0 +1,282 @@
+//! Functions that the device's runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`.
+
+use super::access::{Access, read};
+use super::block::Block;
+use super::warp::{Lanes, Warp};
+use super::{Trouble, Worker};
+use crate::interp::FaultKind;
+use crate::interp::decode::{Call, Callee, Place};
+
+/// The longest text that is read.
+const TEXT: usize = 1 << 16;
+
+impl Warp {
+    pub fn system(
+        &mut self,
+        worker: &mut Worker,
+        block: &mut Block,
+        call: &Call,
+        base: usize,
+        active: u32,
+    ) -> Result<(), Trouble> {
+        for lane in Lanes(active) {
+            let mut arguments = [0u64; 5];
+            for (value, place) in arguments.iter_mut().zip(&call.arguments) {
+                *value = self.argument(*place, base, lane);
+            }
+            let own = self.own(block, lane);
+            let result = match call.callee {
+                Callee::Print => {
+                    let format =
+                        worker.regions.text(arguments[0], TEXT, &own).map_err(|t| t.of_lane(lane))?;
+                    let mut next = arguments[1];
+                    let mut count = 0u64;
+                    let text = print(
+                        &format,
+                        |bytes| {
+                            next = next.next_multiple_of(bytes);
+                            let place = worker.regions.place(next, bytes as u32, Access::Read, &own)?;
+                            next += bytes;
+                            count += 1;
+                            let value = read(place, bytes as u32);
+                            Ok(value)
+                        },
+                        |_| Ok(Vec::new()),
+                    );
+                    // Strings are read in a second pass, once their addresses are known.
+                    let text = match text {
+                        Ok((text, strings)) if strings.is_empty() => text,
+                        Ok((_, strings)) => {
+                            let mut texts = Vec::new();
+                            for address in strings {
+                                texts.push(
+                                    worker.regions.text(address, TEXT, &own).map_err(|t| t.of_lane(lane))?,
+                                );
+                            }
+                            let mut texts = texts.into_iter();
+                            let mut next = arguments[1];
+                            let again = print(
+                                &format,
+                                |bytes| {
+                                    next = next.next_multiple_of(bytes);
+                                    let place =
+                                        worker.regions.place(next, bytes as u32, Access::Read, &own)?;
+                                    next += bytes;
+                                    Ok(read(place, bytes as u32))
+                                },
+                                |_| Ok(texts.next().unwrap_or_default()),
+                            );
+                            again.map_err(|t: Trouble| t.of_lane(lane))?.0
+                        }
+                        Err(trouble) => return Err(trouble.of_lane(lane)),
+                    };
+                    worker.memory.print(&text);
+                    count
+                }
+                Callee::Assert => {
+                    let mut words = Vec::new();
+                    for &address in [&arguments[0], &arguments[1], &arguments[3]] {
+                        let text = worker.regions.text(address, TEXT, &own).map_err(|t| t.of_lane(lane))?;
+                        words.push(String::from_utf8_lossy(&text).into_owned());
+                    }
+                    let what = format!(
+                        "assertion `{}` failed in `{}` ({}:{})",
+                        words[0], words[2], words[1], arguments[2] as u32
+                    );
+                    return Err(Trouble::new(FaultKind::Trap, what).of_lane(lane));
+                }
+                _ => 0,
+            };
+            if let Some(place) = call.returns.first() {
+                self.answer(*place, base, lane, result);
+            }
+        }
+        Ok(())
+    }
+
+    fn argument(&mut self, place: Place, base: usize, lane: u32) -> u64 {
+        match place {
+            Place::Register(slot) => self.rows[base + slot as usize][lane as usize],
+            Place::Frame(offset, size) => {
+                let bytes = self.frame(lane, offset, size.min(8));
+                bytes.map_or(0, |place| read(place, size.min(8)))
+            }
+        }
+    }
+
+    fn answer(&mut self, place: Place, base: usize, lane: u32, value: u64) {
+        match place {
+            Place::Register(slot) => self.set(base, slot, lane, value),
+            Place::Frame(offset, size) => {
+                if let Some(place) = self.frame(lane, offset, size.min(8)) {
+                    super::access::write(place, size.min(8), value);
+                }
+            }
+        }
+    }
+}
+
+/// Formats as `printf`. `value` gives the next argument of 4 or 8 bytes, `string` the text at an address. The addresses of
+/// strings are collected.
+fn print(
+    format: &[u8],
+    mut value: impl FnMut(u64) -> Result<u64, Trouble>,
+    mut string: impl FnMut(u64) -> Result<Vec<u8>, Trouble>,
+) -> Result<(String, Vec<u64>), Trouble> {
+    let mut text = String::new();
+    let mut strings = Vec::new();
+    let format = String::from_utf8_lossy(format);
+    let mut rest = format.as_ref();
+    while let Some(at) = rest.find('%') {
+        text.push_str(&rest[..at]);
+        rest = &rest[at + 1..];
+        let end = rest.find(|c: char| c.is_ascii_alphabetic() && !"hlLqjzt".contains(c) || c == '%');
+        let Some(end) = end else {
+            text.push('%');
+            break;
+        };
+        let (spec, kind) = (&rest[..end], rest.as_bytes()[end]);
+        rest = &rest[end + 1..];
+        if kind == b'%' {
+            text.push('%');
+            continue;
+        }
+        let flags = spec.len() - spec.trim_start_matches(['-', '+', ' ', '#', '0']).len();
+        let (flags, sizes) = spec.split_at(flags);
+        let sizes = sizes.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        let long = spec.contains(['l', 'j', 'z', 't', 'q']);
+        let (width, precision) = match sizes.split_once('.') {
+            Some((width, precision)) => (width, Some(precision)),
+            None => (sizes, None),
+        };
+        let mut number = |part: &str| -> Result<Option<i64>, Trouble> {
+            Ok(match part {
+                "*" => Some(i64::from(value(4)? as i32)),
+                part => part.parse().ok(),
+            })
+        };
+        let width = number(width)?.unwrap_or(0);
+        let precision = match precision {
+            Some(precision) => Some(number(precision)?.unwrap_or(0).clamp(0, 200) as usize),
+            None => None,
+        };
+        let left = flags.contains('-') || width < 0;
+        let width = width.unsigned_abs().min(200) as usize;
+        let integer = |bits: u64, signed: bool| -> (bool, u64) {
+            match (signed, long) {
+                (true, true) => ((bits as i64) < 0, (bits as i64).unsigned_abs()),
+                (true, false) => ((bits as i32) < 0, (bits as i32).unsigned_abs().into()),
+                (false, true) => (false, bits),
+                (false, false) => (false, bits & 0xffff_ffff),
+            }
+        };
+        let bytes = if long { 8 } else { 4 };
+        let (sign, mut body) = match kind {
+            b'd' | b'i' => {
+                let (negative, size) = integer(value(bytes)?, true);
+                (negative, size.to_string())
+            }
+            b'u' => (false, integer(value(bytes)?, false).1.to_string()),
+            b'x' => (false, format!("{:x}", integer(value(bytes)?, false).1)),
+            b'X' => (false, format!("{:X}", integer(value(bytes)?, false).1)),
+            b'o' => (false, format!("{:o}", integer(value(bytes)?, false).1)),
+            b'c' => (false, char::from(value(4)? as u8).to_string()),
+            b'p' => (false, format!("{:#x}", value(8)?)),
+            b's' => {
+                let address = value(8)?;
+                strings.push(address);
+                (false, String::from_utf8_lossy(&string(address)?).into_owned())
+            }
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
+                let number = f64::from_bits(value(8)?);
+                (number.is_sign_negative() && !number.is_nan(), float(number.abs(), kind, precision))
+            }
+            _ => (false, format!("%{spec}{}", char::from(kind))),
+        };
+        match (kind, precision) {
+            (b'd' | b'i' | b'u' | b'x' | b'X' | b'o', Some(digits)) if body.len() < digits => {
+                body = format!("{}{body}", "0".repeat(digits - body.len()));
+            }
+            (b's', Some(most)) => body = body.chars().take(most).collect(),
+            _ => {}
+        }
+        if flags.contains('#') && matches!(kind, b'x' | b'X') {
+            body.insert_str(0, if kind == b'x' { "0x" } else { "0X" });
+        }
+        let numeric = !matches!(kind, b's' | b'c' | b'p');
+        let prefix = match () {
+            () if sign => "-",
+            () if flags.contains('+') && numeric => "+",
+            () if flags.contains(' ') && numeric => " ",
+            () => "",
+        };
+        let fill = width.saturating_sub(body.len() + prefix.len());
+        text.push_str(&match () {
+            () if left => format!("{prefix}{body}{}", " ".repeat(fill)),
+            () if flags.contains('0') && numeric => format!("{prefix}{}{body}", "0".repeat(fill)),
+            () => format!("{}{prefix}{body}", " ".repeat(fill)),
+        });
+    }
+    text.push_str(rest);
+    Ok((text, strings))
+}
+
+/// A number that is not negative, as `%f`, `%e` or `%g`.
+fn float(value: f64, kind: u8, precision: Option<usize>) -> String {
+    let digits = precision.unwrap_or(6);
+    if !value.is_finite() {
+        return if value.is_nan() { "nan".to_owned() } else { "inf".to_owned() };
+    }
+    let scientific = |digits: usize| {
+        let text = format!("{value:.digits$e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let exponent: i32 = exponent.parse().unwrap_or(0);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        (format!("{mantissa}e{sign}{:02}", exponent.abs()), exponent)
+    };
+    match kind | 0x20 {
+        b'f' => format!("{value:.digits$}"),
+        b'g' => {
+            let digits = digits.max(1);
+            let (text, exponent) = scientific(digits - 1);
+            let trim = |text: &str| match text.contains('.') {
+                true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+                false => text.to_owned(),
+            };
+            if exponent < -4 || exponent >= digits as i32 {
+                let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "+00"));
+                return format!("{}e{exponent}", trim(mantissa));
+            }
+            let decimals = (digits as i32 - 1 - exponent).max(0) as usize;
+            trim(&format!("{value:.decimals$}"))
+        }
+        _ => scientific(digits).0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_as_printf_does() {
+        let go = |format: &str, values: &[u64]| {
+            let mut values = values.iter();
+            let next = |_| Ok(*values.next().unwrap());
+            print(format.as_bytes(), next, |_| Ok(b"abc".to_vec())).map(|t| t.0).unwrap_or_default()
+        };
+        let f = f64::to_bits;
+        assert_eq!(go("%d %5d|%-5d|%05d", &[-1i64 as u64, 42, 42, -42i64 as u64]), "-1    42|42   |-0042");
+        assert_eq!(
+            go("%u %x %#X %lld", &[u64::from(u32::MAX), 255, 255, -7i64 as u64]),
+            "4294967295 ff 0XFF -7"
+        );
+        assert_eq!(
+            go("%f %.2f %8.3f|%e", &[f(1.5), f(2.345), f(-1.0), f(12345.678)]),
+            "1.500000 2.35   -1.000|1.234568e+04"
+        );
+        assert_eq!(go("%g %g %g %g", &[f(0.0001), f(1e10), f(100.0), f(0.5)]), "0.0001 1e+10 100 0.5");
+        assert_eq!(go("100%% %s %.2s %c", &[0, 0, 65]), "100% abc ab A");
+        assert_eq!(go("%", &[]), "%");
+    }
+}

@@ -1,0 +1,135 @@
+//! What the lanes of a warp do together: shuffles, votes, matches, reductions.
+//!
+//! An instruction with a mask waits until all live lanes of the mask stand at it. One without is executed by the group
+//! that got there.
+
+use super::Trouble;
+use super::warp::{Flow, Lanes, Warp};
+use crate::interp::FaultKind;
+use crate::interp::decode::{NONE, Op, Shuffle, Vote};
+
+impl Warp {
+    /// The lanes that execute a collective now: `None` if some of `wanted` are not there yet. Places of all lanes of the
+    /// group are set; when there are lanes, they stand behind the instruction.
+    pub fn gather(&mut self, base: usize, active: u32, mask: u32, wanted: u32) -> Option<u32> {
+        let pc = self.pc[active.trailing_zeros() as usize];
+        self.stand(mask & !active, pc + 1);
+        let mut here = active;
+        for lane in Lanes(self.together) {
+            let at = lane as usize;
+            if self.pc[at] == pc && self.base[at] as usize == base {
+                here |= 1 << lane;
+            }
+        }
+        let absent = wanted & self.live & !here;
+        if absent != 0 {
+            self.together |= active;
+            self.ready &= !active;
+            return None;
+        }
+        self.together &= !here;
+        self.ready |= here;
+        self.stand(here, pc + 1);
+        Some(here)
+    }
+
+    pub fn collective(&mut self, op: &Op, base: usize, active: u32, mask: u32) -> Result<Flow, Trouble> {
+        let members = match *op {
+            Op::SyncWarp(members) | Op::Elect(_, _, members) => members,
+            Op::Shuffle(_, _, _, _, members) | Op::Vote(_, _, _, members) => members,
+            Op::Match(_, _, _, _, members, _) | Op::Reduce(_, _, _, members) => members,
+            _ => {
+                let what = "an operation that is not known";
+                return Err(Trouble::new(FaultKind::Unsupported, what).of_lane(active.trailing_zeros()));
+            }
+        };
+        let wanted = match members {
+            NONE => active,
+            slot => {
+                let row = self.row(base, slot);
+                Lanes(active).fold(0, |sum, lane| sum | row[lane as usize] as u32)
+            }
+        };
+        let Some(here) = self.gather(base, active, mask, wanted) else { return Ok(Flow::Regroup) };
+        // Groups with different masks may meet at one instruction: each is served alone.
+        let mut left = here;
+        while left != 0 {
+            let first = left.trailing_zeros();
+            let group = match members {
+                NONE => left,
+                slot => {
+                    let row = self.row(base, slot);
+                    let own = row[first as usize] as u32;
+                    let same = Lanes(left).filter(|&lane| row[lane as usize] as u32 == own);
+                    same.fold(0, |sum, lane| sum | 1 << lane)
+                }
+            };
+            self.together_now(op, base, group);
+            left &= !group;
+        }
+        Ok(Flow::Regroup)
+    }
+
+    fn together_now(&mut self, op: &Op, base: usize, group: u32) {
+        match *op {
+            Op::Shuffle(kind, d, p, [a, b, c], _) => {
+                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
+                for lane in Lanes(group) {
+                    let at = lane as usize;
+                    let (by, control) = (b[at] as u32 & 31, c[at] as u32);
+                    let (clamp, segment) = (control & 31, control >> 8 & 31);
+                    let most = lane & segment | clamp & !segment;
+                    let least = lane & segment;
+                    let (from, inside) = match kind {
+                        Shuffle::Up => (lane.wrapping_sub(by), lane as i32 - by as i32 >= most as i32),
+                        Shuffle::Down => (lane + by, lane + by <= most),
+                        Shuffle::Butterfly => (lane ^ by, lane ^ by <= most),
+                        Shuffle::Index => (least | by & !segment, least | by & !segment <= most),
+                    };
+                    let from = if inside { from & 31 } else { lane };
+                    self.set(base, d, lane, a[from as usize] & 0xffff_ffff);
+                    self.set(base, p, lane, inside.into());
+                }
+            }
+            Op::Vote(kind, d, a, _) => {
+                let row = self.row(base, a);
+                let set = Lanes(group)
+                    .filter(|&lane| row[lane as usize] & 1 == 1)
+                    .fold(0u32, |sum, lane| sum | 1 << lane);
+                let value = match kind {
+                    Vote::All => u64::from(set == group),
+                    Vote::Any => u64::from(set != 0),
+                    Vote::Uniform => u64::from(set == group || set == 0),
+                    Vote::Ballot => set.into(),
+                };
+                self.put(base, d, group, |_| value);
+            }
+            Op::Match(all, d, p, a, _, bits) => {
+                let row = self.row(base, a);
+                for lane in Lanes(group) {
+                    let own = row[lane as usize] & bits;
+                    let same = Lanes(group).filter(|&other| row[other as usize] & bits == own);
+                    let same = same.fold(0u32, |sum, lane| sum | 1 << lane);
+                    let value = if all && same != group { 0 } else { same };
+                    self.set(base, d, lane, value.into());
+                    self.set(base, p, lane, u64::from(same == group));
+                }
+            }
+            Op::Reduce(f, d, a, _) => {
+                let row = self.row(base, a);
+                let values = Lanes(group).map(|lane| row[lane as usize]);
+                let value = values.reduce(f).unwrap_or(0);
+                self.put(base, d, group, |_| value);
+            }
+            Op::Elect(d, p, _) => {
+                let leader = group.trailing_zeros();
+                self.put(base, d, group, |_| leader.into());
+                for lane in Lanes(group) {
+                    self.set(base, p, lane, u64::from(lane == leader));
+                }
+            }
+            // The others were only to meet.
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,829 @@
+//! A warp: its lanes' registers and call stacks, and groups of lanes that execute together.
+
+use super::access::{Access, Own, Regions, read, update, write};
+use super::block::{Barrier, Block};
+use super::{Trouble, Worker, coordinates};
+use crate::interp::decode::{
+    Call, Callee, Counter, Function, Inst, NONE, Op, Place, Reduction, Slot, Space, Update, Window,
+};
+use crate::interp::number::{convert, extend, float, pack_saturated};
+use crate::interp::{CODE, Fault, FaultKind};
+use std::time::Instant;
+
+/// Instructions of one group of lanes while other groups of the warp wait.
+const GROUP_TURN: u64 = 500;
+/// Rows of registers a warp may have, all calls together.
+const ROWS: usize = 1 << 16;
+/// Calls within calls.
+const DEPTH: usize = 4096;
+const ALL: u32 = u32::MAX;
+
+/// One value for each lane.
+pub type Row = [u64; 32];
+
+/// Where a call returns to.
+struct Frame {
+    pc: u32,
+    base: u32,
+    local: u32,
+    function: u32,
+}
+
+pub struct Warp {
+    pub number: u32,
+    /// Lanes that have not ended.
+    pub live: u32,
+    /// Lanes that may execute.
+    pub ready: u32,
+    /// Lanes that wait for others of the warp.
+    pub together: u32,
+    /// Lanes that wait at a barrier, and at which.
+    at_barrier: u32,
+    barrier: [u8; 32],
+    /// Row of a barrier's result, and what it is.
+    reduction: [Option<(Reduction, u32)>; 32],
+    started: u32,
+    pub pc: [u32; 32],
+    /// First row of the function that a lane is in.
+    pub base: [u32; 32],
+    function: [u32; 32],
+    /// Start of the function's frame in the lane's local memory.
+    local_base: [u32; 32],
+    calls: [Vec<Frame>; 32],
+    local: [Vec<u64>; 32],
+    pub rows: Vec<Row>,
+    executed: [u64; 32],
+    /// The group that was interrupted last: others come first.
+    after: Option<u64>,
+}
+
+/// What an instruction does to the group's way.
+pub enum Flow {
+    Next,
+    /// All of the group go there.
+    Jump(u32),
+    /// The lanes' places were set; choose a group anew.
+    Regroup,
+}
+
+/// The lanes of a mask, from the lowest.
+pub struct Lanes(pub u32);
+
+impl Iterator for Lanes {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.0 == 0 {
+            return None;
+        }
+        let lane = self.0.trailing_zeros();
+        self.0 &= self.0 - 1;
+        Some(lane)
+    }
+}
+
+impl Warp {
+    pub fn new(worker: &Worker, block: &Block, number: u32) -> Self {
+        let threads = (block.threads - number * 32).min(32);
+        let live = ALL >> (32 - threads);
+        let program = worker.launch.program;
+        let index = program.entries[worker.launch.entry].function as u32;
+        let function = &program.functions[index as usize];
+        let mut warp = Self {
+            number,
+            live,
+            ready: live,
+            together: 0,
+            at_barrier: 0,
+            barrier: [0; 32],
+            reduction: [None; 32],
+            started: threads,
+            pc: [function.start; 32],
+            base: [0; 32],
+            function: [index; 32],
+            local_base: [0; 32],
+            calls: std::array::from_fn(|_| Vec::new()),
+            local: std::array::from_fn(|_| Vec::new()),
+            rows: vec![[0; 32]; function.slots as usize],
+            executed: [0; 32],
+            after: None,
+        };
+        for lane in Lanes(live) {
+            warp.grow_local(lane, function.frame);
+            warp.enter(worker, block, function, lane);
+        }
+        warp
+    }
+
+    /// Fills the constant rows of the function that a lane has entered.
+    fn enter(&mut self, worker: &Worker, block: &Block, function: &Function, lane: u32) {
+        let at = lane as usize;
+        for &(slot, init) in &function.inits {
+            let value = worker.initial(init, block, self.number * 32 + lane, self.local_base[at]);
+            self.rows[(self.base[at] + slot) as usize][at] = value;
+        }
+    }
+
+    fn grow_local(&mut self, lane: u32, frame: u32) {
+        let at = lane as usize;
+        let words = (self.local_base[at] + frame).div_ceil(8) as usize;
+        if self.local[at].len() < words {
+            self.local[at].resize(words, 0);
+        }
+    }
+
+    pub fn runs(&self) -> bool {
+        self.ready != 0
+    }
+
+    pub fn waits(&self) -> bool {
+        self.live != 0
+    }
+
+    /// Threads that have ended.
+    pub fn ended(&self) -> u32 {
+        self.started - self.live.count_ones()
+    }
+
+    /// A lane that waits at a barrier, and the barrier.
+    pub fn waits_at(&self) -> Option<(u32, u8)> {
+        let lane = Lanes(self.at_barrier).next()?;
+        Some((lane, self.barrier[lane as usize]))
+    }
+
+    /// A lane that waits for others of the warp, in words.
+    pub fn lonely(&self) -> (u32, String) {
+        let lane = Lanes(self.together).next().unwrap_or(0);
+        let here: u32 = Lanes(self.together)
+            .filter(|&l| self.pc[l as usize] == self.pc[lane as usize])
+            .map(|l| 1 << l)
+            .sum();
+        (
+            lane,
+            format!(
+                "lanes {here:#010x} wait for others of their mask, which never get there; {:#010x} live",
+                self.live
+            ),
+        )
+    }
+
+    /// The pieces of memory of one lane.
+    pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
+        let local = &mut self.local[lane as usize];
+        block.own((local.as_mut_ptr().cast(), local.len() as u64 * 8))
+    }
+
+    /// Bytes of a lane's current frame, if it has them.
+    pub fn frame(&mut self, lane: u32, offset: u32, size: u32) -> Option<*mut u8> {
+        let at = lane as usize;
+        let start = (self.local_base[at] + offset) as usize;
+        let local = &mut self.local[at];
+        // SAFETY: within the lane's local memory, which was just checked.
+        (start + size as usize <= local.len() * 8)
+            .then(|| unsafe { local.as_mut_ptr().cast::<u8>().add(start) })
+    }
+
+    /// Sets the waiters of a barrier free.
+    pub fn release(&mut self, id: u8, value: impl Fn(Reduction) -> u64) {
+        for lane in Lanes(self.at_barrier) {
+            let at = lane as usize;
+            if self.barrier[at] == id {
+                self.at_barrier &= !(1 << lane);
+                self.ready |= 1 << lane;
+                if let Some((kind, row)) = self.reduction[at].take() {
+                    self.rows[row as usize][at] = value(kind);
+                }
+            }
+        }
+    }
+
+    /// A fault at the instruction where a lane stands.
+    pub fn fault(&self, worker: &Worker, block: &Block, trouble: Trouble) -> Fault {
+        let program = worker.launch.program;
+        let at = trouble.lane as usize & 31;
+        let function = &program.functions[self.function[at] as usize];
+        let inst = program.code.insts.get(self.pc[at] as usize);
+        let source = inst.filter(|inst| inst.source.1 != 0).map(|inst| {
+            let file = program.code.files.iter().find(|file| file.0 == inst.source.0);
+            (file.map_or_else(String::new, |file| file.1.clone()), inst.source.1)
+        });
+        Fault {
+            kind: trouble.kind,
+            function: function.name.clone(),
+            block: block.id,
+            thread: coordinates(u64::from(self.number * 32 + trouble.lane), worker.launch.block),
+            line: inst.map_or(0, |inst| inst.line),
+            source,
+            address: trouble.address,
+            size: trouble.size,
+            message: trouble.message,
+        }
+    }
+
+    /// Deeper calls come first, then lower addresses: groups meet again where their ways join.
+    fn key(&self, lane: u32) -> u64 {
+        let depth = self.calls[lane as usize].len() as u64;
+        (u64::from(u32::MAX) - depth) << 32 | u64::from(self.pc[lane as usize])
+    }
+
+    /// The group to execute: its lanes, and where the next other group waits.
+    fn choose(&mut self) -> (u32, u32) {
+        let mut best = u64::MAX;
+        let mut least = u64::MAX;
+        for lane in Lanes(self.ready) {
+            let key = self.key(lane);
+            least = least.min(key);
+            if self.after.is_none_or(|after| key > after) {
+                best = best.min(key);
+            }
+        }
+        self.after = None;
+        let best = if best == u64::MAX { least } else { best };
+        let (mut mask, mut base, mut stop) = (0, None, u64::MAX);
+        for lane in Lanes(self.ready) {
+            let key = self.key(lane);
+            let at = lane as usize;
+            if key == best && *base.get_or_insert(self.base[at]) == self.base[at] {
+                mask |= 1 << lane;
+            } else if key > best {
+                stop = stop.min(key);
+            }
+        }
+        // Only a group at the same depth can be met.
+        let stop = if stop >> 32 == best >> 32 { stop as u32 } else { u32::MAX };
+        (mask, stop)
+    }
+
+    /// Executes until the lanes wait or end, or the turn is over. Gives the number of instructions executed.
+    pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, Trouble> {
+        let insts = worker.launch.program.code.insts.as_slice();
+        let mut steps = 0;
+        while steps < most && block.complete.is_empty() {
+            if self.ready == 0 {
+                break;
+            }
+            let (mask, stop) = self.choose();
+            let others = self.ready & !mask != 0;
+            let budget = if others { GROUP_TURN.min(most - steps) } else { most - steps };
+            let first = mask.trailing_zeros() as usize;
+            let mut pc = self.pc[first];
+            let base = self.base[first] as usize;
+            let (mut done, mut counted) = (0, 0);
+            let mut regrouped = false;
+            while done < budget {
+                let Some(inst) = insts.get(pc as usize) else {
+                    self.stand(mask, pc);
+                    let what = "execution runs past the end of the code";
+                    return Err(Trouble::new(FaultKind::Code, what).of_lane(first as u32));
+                };
+                done += 1;
+                let mut active = mask;
+                if inst.guard != NONE {
+                    active = self.guarded(inst, base, mask);
+                    if active == 0 {
+                        counted += u64::from(inst.counts);
+                        pc += 1;
+                        if pc >= stop {
+                            break;
+                        }
+                        continue;
+                    }
+                }
+                counted += u64::from(inst.counts);
+                let flow = match self.simple(&inst.op, base, active) {
+                    true => Flow::Next,
+                    false => {
+                        self.stand(mask, pc);
+                        self.step(worker, block, inst, base, active, mask)?
+                    }
+                };
+                match flow {
+                    Flow::Next => pc += 1,
+                    Flow::Jump(target) if active == mask => pc = target,
+                    Flow::Jump(target) => {
+                        self.stand(mask & !active, pc + 1);
+                        self.stand(active, target);
+                        regrouped = true;
+                        break;
+                    }
+                    Flow::Regroup => {
+                        regrouped = true;
+                        break;
+                    }
+                }
+                if pc >= stop {
+                    break;
+                }
+            }
+            if !regrouped {
+                self.stand(mask, pc);
+                if done >= budget && others {
+                    self.after = Some(self.key(first as u32));
+                }
+            }
+            steps += done;
+            worker.instructions += counted * u64::from(mask.count_ones());
+            for lane in Lanes(mask) {
+                self.executed[lane as usize] += counted;
+            }
+            if self.executed[first] > worker.options.limit {
+                let what = format!("more than {} instructions in one thread", worker.options.limit);
+                return Err(Trouble::new(FaultKind::Limit, what).of_lane(first as u32));
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Puts lanes at an instruction.
+    pub fn stand(&mut self, mask: u32, pc: u32) {
+        for lane in Lanes(mask) {
+            self.pc[lane as usize] = pc;
+        }
+    }
+
+    fn guarded(&self, inst: &Inst, base: usize, mask: u32) -> u32 {
+        let row = &self.rows[base + inst.guard as usize];
+        let mut set = 0;
+        for (lane, &value) in row.iter().enumerate() {
+            set |= ((value & 1) as u32) << lane;
+        }
+        mask & if inst.negated { !set } else { set }
+    }
+
+    pub fn row(&self, base: usize, slot: Slot) -> Row {
+        self.rows[base + slot as usize]
+    }
+
+    pub fn set(&mut self, base: usize, slot: Slot, lane: u32, value: u64) {
+        if slot != NONE {
+            self.rows[base + slot as usize][lane as usize] = value;
+        }
+    }
+
+    /// Operations on registers alone. False for all others.
+    #[inline]
+    fn simple(&mut self, op: &Op, base: usize, mask: u32) -> bool {
+        match *op {
+            Op::Map1(f, d, a) => {
+                let a = self.row(base, a);
+                self.put(base, d, mask, |lane| f(a[lane]));
+            }
+            Op::Map2(f, d, a, b) => {
+                let (a, b) = (self.row(base, a), self.row(base, b));
+                self.put(base, d, mask, |lane| f(a[lane], b[lane]));
+            }
+            Op::Map3(f, d, a, b, c) => {
+                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
+                self.put(base, d, mask, |lane| f(a[lane], b[lane], c[lane]));
+            }
+            Op::Lop3(table, d, [a, b, c]) => {
+                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
+                self.put(base, d, mask, |lane| lop3(table, a[lane], b[lane], c[lane]));
+            }
+            Op::Float(ref spec, d, [a, b, c]) => {
+                let a = self.row(base, a);
+                let b = if b == NONE { a } else { self.row(base, b) };
+                let c = if c == NONE { a } else { self.row(base, c) };
+                self.put(base, d, mask, |lane| float(spec, a[lane], b[lane], c[lane]));
+            }
+            Op::Convert(ref spec, d, a) => {
+                let a = self.row(base, a);
+                self.put(base, d, mask, |lane| convert(spec, a[lane]));
+            }
+            Op::ConvertPair(ref spec, d, a, b) => {
+                let (a, b) = (self.row(base, a), self.row(base, b));
+                let width = spec.to.size() * 8;
+                self.put(base, d, mask, |lane| convert(spec, a[lane]) << width | convert(spec, b[lane]));
+            }
+            Op::Pack(to, from, d, [a, b, c]) => {
+                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
+                self.put(base, d, mask, |lane| pack_saturated(a[lane], b[lane], c[lane], to, from));
+            }
+            Op::Window(way, window, d, a) => {
+                let a = self.row(base, a);
+                let inside = |address: u64| address & !(u64::MAX >> 16) == window;
+                self.put(base, d, mask, |lane| match way {
+                    Window::ToGeneric => window + (a[lane] & 0xffff_ffff),
+                    Window::FromGeneric => a[lane] & 0xffff_ffff,
+                    Window::Contains => inside(a[lane]).into(),
+                    Window::IsGlobal => u64::from(a[lane] >> 52 != 0xf),
+                });
+            }
+            Op::Nop => {}
+            _ => return false,
+        }
+        true
+    }
+
+    #[inline]
+    pub fn put(&mut self, base: usize, slot: Slot, mask: u32, f: impl Fn(usize) -> u64) {
+        let row = &mut self.rows[base + slot as usize];
+        if mask == ALL {
+            for (lane, value) in row.iter_mut().enumerate() {
+                *value = f(lane);
+            }
+        } else {
+            for lane in Lanes(mask) {
+                row[lane as usize] = f(lane as usize);
+            }
+        }
+    }
+
+    /// Everything else. `mask` is the group; `active` those of it whose guard holds. The lanes stand at the instruction.
+    fn step(
+        &mut self,
+        worker: &mut Worker,
+        block: &mut Block,
+        inst: &Inst,
+        base: usize,
+        active: u32,
+        mask: u32,
+    ) -> Result<Flow, Trouble> {
+        match &inst.op {
+            Op::Branch(target) => return Ok(Flow::Jump(*target)),
+            Op::BranchTable(index, targets) => {
+                let index = self.row(base, *index);
+                self.stand(mask & !active, self.pc[active.trailing_zeros() as usize] + 1);
+                for lane in Lanes(active) {
+                    let Some(&target) = targets.get(index[lane as usize] as u32 as usize) else {
+                        let what = format!(
+                            "branch to number {} of {} labels",
+                            index[lane as usize] as u32,
+                            targets.len()
+                        );
+                        return Err(Trouble::new(FaultKind::Code, what).of_lane(lane));
+                    };
+                    self.pc[lane as usize] = target;
+                }
+                return Ok(Flow::Regroup);
+            }
+            Op::Exit => {
+                self.end(active, mask);
+                return Ok(Flow::Regroup);
+            }
+            Op::Return => {
+                self.ret(worker, active, mask);
+                return Ok(Flow::Regroup);
+            }
+            Op::Trap => {
+                let what = "the kernel executed `trap`";
+                return Err(Trouble::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
+            }
+            Op::Call(call) => return self.call(worker, block, call, base, active, mask),
+            Op::LoadParameter(ty, offset, to) => {
+                let bytes = worker.launch.parameters;
+                for (number, &slot) in to.iter().enumerate().filter(|(_, slot)| **slot != NONE) {
+                    let start = *offset as usize + number * ty.size() as usize;
+                    let mut value = [0; 8];
+                    let size = ty.size() as usize;
+                    if let Some(part) = bytes.get(start..start + size) {
+                        value[..size].copy_from_slice(part);
+                    }
+                    let value = extend(u64::from_le_bytes(value), *ty);
+                    self.put(base, slot, active, |_| value);
+                }
+            }
+            Op::Load(ty, at, to) => {
+                let address = self.row(base, at.base);
+                let size = ty.size();
+                let plain = matches!(to.as_ref(), [one] if *one != NONE);
+                for lane in Lanes(active) {
+                    let own = self.own(block, lane);
+                    let address = Regions::generic(at, address[lane as usize]);
+                    let bytes = size * to.len() as u32;
+                    let place = worker
+                        .regions
+                        .place(address, bytes, Access::Read, &own)
+                        .map_err(|t| t.of_lane(lane))?;
+                    if plain {
+                        self.rows[base + to[0] as usize][lane as usize] = extend(read(place, size), *ty);
+                        continue;
+                    }
+                    for (number, &slot) in to.iter().enumerate() {
+                        // SAFETY: within the bytes that were checked.
+                        let part = unsafe { place.add(number * size as usize) };
+                        self.set(base, slot, lane, extend(read(part, size), *ty));
+                    }
+                }
+                worker.watch(block, self, inst, at, &address, active, size * to.len() as u32, false);
+            }
+            Op::Store(ty, at, from) => {
+                let address = self.row(base, at.base);
+                let size = ty.size();
+                // Who writes what is there already is in nobody's way.
+                let mut changed = 0;
+                for lane in Lanes(active) {
+                    let own = self.own(block, lane);
+                    let address = Regions::generic(at, address[lane as usize]);
+                    let bytes = size * from.len() as u32;
+                    let place = worker
+                        .regions
+                        .place(address, bytes, Access::Write, &own)
+                        .map_err(|t| t.of_lane(lane))?;
+                    for (number, &slot) in from.iter().enumerate() {
+                        let value = self.rows[base + slot as usize][lane as usize];
+                        // SAFETY: within the bytes that were checked.
+                        let part = unsafe { place.add(number * size as usize) };
+                        if at.space == Space::Shared
+                            && read(part, size) != value & (u64::MAX >> (64 - 8 * size))
+                        {
+                            changed |= 1 << lane;
+                        }
+                        write(part, size, value);
+                    }
+                }
+                worker.watch(block, self, inst, at, &address, changed, size * from.len() as u32, true);
+            }
+            Op::Atomic(how, ty, at, d, [b, c]) => {
+                block.epoch += 1;
+                let address = self.row(base, at.base);
+                let b = self.row(base, *b);
+                let c = if *c == NONE { b } else { self.row(base, *c) };
+                let size = ty.size();
+                for lane in Lanes(active) {
+                    let own = self.own(block, lane);
+                    let place = Regions::generic(at, address[lane as usize]);
+                    let place = worker
+                        .regions
+                        .place(place, size, Access::Atomic, &own)
+                        .map_err(|t| t.of_lane(lane))?;
+                    let (b, c) = (b[lane as usize], c[lane as usize]);
+                    let old = match how {
+                        Update::Map(f) => update(place, size, |old| f(old, b, c)),
+                        Update::Float(spec) => update(place, size, |old| float(spec, old, b, 0)),
+                    };
+                    self.set(base, *d, lane, extend(old, *ty));
+                }
+            }
+            Op::Counter(Counter::Clock, d) => {
+                let ticks = worker.instructions;
+                let executed = self.executed;
+                self.put(base, *d, active, |lane| ticks + executed[lane]);
+            }
+            Op::Counter(Counter::Time, d) => {
+                let time = nanoseconds();
+                self.put(base, *d, active, |_| time);
+            }
+            Op::Fence => {
+                block.epoch += 1;
+                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+            }
+            Op::ActiveMask(d) => self.put(base, *d, active, |_| active.into()),
+            Op::Barrier { id, count, wait, reduction } => {
+                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
+                self.arrive(block, base, active, (*id, *count), *wait, *reduction)?;
+                return Ok(Flow::Regroup);
+            }
+            Op::Copy(to, from, bytes, read) => {
+                self.copy(worker, block, base, active, (to, from), (*bytes, *read))?
+            }
+            Op::BulkCopy(to, from, bytes, bar) => {
+                self.bulk_copy(worker, block, base, active, (to, from), *bytes, bar.as_ref())?;
+            }
+            Op::Mbarrier(op, at, d, [value, _]) => {
+                self.mbarrier(worker, block, base, active, (*op, at), *d, *value)?
+            }
+            Op::LoadMatrix { .. }
+            | Op::StoreMatrix { .. }
+            | Op::Mma(_)
+            | Op::LoadFragment(_)
+            | Op::StoreFragment(_) => {
+                // All live lanes take part.
+                match self.gather(base, active, mask, ALL) {
+                    Some(all) => self.matrix(worker, block, &inst.op, base, all)?,
+                    None => return Ok(Flow::Regroup),
+                }
+                return Ok(Flow::Regroup);
+            }
+            op => return self.collective(op, base, active, mask),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Ends lanes.
+    fn end(&mut self, active: u32, mask: u32) {
+        let pc = self.pc[active.trailing_zeros() as usize];
+        self.stand(mask & !active, pc + 1);
+        self.live &= !active;
+        self.ready &= !active;
+        // Who waits for lanes that ended looks again.
+        self.ready |= std::mem::take(&mut self.together);
+    }
+
+    fn ret(&mut self, worker: &Worker, active: u32, mask: u32) {
+        let pc = self.pc[active.trailing_zeros() as usize];
+        self.stand(mask & !active, pc + 1);
+        let mut ended = 0;
+        for lane in Lanes(active) {
+            let at = lane as usize;
+            let Some(frame) = self.calls[at].pop() else {
+                ended |= 1 << lane;
+                continue;
+            };
+            let program = worker.launch.program;
+            let callee = &program.functions[self.function[at] as usize];
+            let from = (self.base[at], self.local_base[at]);
+            let to = (frame.base, frame.local);
+            if let Some(Inst { op: Op::Call(call), .. }) = program.code.insts.get(frame.pc as usize) {
+                for (result, place) in callee.returns.iter().zip(&call.returns) {
+                    self.pass(at, (*result, from), (*place, to));
+                }
+            }
+            self.pc[at] = frame.pc + 1;
+            (self.base[at], self.local_base[at], self.function[at]) =
+                (frame.base, frame.local, frame.function);
+        }
+        if ended != 0 {
+            self.end(ended, ended);
+        }
+    }
+
+    /// Copies a parameter from one frame to another.
+    fn pass(
+        &mut self,
+        lane: usize,
+        (from, (from_base, from_local)): (Place, (u32, u32)),
+        (to, (to_base, to_local)): (Place, (u32, u32)),
+    ) {
+        let local = self.local[lane].as_mut_ptr().cast::<u8>();
+        let bytes = self.local[lane].len() * 8;
+        let fits = |start: u32, size: u32| (start as usize + size as usize) <= bytes;
+        let word = |size: u32| if size >= 8 { 8 } else { size };
+        match (from, to) {
+            (Place::Register(a), Place::Register(b)) => {
+                self.rows[(to_base + b) as usize][lane] = self.rows[(from_base + a) as usize][lane];
+            }
+            (Place::Register(a), Place::Frame(at, size)) if fits(to_local + at, word(size)) => {
+                let value = self.rows[(from_base + a) as usize][lane];
+                for byte in 0..word(size) {
+                    // SAFETY: the frame lies within the lane's local memory.
+                    unsafe { local.add((to_local + at + byte) as usize).write((value >> (8 * byte)) as u8) };
+                }
+            }
+            (Place::Frame(at, size), Place::Register(b)) if fits(from_local + at, word(size)) => {
+                let mut value = 0;
+                for byte in 0..word(size) {
+                    // SAFETY: as above.
+                    value |= u64::from(unsafe { local.add((from_local + at + byte) as usize).read() })
+                        << (8 * byte);
+                }
+                self.rows[(to_base + b) as usize][lane] = value;
+            }
+            (Place::Frame(a, from_size), Place::Frame(b, to_size)) => {
+                let size = from_size.min(to_size);
+                if fits(from_local + a, size) && fits(to_local + b, size) {
+                    let (from, to) = ((from_local + a) as usize, (to_local + b) as usize);
+                    // SAFETY: as above, both; they may overlap only if a file is at odds with itself.
+                    unsafe { std::ptr::copy(local.add(from), local.add(to), size as usize) };
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call(
+        &mut self,
+        worker: &mut Worker,
+        block: &mut Block,
+        call: &Call,
+        base: usize,
+        active: u32,
+        mask: u32,
+    ) -> Result<Flow, Trouble> {
+        match call.callee {
+            Callee::Print | Callee::Assert | Callee::Malloc | Callee::Free => {
+                self.system(worker, block, call, base, active)?;
+                return Ok(Flow::Next);
+            }
+            Callee::Function(_) | Callee::Address(_) => {}
+        }
+        let program = worker.launch.program;
+        let pc = self.pc[active.trailing_zeros() as usize];
+        self.stand(mask & !active, pc + 1);
+        for lane in Lanes(active) {
+            let at = lane as usize;
+            let number = match call.callee {
+                Callee::Function(number) => number,
+                Callee::Address(slot) => {
+                    let address = self.rows[base + slot as usize][at];
+                    let offset = address.wrapping_sub(CODE);
+                    let number = u32::try_from(offset / 16).unwrap_or(u32::MAX);
+                    if offset % 16 != 0 || number as usize >= program.functions.len() {
+                        let what = format!("call of {address:#x}, which is no function");
+                        return Err(Trouble::new(FaultKind::Code, what).of_lane(lane));
+                    }
+                    number
+                }
+                _ => return Ok(Flow::Next),
+            };
+            let callee = &program.functions[number as usize];
+            if let Some(error) = &callee.error {
+                let what = format!("call of `{}`, which cannot be run: {error}", callee.name);
+                return Err(Trouble::new(FaultKind::Unsupported, what).of_lane(lane));
+            }
+            let caller = &program.functions[self.function[at] as usize];
+            let (old_base, old_local) = (self.base[at], self.local_base[at]);
+            let new_base = old_base + caller.slots;
+            let new_local = (old_local + caller.frame).next_multiple_of(16);
+            let rows = (new_base + callee.slots) as usize;
+            if rows > ROWS || self.calls[at].len() >= DEPTH || new_local + callee.frame > worker.options.stack
+            {
+                let what = format!(
+                    "stack overflow: {} calls deep, {new_local} bytes of local memory",
+                    self.calls[at].len()
+                );
+                return Err(Trouble::new(FaultKind::Stack, what).of_lane(lane));
+            }
+            if self.rows.len() < rows {
+                self.rows.resize(rows, [0; 32]);
+            }
+            self.calls[at].push(Frame { pc, base: old_base, local: old_local, function: self.function[at] });
+            (self.base[at], self.local_base[at], self.function[at]) = (new_base, new_local, number);
+            self.grow_local(lane, callee.frame);
+            self.enter(worker, block, callee, lane);
+            for (argument, place) in call.arguments.iter().zip(&callee.parameters) {
+                self.pass(at, (*argument, (old_base, old_local)), (*place, (new_base, new_local)));
+            }
+            self.pc[at] = callee.start;
+        }
+        Ok(Flow::Regroup)
+    }
+
+    fn arrive(
+        &mut self,
+        block: &mut Block,
+        base: usize,
+        active: u32,
+        (id, count): (Slot, Slot),
+        wait: bool,
+        reduction: Option<(Reduction, Slot, Slot, bool)>,
+    ) -> Result<(), Trouble> {
+        let first = active.trailing_zeros();
+        let number = self.row(base, id)[first as usize];
+        if number as usize >= block.barriers.len() {
+            return Err(
+                Trouble::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
+            );
+        }
+        let whole = block.threads.next_multiple_of(32);
+        let expected = match count {
+            NONE => block.threads,
+            count => {
+                let count = self.row(base, count)[first as usize] as u32;
+                // Lanes that the last warp lacks count as there.
+                if count == whole { block.threads } else { count }
+            }
+        };
+        if expected == 0 || expected > block.threads {
+            let what = format!("barrier {number} for {expected} threads in a block of {}", block.threads);
+            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+        }
+        let barrier = &mut block.barriers[number as usize];
+        if barrier.expected == 0 {
+            *barrier = Barrier { expected, arrived: 0, all: true, any: false, count: 0 };
+        } else if barrier.expected != expected {
+            let what =
+                format!("barrier {number} for {expected} threads, where others said {}", barrier.expected);
+            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+        }
+        barrier.arrived += active.count_ones();
+        if let Some((kind, d, p, _)) = reduction {
+            for lane in Lanes(active) {
+                let set = self.rows[base + p as usize][lane as usize] & 1 == 1;
+                barrier.all &= set;
+                barrier.any |= set;
+                barrier.count += u32::from(set);
+                self.reduction[lane as usize] = Some((kind, base as u32 + d));
+            }
+        }
+        if wait {
+            self.ready &= !active;
+            self.at_barrier |= active;
+            for lane in Lanes(active) {
+                self.barrier[lane as usize] = number as u8;
+            }
+        }
+        if barrier.arrived >= expected {
+            block.complete.push(number as u8);
+        }
+        Ok(())
+    }
+}
+
+fn lop3(table: u8, a: u64, b: u64, c: u64) -> u64 {
+    let mut result = 0;
+    for at in 0..8u32 {
+        if table >> at & 1 == 1 {
+            let pick = |value: u64, bit: u32| if at >> bit & 1 == 1 { value } else { !value };
+            result |= pick(a, 2) & pick(b, 1) & pick(c, 0);
+        }
+    }
+    result & 0xffff_ffff
+}
+
+/// Time since the process first asked.
+fn nanoseconds() -> u64 {
+    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}

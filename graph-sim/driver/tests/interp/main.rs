@@ -1,0 +1,9 @@
+//! Kernels compiled by NVRTC 12.9 and 13.5 (`ptx/*.cu`), run by the interpreter and compared with plain code.
+
+mod basic;
+mod errors;
+mod fuzz;
+mod misc;
+mod snippets;
+mod support;
+mod tensor;
