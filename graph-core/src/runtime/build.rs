@@ -33,7 +33,14 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     let mut dims = Dims::default();
     args.dims(&mut dims);
-    let dims = values(program, dims.into_values())?;
+    let (dims, returned) = dims.into_parts();
+    let dims = values(program, dims)?;
+    for (buffer, declared, actual) in returned {
+        let (declared, actual) = (dims[declared as usize], dims[actual as usize]);
+        if declared != actual {
+            return Err(Error::ReturnedLength { at: at_buffer(program, buffer), declared, actual });
+        }
+    }
     zero_lengths(program, &dims)?;
     ranges(program, &dims)?;
 
