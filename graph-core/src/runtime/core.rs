@@ -152,15 +152,14 @@ impl Core {
             *base = operand.address;
         }
         let mut memories = vec![0u64; self.operations.memories.len()];
-        for at in 0..memories.len() {
-            let memory = &self.operations.memories[at];
-            if memory.node {
+        for (at, address) in memories.iter_mut().enumerate() {
+            if self.operations.memories[at].node {
                 continue;
             }
-            let buffer = driver::allocate(&self.ctx.default_stream(), memory.bytes)
+            let buffer = driver::allocate(&self.ctx.default_stream(), self.operations.memories[at].bytes)
                 .map_err(|failure| Error::driver(failure, Some(self.at_memory(at as u32))))?;
-            memories[at] = address_of(&buffer);
-            self.place(at as u32, memories[at]);
+            *address = address_of(&buffer);
+            self.place(at as u32, *address);
             self.owned.push(buffer);
         }
         let list = std::mem::take(&mut self.operations.list);
