@@ -1,12 +1,12 @@
 //! The host's time to build a graph, a node: evaluation of lengths and launches and `cuGraphAdd*` calls, against the
 //! same adds by hand. Modules are loaded on both sides; planning is measured by itself and taken off.
 
-mod common;
 #[allow(dead_code)]
 #[path = "graphs/chain.rs"]
 mod chain;
 #[path = "graphs/chains.rs"]
 mod chains;
+mod common;
 #[allow(dead_code)]
 #[path = "graphs/joins.rs"]
 mod joins;
@@ -43,8 +43,17 @@ fn main() -> Result<()> {
     let setup = Setup::new()?;
     let (ctx, stream) = (&setup.ctx, &setup.stream);
     let module = hand::Module::load(ctx)?;
-    let columns =
-        ["work", "side", "nodes / edges", "total us", "planning us", "the rest, a node", "ratio", "ratio of totals", "goal"];
+    let columns = [
+        "work",
+        "side",
+        "nodes / edges",
+        "total us",
+        "planning us",
+        "the rest, a node",
+        "ratio",
+        "ratio of totals",
+        "goal",
+    ];
     let mut table = Table::new(&setup, "build_time", &columns)?;
     // What is loaded stays so.
     let _loaded = (chain::bench::load(ctx)?, chains::bench::load(ctx)?, joins::bench::load(ctx)?);

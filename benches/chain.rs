@@ -36,7 +36,12 @@ fn main() -> Result<()> {
     race.ours("cuweave", move |stream| Ok(ours.launch(stream)?));
     race.by_hand("by hand, reduced", move |stream| reduced.launch(stream));
     race.by_hand("by hand, 8 edges each", move |stream| direct.launch(stream));
-    table.race("chain of 1,000, each reading what the 8 before it wrote", "<= 1.01", &race.run(&setup)?, &sizes)?;
+    table.race(
+        "chain of 1,000, each reading what the 8 before it wrote",
+        "<= 1.01",
+        &race.run(&setup)?,
+        &sizes,
+    )?;
     table.finish()
 }
 

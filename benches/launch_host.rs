@@ -17,8 +17,10 @@ fn main() -> Result<()> {
     let kernel = module.single(c"after_all")?;
     let mut table = Table::of_races(&setup, "launch_host")?;
     let other = ctx.new_stream()?;
-    let mine: Vec<CudaSlice<u32>> = (0..300).map(|_| stream.alloc_zeros(1)).collect::<std::result::Result<_, _>>()?;
-    let others: Vec<CudaSlice<u32>> = (0..300).map(|_| other.alloc_zeros(1)).collect::<std::result::Result<_, _>>()?;
+    let mine: Vec<CudaSlice<u32>> =
+        (0..300).map(|_| stream.alloc_zeros(1)).collect::<std::result::Result<_, _>>()?;
+    let others: Vec<CudaSlice<u32>> =
+        (0..300).map(|_| other.alloc_zeros(1)).collect::<std::result::Result<_, _>>()?;
     let own = stream.alloc_zeros::<u32>(1)?;
     ctx.synchronize()?;
 

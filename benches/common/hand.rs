@@ -53,7 +53,9 @@ impl Module {
         ctx.bind_to_thread()?;
         let text = CString::new(PTX)?;
         let mut module = ptr::null_mut();
-        check("cuModuleLoadData", unsafe { sys::cuModuleLoadData(&mut module, text.as_ptr().cast::<c_void>()) })?;
+        check("cuModuleLoadData", unsafe {
+            sys::cuModuleLoadData(&mut module, text.as_ptr().cast::<c_void>())
+        })?;
         Ok(Module { ctx: ctx.clone(), module })
     }
 
@@ -159,9 +161,7 @@ impl Graph {
     /// Makes it ready to be launched. Its nodes stay valid as long as the exec.
     pub fn instantiate(self) -> Result<Exec> {
         let mut exec = ptr::null_mut();
-        check("cuGraphInstantiate", unsafe {
-            sys::cuGraphInstantiateWithFlags(&mut exec, self.graph, 0)
-        })?;
+        check("cuGraphInstantiate", unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, self.graph, 0) })?;
         Ok(Exec { exec, _graph: self })
     }
 }
@@ -251,9 +251,8 @@ pub fn capture(stream: &CudaStream, work: impl FnOnce() -> Result<()>) -> Result
     check("cuStreamBeginCapture", unsafe { sys::cuStreamBeginCapture_v2(stream.cu_stream(), mode) })?;
     let worked = work();
     let mut graph = ptr::null_mut();
-    let ended = check("cuStreamEndCapture", unsafe {
-        sys::cuStreamEndCapture(stream.cu_stream(), &mut graph)
-    });
+    let ended =
+        check("cuStreamEndCapture", unsafe { sys::cuStreamEndCapture(stream.cu_stream(), &mut graph) });
     worked?;
     ended?;
     let mut nodes = 0;

@@ -17,6 +17,10 @@ use crate::order::{self, Source};
 use crate::place;
 use crate::reach::Cycle;
 
+/// How allocations reach the driver where nothing is said: the same launch time as memory nodes, the bytes of the plan,
+/// and two memory nodes in all.
+const DEFAULT_MEMORY: Memory = Memory::Arena;
+
 /// Orders and checks a program: the program, unless there are faults, and all that is wrong with it.
 pub fn front(source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
     let (ordered, mut found) = order::order(source);
@@ -54,7 +58,7 @@ pub enum BackError {
 pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
     let edges = [&program.edges, wishes.edges.as_slice()].concat();
     let placed = place::place(program, &edges)?;
-    let memory = wishes.memory.or(program.options.memory).unwrap_or(Memory::Nodes);
+    let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     let layout = layout::lay_out(program, dims, &placed, memory)?;
     Ok(emit::emit(program, &placed, layout, program.edges_before_reduction as usize + wishes.edges.len()))
 }

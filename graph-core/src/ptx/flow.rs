@@ -83,7 +83,7 @@ pub(super) struct Flow<'c, 'm, 'a> {
     pub codes: &'c mut Codes<'m, 'a>,
     pub kernel: Rc<Code<'m, 'a>>,
     /// Which parameters are pointers.
-    pointers: &'c [bool],
+    pub pointers: &'c [bool],
     pub things: Vec<Thing>,
     origins: HashMap<Thing, Origin>,
     pub instances: Vec<Instance<'m, 'a>>,

@@ -162,11 +162,6 @@ impl<'m, 'a> Code<'m, 'a> {
             }
         }
     }
-
-    /// Its line in the file, that of its block's first instruction for a phi.
-    pub fn line(&self, step: u32) -> u32 {
-        self.steps[step as usize].instruction.map_or(0, |instruction| instruction.line)
-    }
 }
 
 struct Lower<'m, 'a, 'g> {

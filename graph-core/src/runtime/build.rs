@@ -33,7 +33,14 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     let mut dims = Dims::default();
     args.dims(&mut dims);
-    let dims = values(program, dims.into_values())?;
+    let (dims, returned) = dims.into_parts();
+    let dims = values(program, dims)?;
+    for (buffer, declared, actual) in returned {
+        let (declared, actual) = (dims[declared as usize], dims[actual as usize]);
+        if declared != actual {
+            return Err(Error::ReturnedLength { at: at_buffer(program, buffer), declared, actual });
+        }
+    }
     zero_lengths(program, &dims)?;
     ranges(program, &dims)?;
 
@@ -187,6 +194,9 @@ pub(super) fn check_operands(
         let align = u64::from(buffer.align.max(1));
         if !operand.address.is_multiple_of(align) {
             return Err(Error::Misaligned { at: at(), align: buffer.align });
+        }
+        if operand.slot.as_ref().is_some_and(|slot| slot.element() != operand.element) {
+            return Err(Error::WrongOutput { at: at(), reason: "this output has elements of another type" });
         }
         if operand.slot.as_ref().is_some_and(|slot| slot.is_retired()) {
             return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });

@@ -26,6 +26,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let methods = expansion.methods();
     let buffers = expansion.buffer_names();
     let literals = expansion.literals();
+    let returned = expansion.returned_elements();
     let unknown = &lowered.unknown;
     let table = table::program(&lowered.source.program, &lowered.elements);
     quote! {
@@ -40,6 +41,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #implementation
             #methods
             #literals
+            #returned
         };
         #(const _: () = {
             // Where a buffer should stand: rustc says what the name is, or that it is none.
@@ -187,10 +189,10 @@ impl Argument {
                         (quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view")
                     }
                     (BufferMemory::Pinned, true, true) => {
-                        (quote!(&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view_mut")
+                        (quote!(::cuweave::__private::PinnedViewMut<'v, #element>), "view_mut")
                     }
                     (BufferMemory::Pinned, true, false) => (
-                        quote!(::core::option::Option<&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>>),
+                        quote!(::core::option::Option<::cuweave::__private::PinnedViewMut<'v, #element>>),
                         "view_mut",
                     ),
                 }
@@ -335,6 +337,11 @@ impl Expansion<'_> {
         let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let list = Ident::new("dims", Span::mixed_site());
+        let returned = self
+            .lowered
+            .returned_lengths
+            .iter()
+            .map(|(buffer, declared, actual)| quote!(#list.returned(#buffer, #declared, #actual);));
         quote! {
             #chunks
             impl<'a> __private::GraphFn for #name::Args<'a> {
@@ -348,6 +355,7 @@ impl Expansion<'_> {
                     let Self { #(#scalars,)* .. } = self;
                     #(let #scalars = *#scalars;)*
                     #(#list.push(#dims);)*
+                    #(#returned)*
                 }
 
                 fn operands(&mut self, visitor: &mut __private::Visitor<'_>) {
@@ -484,6 +492,22 @@ impl Expansion<'_> {
         let (kind, buffer) = (ident(kind), named(base(&program.buffers[access.buffer as usize].name)));
         let element = &self.lowered.elements[access.buffer as usize];
         quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+    }
+
+    /// An output has the elements that the signature says: rustc compares the types at its name.
+    fn returned_elements(&self) -> TokenStream {
+        let lowered = self.lowered;
+        let pairs =
+            lowered.source.program.outputs.iter().zip(&self.signature.returned).zip(&lowered.spans.outputs);
+        pairs
+            .map(|((&buffer, returned), &span)| {
+                let (declared, actual) = (&returned.element, &lowered.elements[buffer as usize]);
+                quote_spanned! {span=>
+                    const _: fn(::core::marker::PhantomData<#actual>) -> ::core::marker::PhantomData<#declared> =
+                        |element| element;
+                }
+            })
+            .collect()
     }
 
     /// The assertions that kernels take the literals of their configurations, each source place once.

@@ -38,6 +38,8 @@ pub struct Lowered {
     pub argument_buffers: Vec<Option<BufferId>>,
     /// Where faults are.
     pub spans: Spans,
+    /// Outputs whose declared length is written otherwise than their own: the build compares the two.
+    pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
     /// Names that are no buffers, for rustc to speak of.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -111,6 +113,7 @@ struct Lowering<'r> {
     scalars: BTreeSet<String>,
     /// Those that are integers: their arithmetic is done, and checked, in 64 bits.
     integers: BTreeSet<String>,
+    returned_lengths: Vec<(BufferId, DimId, DimId)>,
     /// An `#[after]` names what is not known.
     order_unknown: bool,
     /// Names that stand where a buffer should and are none; rustc says so.
@@ -158,6 +161,7 @@ pub fn lower(
         refused: false,
         scalars: BTreeSet::new(),
         integers: BTreeSet::new(),
+        returned_lengths: Vec::new(),
         order_unknown: false,
         unknown: Vec::new(),
     };
@@ -209,6 +213,7 @@ impl Lowering<'_> {
             bodies: self.bodies,
             argument_buffers,
             spans: self.spans,
+            returned_lengths: self.returned_lengths,
             unknown: self.unknown,
             faulty: false,
         }
