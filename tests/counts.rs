@@ -121,8 +121,8 @@ fn joins_get_hubs_where_these_pay() {
     macro_rules! wide {
         ($($name:ident $w:literal)*) => {$(
             let (a, b) = (words(&ctx, $w), words(&ctx, $w));
-            let report = report(joins::$name(&ctx, a, b));
-            assert_eq!(counts(&report), [8 * $w + 7, 7 * 2 * $w, 8, 7], "W = {}", $w);
+            let wide = report(joins::$name(&ctx, a, b));
+            assert_eq!(counts(&wide), [8 * $w + 7, 7 * 2 * $w, 8, 7], "W = {}", $w);
         )*};
     }
     wide!(w16 16 w32 32 w64 64 w128 128);

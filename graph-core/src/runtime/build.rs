@@ -195,6 +195,9 @@ pub(super) fn check_operands(
         if !operand.address.is_multiple_of(align) {
             return Err(Error::Misaligned { at: at(), align: buffer.align });
         }
+        if operand.slot.as_ref().is_some_and(|slot| slot.element() != operand.element) {
+            return Err(Error::WrongOutput { at: at(), reason: "this output has elements of another type" });
+        }
         if operand.slot.as_ref().is_some_and(|slot| slot.is_retired()) {
             return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });
         }

@@ -332,6 +332,7 @@ impl Core {
                 Some(slot) => slot,
                 None => {
                     let len = self.dims[self.program.buffers[buffer as usize].len as usize];
+                    let len = (len, self.element(buffer));
                     let (at, address) = (at_buffer(self.program, buffer), self.bases[buffer as usize]);
                     Arc::new(Slot::new(self.driver, &self.ctx, address, len, at, self.id)?)
                 }

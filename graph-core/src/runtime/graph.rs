@@ -88,7 +88,14 @@ impl<A: GraphFn> Graph<A> {
     /// A failure of the driver, for example for lack of memory.
     pub fn instantiate(mut self) -> Result<Exec<A>> {
         self.core.instantiate()?;
-        Ok(Exec { methods: A::methods(ExecCore { core: self.core, args: self.args, not_sync: PhantomData }) })
+        Ok(Exec {
+            methods: A::methods(ExecCore {
+                core: self.core,
+                args: self.args,
+                not_sync: PhantomData,
+                _outlived: Outlived(PhantomData),
+            }),
+        })
     }
 
     /// What the graph consists of and what it needs.
@@ -180,4 +187,13 @@ pub struct ExecCore<A> {
     pub(super) core: Core,
     pub(super) args: A,
     pub(super) not_sync: PhantomData<Cell<()>>,
+    pub(super) _outlived: Outlived<A>,
+}
+
+/// Makes the drop of an exec a use of what it borrows: `Core`, which knows the buffers' events by number only,
+/// gives borrowed buffers back in its drop, so none of them may be gone by then.
+pub(super) struct Outlived<A>(PhantomData<A>);
+
+impl<A> Drop for Outlived<A> {
+    fn drop(&mut self) {}
 }

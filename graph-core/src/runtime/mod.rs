@@ -39,8 +39,8 @@ mod report;
 mod set;
 
 pub use bind::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned, Shared,
-    SharedPinned, Taken,
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned,
+    PinnedViewMut, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use error::{At, DriverFailure, Error, Result};
@@ -53,8 +53,8 @@ pub use report::Report;
 /// What generated code is made of. Nothing here is for users, and all of it may change.
 pub mod private {
     pub use super::bind::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Shared,
-        SharedPinned, Taken,
+        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned,
+        PinnedViewMut, Shared, SharedPinned, Taken,
     };
     pub use super::build::build;
     pub use super::config::{Config, PerItem, per_item};
