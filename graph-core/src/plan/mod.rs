@@ -4,14 +4,14 @@
 //! buffers may share bytes iff everything that uses the one precedes everything that uses the other ([`BufferOrder`]),
 //! and what follows needs nothing else:
 //!
-//! - [`floor`]: what one node needs at once, below which no order of the nodes gets;
-//! - [`antichain`]: the heaviest set of buffers of which none is over before another begins, below which no offsets
+//! - [`floor()`] is what one node needs at once, below which no order of the nodes gets;
+//! - [`antichain()`] is the heaviest set of buffers of which none is over before another begins, below which no offsets
 //!   get without more edges;
-//! - [`plan`]: offsets, by placing greedily in several orders, then by moves of the order, then by exact search;
-//! - [`check`]: whether offsets are right, from the definition alone;
-//! - [`budget`]: edges to add so that a plan fits into fewer bytes;
-//! - [`nodes`]: which memory nodes follow which, where the driver places the buffers;
-//! - [`svg`]: pictures.
+//! - [`plan()`] finds offsets, by placing greedily in several orders, then by moves of the order, then by exact search;
+//! - [`mod@check`] says whether offsets are right, from the definition alone;
+//! - [`budget`] finds edges to add so that a plan fits into fewer bytes;
+//! - [`nodes`] says which memory nodes follow which, where the driver places the buffers;
+//! - [`svg`] for pictures.
 //!
 //! Everything is deterministic: work is counted, not timed. Nothing recurses.
 
@@ -23,6 +23,7 @@ mod conflict;
 pub mod csv;
 mod flow;
 mod greedy;
+mod instance;
 pub mod nodes;
 mod order;
 mod portfolio;

@@ -4,7 +4,8 @@
 use super::Problem;
 use super::climb::Random;
 use super::greedy::{Layout, Traits};
-use super::search::{Instance, Outcome, Rule, search};
+use super::instance::Instance;
+use super::search::{Outcome, Rule, search};
 
 /// A priority for each buffer (0 first), and a rule.
 struct Strategy {

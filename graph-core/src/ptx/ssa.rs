@@ -162,11 +162,6 @@ impl<'m, 'a> Code<'m, 'a> {
             }
         }
     }
-
-    /// Its line in the file, that of its block's first instruction for a phi.
-    pub fn line(&self, step: u32) -> u32 {
-        self.steps[step as usize].instruction.map_or(0, |instruction| instruction.line)
-    }
 }
 
 struct Lower<'m, 'a, 'g> {
@@ -323,13 +318,12 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
                 self.source(scope, operand, &mut step.sources);
             }
         }
-        match operands.first() {
-            Some(Operand::Name(name)) => match self.place(scope, name) {
+        if let Some(Operand::Name(name)) = operands.first() {
+            match self.place(scope, name) {
                 Some(Place::Function) => call.target = Some(name),
                 Some(_) => step.sources.push(self.named(scope, name, 0)),
                 None => {}
-            },
-            _ => {}
+            }
         }
         if step.guard.is_some() {
             step.keeps.clone_from(&step.defines);

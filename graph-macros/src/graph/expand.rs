@@ -189,10 +189,10 @@ impl Argument {
                         (quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view")
                     }
                     (BufferMemory::Pinned, true, true) => {
-                        (quote!(&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view_mut")
+                        (quote!(::cuweave::__private::PinnedViewMut<'v, #element>), "view_mut")
                     }
                     (BufferMemory::Pinned, true, false) => (
-                        quote!(::core::option::Option<&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>>),
+                        quote!(::core::option::Option<::cuweave::__private::PinnedViewMut<'v, #element>>),
                         "view_mut",
                     ),
                 }
