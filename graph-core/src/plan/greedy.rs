@@ -59,8 +59,8 @@ pub(super) fn place(problem: &Problem, order: &[u32], fit: Fit) -> Layout {
     Layout { offsets, total }
 }
 
-/// What orders are made from: for each buffer its size, in how many sections it is, and the most that a section of
-/// its needs.
+/// What orders are made from: for each buffer its size, how long it is in the way of others, the most that it meets
+/// at once, size times width, and when it begins.
 pub(super) struct Traits {
     pub size: Vec<u64>,
     pub width: Vec<u64>,
@@ -101,11 +101,11 @@ impl Traits {
         let mut by_start = self.order([area, size, width]);
         by_start.sort_by_key(|&b| start[b as usize]);
         vec![
-            self.order([size, width, contention]),
             self.order([contention, area, width]),
+            self.order([size, width, contention]),
             self.order([area, size, contention]),
-            self.order([width, area, contention]),
             by_start,
+            self.order([width, area, contention]),
         ]
     }
 }
