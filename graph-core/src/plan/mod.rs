@@ -71,6 +71,8 @@ pub struct Problem {
     pub aligns: Vec<u64>,
     /// Who needs disjoint bytes.
     pub conflicts: Conflicts,
+    /// When each buffer begins, roughly: one of the orders that are tried is by this.
+    pub begins: Vec<i64>,
     /// Sets of buffers of which every two conflict; every buffer of some size is in one.
     pub sections: Vec<Vec<BufferIx>>,
     /// What cannot be gone below.
@@ -159,6 +161,7 @@ pub(crate) fn plan_ordered(reach: &Reach, buffers: &[Buffer], order: &BufferOrde
         aligns: order.by_rank().iter().map(|&b| buffers[b as usize].align).collect(),
         sizes: ranked_sizes,
         conflicts,
+        begins: (0..buffers.len() as i64).collect(),
         sections,
         bound: Bound { bytes: bound.bytes, buffers: heaviest },
     };
