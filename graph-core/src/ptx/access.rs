@@ -193,15 +193,19 @@ pub(super) struct Touched {
     pub definite: bool,
 }
 
+/// An instance and a step of it.
+type At = (u32, u32);
+
 struct Collect<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
     /// By pointer parameter.
     touched: BTreeMap<u32, Vec<Touched>>,
     /// Sets of loose bits of which one is the base of an address: the first such access.
-    bases: BTreeMap<u64, (u32, u32)>,
+    bases: BTreeMap<u64, At>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
-    anywhere: (Option<(u32, u32)>, Option<(u32, u32)>),
+    /// The first read and the first write of an address that is not followed.
+    anywhere: (Option<At>, Option<At>),
 }
 
 impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
@@ -257,7 +261,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         kernel
     }
 
-    fn site(&self, (instance, step): (u32, u32)) -> Site {
+    fn site(&self, (instance, step): At) -> Site {
         let code = &self.flow.instances[instance as usize].code;
         match code.steps[step as usize].instruction {
             Some(instruction) => site(self.flow.codes.module, instruction),
@@ -311,7 +315,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn record(&mut self, address: &Value, how: How, at: (u32, u32)) {
+    fn record(&mut self, address: &Value, how: How, at: At) {
         let Some(sums) = address.addresses() else {
             self.anywhere(how, at);
             for origin in address.origins() {
@@ -341,7 +345,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn anywhere(&mut self, how: How, at: (u32, u32)) {
+    fn anywhere(&mut self, how: How, at: At) {
         if how != How::Write {
             self.anywhere.0.get_or_insert(at);
         }
@@ -350,7 +354,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn touch(&mut self, origin: u32, how: How, at: (u32, u32), definite: bool) {
+    fn touch(&mut self, origin: u32, how: How, at: At, definite: bool) {
         match self.flow.things[origin as usize] {
             Thing::Pointer(parameter) => {
                 let touched = Touched { instance: at.0, step: at.1, how, definite };

@@ -318,13 +318,12 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
                 self.source(scope, operand, &mut step.sources);
             }
         }
-        match operands.first() {
-            Some(Operand::Name(name)) => match self.place(scope, name) {
+        if let Some(Operand::Name(name)) = operands.first() {
+            match self.place(scope, name) {
                 Some(Place::Function) => call.target = Some(name),
                 Some(_) => step.sources.push(self.named(scope, name, 0)),
                 None => {}
-            },
-            _ => {}
+            }
         }
         if step.guard.is_some() {
             step.keeps.clone_from(&step.defines);

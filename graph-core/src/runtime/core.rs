@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 
+use crate::compile;
 use crate::ir::{BufferId, Origin, Program, StatementId};
 use crate::operation::{Operation, Operations, Place, What};
+use crate::plan::budget::CurvePoint;
 
-use super::build::{Limits, at_buffer, at_statement, check_changed};
+use super::build::{Limits, at_buffer, at_statement, check_changed, plan_error};
 use super::config::Shape;
 use super::driver::{
     self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values,
@@ -379,6 +381,20 @@ impl Core {
     /// The memory that alloc nodes ask for, in bytes.
     pub(super) fn planned(&self) -> u64 {
         self.operations.memories.iter().map(|memory| memory.bytes).sum()
+    }
+
+    /// The temporaries as a picture.
+    pub(super) fn memory_svg(&self) -> Result<String> {
+        // With the order that a budget added.
+        let added = self.operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
+        let edges: Vec<_> = self.program.edges.iter().copied().chain(added).collect();
+        compile::memory_svg(self.program, &self.dims, &edges).map_err(|error| plan_error(self.program, error))
+    }
+
+    /// The critical path against bytes.
+    pub(super) fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        compile::budget_curve(self.program, &self.dims, points)
+            .map_err(|error| plan_error(self.program, error))
     }
 
     /// The taken-over arguments.
