@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 
 use crate::ir::Program;
+use crate::plan::budget::CurvePoint;
 
 use super::core::Core;
 use super::dims::Dims;
@@ -108,6 +109,26 @@ impl<A: GraphFn> Graph<A> {
         dot::dot(&self.core)
     }
 
+    /// The temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared bytes are
+    /// shaded, and what makes the bound is outlined.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn memory_svg(&self) -> Result<String> {
+        self.core.memory_svg()
+    }
+
+    /// The longest chain of statements against the bytes of the temporaries, at up to so many budgets between the plan as
+    /// it is and the floor, the widest first.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        self.core.budget_curve(points)
+    }
+
     /// The operations as they were added.
     #[doc(hidden)]
     pub fn operations(&self) -> &crate::operation::Operations {
@@ -162,6 +183,26 @@ impl<A: GraphFn> Exec<A> {
     /// The graph as a picture, in the DOT language.
     pub fn dot(&self) -> String {
         dot::dot(&A::core(&self.methods).core)
+    }
+
+    /// The temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared bytes are
+    /// shaded, and what makes the bound is outlined.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn memory_svg(&self) -> Result<String> {
+        A::core(&self.methods).core.memory_svg()
+    }
+
+    /// The longest chain of statements against the bytes of the temporaries, at up to so many budgets between the plan as
+    /// it is and the floor, the widest first.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        A::core(&self.methods).core.budget_curve(points)
     }
 }
 

@@ -34,10 +34,13 @@ mod mark;
 mod modules;
 mod operand;
 mod output;
+mod plans;
 mod pool;
 mod report;
 mod set;
 
+pub use crate::operation::{BudgetStep, Budgeted};
+pub use crate::plan::budget::CurvePoint;
 pub use bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned,
     PinnedViewMut, Shared, SharedPinned, Taken,
@@ -48,7 +51,7 @@ pub use graph::{Exec, Graph, GraphFn};
 pub use kernel::Loaded;
 pub use output::{Output, OutputDescription};
 pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
-pub use report::Report;
+pub use report::{Plan, Report};
 
 /// What generated code is made of. Nothing here is for users, and all of it may change.
 pub mod private {

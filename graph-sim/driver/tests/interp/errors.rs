@@ -80,7 +80,7 @@ fn calls_without_end() {
     let mut device = Device::default();
     let loaded = Loaded::new(&text, &mut device);
     let fault = loaded.launch(&device, "k", [1, 1, 1], [2, 1, 1], 0, &[]).unwrap_err();
-    assert_eq!((fault.kind, fault.function.as_str(), fault.line), (FaultKind::Stack, "f", 7));
+    assert_eq!((fault.kind, fault.function.as_ref(), fault.line), (FaultKind::Stack, "f", 7));
     let far = plain("mov.u64 %rd1, 12345;\ncall %rd1, ();", 1);
     assert_eq!(far.kind, FaultKind::Code);
 }

@@ -148,7 +148,8 @@ impl<'a> Regions<'a> {
     pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, Trouble> {
         let mut text = Vec::new();
         while text.len() < most {
-            let byte = read(self.place(address + text.len() as u64, 1, Access::Read, own)?, 1) as u8;
+            let byte =
+                read(self.place(address.wrapping_add(text.len() as u64), 1, Access::Read, own)?, 1) as u8;
             if byte == 0 {
                 break;
             }
