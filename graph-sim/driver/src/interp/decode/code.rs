@@ -94,6 +94,8 @@ pub enum Special {
     Mask(u8),
     DynamicShared,
     TotalShared,
+    /// Halves of the address of a cooperative launch's workspace, the high one first: `%envreg1`, `%envreg2`.
+    Workspace(u8),
     /// Which of some multiprocessors.
     Multiprocessor,
     Grid,
@@ -222,6 +224,8 @@ pub enum Op {
     Counter(Counter, Slot),
     ActiveMask(Slot),
     Nop,
+    /// Ends the warp's turn.
+    Rest,
     Fence,
     Branch(u32),
     /// Targets by an index.

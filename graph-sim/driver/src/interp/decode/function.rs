@@ -529,6 +529,8 @@ fn special(name: &str) -> Option<Init> {
         "%nsmid" => Some(Init::Const(132)),
         "%gridid" => Some(Init::Special(Special::Grid)),
         "%reserved_smem_offset_begin" | "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => zero,
+        "%envreg1" => Some(Init::Special(Special::Workspace(1))),
+        "%envreg2" => Some(Init::Special(Special::Workspace(0))),
         _ if stem.starts_with("%envreg") || stem.starts_with("%pm") => zero,
         _ => None,
     }

@@ -10,7 +10,7 @@ mod together;
 mod warp;
 
 use super::decode::{Init, Special};
-use super::{Fault, FaultKind, Launch, Memory, Options, Stats};
+use super::{Fault, FaultKind, GRID, Launch, Memory, Options, Stats};
 use access::Regions;
 use block::{Block, Turn};
 use std::collections::VecDeque;
@@ -96,6 +96,8 @@ impl Worker<'_> {
                 Special::Mask(_) => u64::from((u64::from(u32::MAX) << (lane + 1)) as u32),
                 Special::DynamicShared => launch.dynamic_shared.into(),
                 Special::TotalShared => self.shared.into(),
+                Special::Workspace(half) if self.options.cooperative => GRID >> (32 * half) & 0xffff_ffff,
+                Special::Workspace(_) => 0,
                 Special::Multiprocessor => block.number % 132,
                 Special::Grid => 1,
             },
@@ -208,6 +210,8 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
     for (at, &byte) in launch.parameters.iter().enumerate() {
         parameters[at / 8] |= u64::from(byte) << (8 * (at % 8));
     }
+    // Size and barrier, as cooperative groups of CUDA read them.
+    let workspace = [AtomicU64::new(16), AtomicU64::new(0)];
     let cores =
         options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let small = options.threads.is_none() && blocks.saturating_mul(threads) <= SMALL;
@@ -219,7 +223,7 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
             launch,
             options,
             memory,
-            regions: Regions::new(launch, memory, &parameters, options),
+            regions: Regions::new(launch, memory, &parameters, &workspace, options),
             shared: shared as u32,
             instructions: 0,
             conflicts: Vec::new(),

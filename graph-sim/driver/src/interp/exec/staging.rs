@@ -207,6 +207,9 @@ impl Warp {
             if !matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) {
                 write(place, 8, object.pack());
             }
+            if matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) && result == 0 {
+                self.rests = true;
+            }
             self.set(base, d, lane, result);
         }
         Ok(())
