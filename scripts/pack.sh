@@ -10,8 +10,8 @@ export CARGO_TERM_COLOR=never CARGO_PROFILE_RELEASE_STRIP=debuginfo
 dist=$PWD/dist
 limit_mib=60
 
-# Tests that need the sources, or a compiler: they say nothing about a GPU.
-without_a_device='^(ui|docs)$'
+# Tests that need the sources or a compiler, or that never talk to a driver.
+without_a_device='^(ui|expansion|plans|cuweave_macros-unit|cuweave-unit)$'
 
 rm -rf "$dist"
 mkdir -p "$dist"/{examples,tests,benches}
@@ -37,12 +37,9 @@ built=$(cargo build --release --locked --workspace --examples --tests --benches 
     executables | sort -u)
 
 while read -r kind name path; do
+    if [[ $name =~ $without_a_device ]]; then continue; fi
     case $kind in
         example) cp "$path" "$dist/examples/$name" ;;
-        test)
-            if [[ $name =~ $without_a_device ]]; then continue; fi
-            cp "$path" "$dist/tests/$name"
-            ;;
         bench) cp "$path" "$dist/benches/$name" ;;
         *) cp "$path" "$dist/tests/$name" ;;
     esac
@@ -65,6 +62,10 @@ for folder in examples tests benches graph-sim; do
     fi
 done
 find "$dist" -type d -empty -delete
+# Names that only a debugger reads are a fifth of it.
+if command -v strip >/dev/null; then
+    find "$dist" -type f -perm -u+x -exec strip --strip-unneeded {} +
+fi
 cp scripts/run.sh "$dist/run.sh"
 git rev-parse HEAD >"$dist/revision"
 

@@ -25,6 +25,8 @@ while [ $# -gt 0 ]; do
 done
 
 mkdir -p "$out"
+out=$(cd "$out" && pwd)
+export OUT=$out # where benchmarks leave their tables
 summary=$out/summary.txt
 : >"$summary"
 failed=0

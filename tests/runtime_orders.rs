@@ -68,6 +68,10 @@ fn rounds() -> u32 {
     })
 }
 
+fn simulated() -> bool {
+    cuweave_sim::load().is_ok_and(|driver| driver.is_simulated())
+}
+
 /// One test at a time: the memory of one is not to be taken by another.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -426,8 +430,10 @@ fn every_order_of_the_end() {
     for elsewhere in [false, true] {
         // None, each alone, all.
         for forgotten in [0, 1, 2, 4, 8, 16, 31_u32] {
-            for order in permutations(5) {
-                ends(&order, forgotten, elsewhere);
+            // On a GPU, where what is forgotten adds up, some of them.
+            let step = if simulated() { 1 } else { 11 };
+            for order in permutations(5).iter().skip(forgotten as usize % step).step_by(step) {
+                ends(order, forgotten, elsewhere);
             }
         }
     }

@@ -19,7 +19,7 @@ use std::process::Command;
 const RUSTC: &str = "rustc 1.95.";
 
 /// Where the programs are.
-const FOLDERS: [&str; 2] = ["tests/ui", "tests/ui/rustc"];
+const FOLDERS: [&str; 3] = ["tests/ui", "tests/ui/ptx", "tests/ui/rustc"];
 
 /// A message as `.stderr` files show it: its line in the program and its whole text.
 #[derive(Debug)]

@@ -29,7 +29,7 @@ fn hash(mut state: u64, bytes: &[u8]) -> u64 {
 
 /// The names of the calls that the sources define, each on a line of its own as `Kind fn name(`.
 fn implemented(text: &str) -> BTreeSet<String> {
-    let kinds = ["Call fn ", "Release fn ", "Query fn "];
+    let kinds = ["Call fn ", "Release fn ", "Basic fn ", "Query fn "];
     let rest =
         text.lines().filter_map(|line| kinds.iter().find_map(|kind| line.trim_start().strip_prefix(kind)));
     rest.filter_map(|rest| rest.split_once('(')).map(|(name, _)| name.to_owned()).collect()

@@ -27,7 +27,8 @@
 //! | `CUWEAVE_SIM_SEED` | the order in which the nodes of a graph run: 0 (default) is the order of their making, every other number another one that the edges allow |
 //! | `CUWEAVE_SIM_STRICT` | `1`: conflicts between the threads of one kernel are errors, not warnings |
 //! | `CUWEAVE_SIM_REUSE` | `0`: no allocation of a graph takes the address of an earlier one, so that every use after a free is seen |
-//! | `CUWEAVE_SIM_INSTRUCTIONS` | the most instructions that one thread of a kernel may run |
+//! | `CUWEAVE_SIM_INITIALISED` | `0`: kernels may read memory that nothing has written |
+//! | `CUWEAVE_SIM_INSTRUCTIONS` | the most instructions that one thread of a kernel may run; default 16,777,216 |
 //! | `CUWEAVE_SIM_LIBRARY` | the simulated driver's file, if it lies where [`load`] does not look |
 //!
 //! # Speed
@@ -46,7 +47,9 @@ mod find;
 mod real;
 mod simulator;
 
-pub use simulator::{Live, Report, clear_faults, fail, library_folder, live, reports, seed, take_reports};
+pub use simulator::{
+    Live, Report, calls, clear_faults, fail, library_folder, live, reports, seed, take_reports,
+};
 
 use std::fmt;
 use std::sync::Mutex;

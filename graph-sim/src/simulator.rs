@@ -1,6 +1,7 @@
 //! The simulated driver: opening it, and what only it can do.
 
-use std::ffi::{c_char, c_void};
+use std::collections::BTreeMap;
+use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -20,6 +21,7 @@ impl From<&str> for Text {
     }
 }
 
+type HearCall = unsafe extern "C" fn(*mut u8, Text, u64);
 type Hear = unsafe extern "C" fn(*mut u8, Text, u32, Text, Text);
 
 /// The simulated driver's own calls.
@@ -29,6 +31,7 @@ struct Calls {
     live: unsafe extern "C" fn(*mut [u64; 8]) -> u32,
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
+    calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
     path: PathBuf,
 }
 
@@ -41,16 +44,44 @@ pub(crate) fn open() -> Result<Driver, Error> {
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub(crate) fn open() -> Result<Driver, Error> {
-    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
+    // A program that links libcuda, started with `library_folder`, has the simulated driver already.
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        // SAFETY: this opens nothing that is not open; the symbol, where it is, has this signature.
+        let linked = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_NOLOAD) };
+        let Ok(linked) = linked else { continue };
+        // SAFETY: as above.
+        let nonce = unsafe { linked.get::<unsafe extern "C" fn() -> u64>(b"cuweaveSimNonce") };
+        let Ok(nonce) = nonce else { continue };
+        // SAFETY: as above.
+        if format!("{:016x}", unsafe { nonce() }) != env!("CUWEAVE_SIM_NONCE") {
+            return Err(Error::OtherBuild(format!("`{name}`, which the program has loaded")));
+        }
+        return take(linked, PathBuf::from(name));
+    }
     let path = library()?;
+    // SAFETY: the library has no initialisers. It is opened by its path and never closed, so that its name,
+    // `libcuda.so`, leads every later search for that name to it.
+    let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
+    let library = library
+        .map_err(|error| Error::Open { path: path.display().to_string(), reason: error.to_string() })?;
+    take(library, path)
+}
+
+/// `RTLD_NOLOAD` of Linux: only what is loaded already.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+const RTLD_NOLOAD: i32 = 4;
+
+/// Makes an open library the process's driver, for good.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver, Error> {
+    use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
+
     let failed = |error: libloading::Error| Error::Open {
         path: path.display().to_string(),
         reason: error.to_string(),
     };
-    // SAFETY: the library has no initialisers. It is opened by its path and never closed, so that its name,
-    // `libcuda.so`, leads every later search for that name to it.
-    let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) }.map_err(failed)?;
     // SAFETY: the signatures are those of the library's source; the nonce was compared.
     let (calls, is_slow, init, version) = unsafe {
         let calls = Calls {
@@ -59,6 +90,7 @@ pub(crate) fn open() -> Result<Driver, Error> {
             live: *library.get(b"cuweaveSimLive").map_err(failed)?,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
+            calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
             path: path.clone(),
         };
         let is_slow = *library.get::<unsafe extern "C" fn() -> u32>(b"cuweaveSimIsSlow").map_err(failed)?;
@@ -141,15 +173,24 @@ pub fn library_folder() -> Result<PathBuf, Error> {
     for name in ["libcuda.so", "libcuda.so.1"] {
         let link = folder.join(name);
         if std::fs::canonicalize(&link).ok().as_ref() != Some(&library) {
-            // Copied under a name of this process first, so that no other one ever finds half a file.
-            let copy = folder.join(format!("{name}.{}", std::process::id()));
-            std::fs::copy(&library, &copy).and_then(|_| std::fs::rename(&copy, &link)).map_err(failed)?;
+            // Made under a name of this process first, so that other ones find either the old one or the new.
+            let fresh = folder.join(format!("{name}.{}", std::process::id()));
+            let _ = std::fs::remove_file(&fresh);
+            symlink(&library, &fresh).and_then(|()| std::fs::rename(&fresh, &link)).map_err(failed)?;
         }
     }
     Ok(folder)
 }
 
-fn calls() -> Result<&'static Calls, Error> {
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+
+#[cfg(not(unix))]
+fn symlink(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::copy(from, to).map(drop)
+}
+
+fn driver() -> Result<&'static Calls, Error> {
     CALLS.get().ok_or(Error::NotLoaded)
 }
 
@@ -163,19 +204,19 @@ fn check(code: u32) -> Result<(), Error> {
 /// A function that ends something's life does its work all the same, and returns the error then.
 pub fn fail(call: &str, nth: u64, error: u32) -> Result<(), Error> {
     // SAFETY: the library has this function with this signature; the text lives until it returns.
-    check(unsafe { (calls()?.fail)(call.into(), nth, error) })
+    check(unsafe { (driver()?.fail)(call.into(), nth, error) })
 }
 
 /// Forgets the failures that have not struck; gives their number.
 pub fn clear_faults() -> Result<u64, Error> {
     // SAFETY: as in `fail`.
-    Ok(unsafe { (calls()?.clear_faults)() })
+    Ok(unsafe { (driver()?.clear_faults)() })
 }
 
 /// The seed of the order in which graphs' nodes run from now on, as `CUWEAVE_SIM_SEED` sets it at first.
 pub fn seed(seed: u64) -> Result<(), Error> {
     // SAFETY: as in `fail`.
-    check(unsafe { (calls()?.seed)(seed) })
+    check(unsafe { (driver()?.seed)(seed) })
 }
 
 /// What lives in the simulated driver, for tests that nothing is left behind.
@@ -204,7 +245,7 @@ pub struct Live {
 pub fn live() -> Result<Live, Error> {
     let mut counts = [0; 8];
     // SAFETY: as in `fail`; it writes eight numbers.
-    check(unsafe { (calls()?.live)(&mut counts) })?;
+    check(unsafe { (driver()?.live)(&mut counts) })?;
     let [graphs, nodes, execs, events, streams, modules, allocations, bytes] = counts;
     Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
 }
@@ -223,22 +264,40 @@ pub struct Report {
     pub text: String,
 }
 
+impl Text {
+    /// A text of the driver's, which must live.
+    fn read(self) -> String {
+        // SAFETY: the driver gives texts that live until the function that hears them returns.
+        let bytes = unsafe { std::slice::from_raw_parts(self.start.cast::<u8>(), self.bytes) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+}
+
+/// The driver functions that were called in this process, and how often: with [`fail`], tests can make every call
+/// that a piece of work makes fail in turn.
+pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
+    unsafe extern "C" fn hear(data: *mut u8, name: Text, count: u64) {
+        // SAFETY: `data` is the map below.
+        let counts = unsafe { &mut *data.cast::<BTreeMap<String, u64>>() };
+        counts.insert(name.read(), count);
+    }
+    let mut counts = BTreeMap::new();
+    // SAFETY: as in `fail`; `hear` gets the map as its data.
+    check(unsafe { (driver()?.calls)(hear, (&raw mut counts).cast()) })?;
+    Ok(counts)
+}
+
 fn collect(forget: bool) -> Result<Vec<Report>, Error> {
     unsafe extern "C" fn hear(data: *mut u8, kind: Text, error: u32, nodes: Text, text: Text) {
-        let read = |text: Text| {
-            // SAFETY: the driver gives texts that live until this function returns.
-            let bytes = unsafe { std::slice::from_raw_parts(text.start.cast::<u8>(), text.bytes) };
-            String::from_utf8_lossy(bytes).into_owned()
-        };
-        let nodes = read(nodes).lines().map(str::to_owned).collect();
+        let nodes = nodes.read().lines().map(str::to_owned).collect();
         // SAFETY: `data` is the list below.
         let reports = unsafe { &mut *data.cast::<Vec<Report>>() };
-        reports.push(Report { kind: read(kind), error, nodes, text: read(text) });
+        reports.push(Report { kind: kind.read(), error, nodes, text: text.read() });
     }
     let mut reports: Vec<Report> = Vec::new();
-    let data = (&raw mut reports).cast::<c_void>().cast::<u8>();
+    let data = (&raw mut reports).cast::<u8>();
     // SAFETY: as in `fail`; `hear` gets the list as its data.
-    check(unsafe { (calls()?.reports)(u32::from(forget), hear, data) })?;
+    check(unsafe { (driver()?.reports)(u32::from(forget), hear, data) })?;
     Ok(reports)
 }
 

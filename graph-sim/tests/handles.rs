@@ -207,6 +207,41 @@ fn a_failure_on_request_strikes_once_and_at_its_time() {
 }
 
 #[test]
+fn every_call_of_a_piece_of_work_can_be_made_to_fail() {
+    let _alone = alone();
+    let context = Context::new();
+    if !context.simulated {
+        return;
+    }
+    let work = || -> Result<(), sys::CUresult> {
+        let graph = Graph::new();
+        let (alloc, address) = graph.try_alloc(&[], 64)?;
+        let free = graph.try_free(&[alloc], address)?;
+        let exec = graph.try_exec(0)?;
+        let _ = free;
+        match exec.launch(&context) {
+            OK => Ok(()),
+            code => Err(code),
+        }
+    };
+    let before = cuweave_sim::calls().unwrap();
+    work().unwrap();
+    let after = cuweave_sim::calls().unwrap();
+    let count = |name: &String| after[name] - before.get(name).copied().unwrap_or(0);
+    let made: Vec<&String> = after.keys().filter(|name| count(name) > 0).collect();
+    assert_eq!(made.len(), 7, "{made:?}");
+    for name in made.into_iter().filter(|name| *name != "cuGraphCreate") {
+        let live = cuweave_sim::live().unwrap();
+        cuweave_sim::fail(name, 1, 999).unwrap();
+        let failed = work().is_err();
+        // What ends a life is called by drops here, which have nobody to tell.
+        assert_eq!(failed, !name.contains("Destroy"), "{name}");
+        assert_eq!(cuweave_sim::clear_faults().unwrap(), 0, "{name}");
+        assert_eq!(cuweave_sim::live().unwrap(), live, "{name}");
+    }
+}
+
+#[test]
 fn nothing_is_left_of_graphs_that_are_gone() {
     let _alone = alone();
     let context = Context::new();

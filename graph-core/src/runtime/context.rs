@@ -13,19 +13,17 @@ use super::error::{Error, Result, describe};
 /// [`CudaContext::new`] panics for the first.
 pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     driver::driver()?;
-    let no_device = |count| Error::NoDevice { ordinal, count };
-    if ordinal > i32::MAX as usize {
-        return Err(no_device(
-            CudaContext::device_count().map_or(0, |count| u32::try_from(count).unwrap_or(0)),
-        ));
+    // Asked first, so that a device that does not exist is no failed call, which tools would report.
+    let count = match CudaContext::device_count() {
+        Ok(count) => u32::try_from(count).unwrap_or(0),
+        Err(error) if error.0 as u32 == driver::NO_DEVICE => 0,
+        Err(error) => return Err(Error::from(Failure::of("cuInit", error))),
+    };
+    if u32::try_from(ordinal).is_ok_and(|ordinal| ordinal < count) {
+        CudaContext::new(ordinal).map_err(|error| Error::from(Failure::of("cuDevicePrimaryCtxRetain", error)))
+    } else {
+        Err(Error::NoDevice { ordinal, count })
     }
-    CudaContext::new(ordinal).map_err(|error| match error.0 as u32 {
-        driver::NO_DEVICE => no_device(0),
-        driver::INVALID_DEVICE => {
-            no_device(CudaContext::device_count().map_or(0, |count| u32::try_from(count).unwrap_or(0)))
-        }
-        _ => Error::from(Failure::of("cuDevicePrimaryCtxRetain", error)),
-    })
 }
 
 /// Makes the context current on this thread. An error that cudarc keeps from a drop before is told as such.

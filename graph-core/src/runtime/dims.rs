@@ -1,5 +1,6 @@
 //! Lengths and bounds: unsigned 64-bit arithmetic in which a fault is carried along, not raised.
 
+use crate::ir::{BufferId, DimId};
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
 /// Why an expression has no value.
@@ -100,6 +101,7 @@ operators! {
 #[derive(Debug, Default)]
 pub struct Dims {
     values: Vec<Dim>,
+    returned: Vec<(BufferId, DimId, DimId)>,
 }
 
 impl Dims {
@@ -109,8 +111,13 @@ impl Dims {
     }
 
     /// All of them.
-    pub(super) fn into_values(self) -> Vec<Dim> {
-        self.values
+    /// An output is declared with one length and allocated with another: they have to be the same.
+    pub fn returned(&mut self, buffer: BufferId, declared: DimId, actual: DimId) {
+        self.returned.push((buffer, declared, actual));
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Dim>, Vec<(BufferId, DimId, DimId)>) {
+        (self.values, self.returned)
     }
 }
 

@@ -174,6 +174,24 @@ pub enum Error {
         /// How many.
         to: u64,
     },
+    /// The temporaries do not fit into the budget.
+    #[error("{at}: {reason}")]
+    Budget {
+        /// The graph function.
+        at: Box<At>,
+        /// Why.
+        reason: String,
+    },
+    /// An output is declared with another length than it is allocated with.
+    #[error("{at} is returned with {declared} elements declared, and it has {actual}")]
+    ReturnedLength {
+        /// The output.
+        at: Box<At>,
+        /// As the signature says.
+        declared: u64,
+        /// As allocated.
+        actual: u64,
+    },
     /// A launch configuration that the device, or the kernel, does not take.
     #[error("{at}: {reason}")]
     Config {

@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::operation::What;
+use crate::ir::Program;
+use crate::operation::{Bounds, BudgetStep, Budgeted, What};
 
 use super::core::Core;
 
@@ -10,7 +11,7 @@ use super::core::Core;
 const POOL_STEP: u64 = 32 << 20;
 
 /// What a graph consists of and what it needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
     /// Launches of the user's kernels.
@@ -35,6 +36,54 @@ pub struct Report {
     pub planned_bytes: u64,
     /// What the device's graph pool will take from the system for it: it does so in steps of 32 MiB.
     pub reserved_bytes: u64,
+    /// How good the plan of the temporaries is: where the compiler places them, and there are some.
+    pub plan: Option<Plan>,
+    /// What the budget did to the order, where there is one.
+    pub budget: Option<Budgeted>,
+}
+
+/// How good a plan of the temporaries is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Bytes of the temporaries as planned.
+    pub planned: u64,
+    /// Bytes that the buffers of one set need, of which none is over before another begins: no plan gets below without
+    /// more order.
+    pub antichain: u64,
+    /// The names of that set.
+    pub antichain_buffers: Vec<String>,
+    /// Bytes that one statement needs at once: no order of the statements gets below.
+    pub floor: u64,
+    /// That statement, by name and line.
+    pub floor_statement: Option<(String, u32)>,
+    /// Whether the plan is provably as small as any under this order: `planned` is `antichain`.
+    pub optimal: bool,
+}
+
+impl Plan {
+    fn of(program: &Program, bounds: &Bounds) -> Plan {
+        let name = |id: u32| program.buffers[id as usize].name.to_string();
+        Plan {
+            planned: bounds.planned,
+            antichain: bounds.antichain,
+            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| name(id)).collect(),
+            floor: bounds.floor,
+            floor_statement: bounds.floor_statement.map(|id| {
+                let statement = &program.statements[id as usize];
+                (statement.name.to_string(), statement.line)
+            }),
+            optimal: bounds.optimal,
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { planned, antichain, floor, .. } = self;
+        write!(f, "temporaries: {planned} bytes planned, bound {antichain}, floor {floor}")?;
+        if self.optimal { write!(f, ": optimal") } else { Ok(()) }
+    }
 }
 
 impl Report {
@@ -57,6 +106,8 @@ impl Report {
             depth: operations.depth,
             planned_bytes: core.planned(),
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
+            plan: operations.bounds.as_ref().map(|bounds| Plan::of(core.program, bounds)),
+            budget: operations.budget.clone(),
         }
     }
 
@@ -79,6 +130,18 @@ impl fmt::Display for Report {
             "{} edges, {} before reduction; depth {}",
             self.edges, self.edges_before_reduction, self.depth
         )?;
-        write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)
+        write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)?;
+        if let Some(plan) = &self.plan {
+            write!(f, "\n{plan}")?;
+        }
+        let Some(budget) = &self.budget else { return Ok(()) };
+        let Budgeted { budget: bytes, edges, path_before, path_after, steps } = budget;
+        let (count, before, after) = (edges.len(), path_before, path_after);
+        write!(f, "\nbudget {bytes} bytes: {count} edges added, depth {before} before and {after} now")?;
+        for step in steps {
+            let BudgetStep { donor, receiver, saves, costs, .. } = step;
+            write!(f, "\n  `{receiver}` after `{donor}`: saves {saves} bytes, costs {costs}")?;
+        }
+        Ok(())
     }
 }

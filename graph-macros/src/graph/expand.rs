@@ -25,6 +25,8 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let buffers = expansion.buffer_names();
+    let literals = expansion.literals();
+    let returned = expansion.returned_elements();
     let unknown = &lowered.unknown;
     let table = table::program(&lowered.source.program, &lowered.elements);
     quote! {
@@ -38,6 +40,8 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             static __PROGRAM: __ir::Program = #table;
             #implementation
             #methods
+            #literals
+            #returned
         };
         #(const _: () = {
             // Where a buffer should stand: rustc says what the name is, or that it is none.
@@ -185,10 +189,10 @@ impl Argument {
                         (quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view")
                     }
                     (BufferMemory::Pinned, true, true) => {
-                        (quote!(&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view_mut")
+                        (quote!(::cuweave::__private::PinnedViewMut<'v, #element>), "view_mut")
                     }
                     (BufferMemory::Pinned, true, false) => (
-                        quote!(::core::option::Option<&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>>),
+                        quote!(::core::option::Option<::cuweave::__private::PinnedViewMut<'v, #element>>),
                         "view_mut",
                     ),
                 }
@@ -233,7 +237,7 @@ impl Expansion<'_> {
         let ctx = Ident::new("ctx", Span::mixed_site());
         quote_spanned! {name.span()=>
             #(#attributes)*
-            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type)]
+            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type, clippy::redundant_field_names)]
             #visibility fn #name<'a>(
                 #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
                 #(#parameters),*
@@ -333,6 +337,11 @@ impl Expansion<'_> {
         let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let list = Ident::new("dims", Span::mixed_site());
+        let returned = self
+            .lowered
+            .returned_lengths
+            .iter()
+            .map(|(buffer, declared, actual)| quote!(#list.returned(#buffer, #declared, #actual);));
         quote! {
             #chunks
             impl<'a> __private::GraphFn for #name::Args<'a> {
@@ -346,6 +355,7 @@ impl Expansion<'_> {
                     let Self { #(#scalars,)* .. } = self;
                     #(let #scalars = *#scalars;)*
                     #(#list.push(#dims);)*
+                    #(#returned)*
                 }
 
                 fn operands(&mut self, visitor: &mut __private::Visitor<'_>) {
@@ -395,7 +405,7 @@ impl Expansion<'_> {
         let statements = self.lowered.bodies.iter().enumerate().filter_map(|(id, body)| {
             let mentioned = match body {
                 Body::Launch { config, arguments, .. } => {
-                    mentions(config, &name)
+                    mentions(&config.tokens, &name)
                         || arguments.iter().any(|argument| match argument {
                             LaunchArgument::Scalar(tokens) => mentions(tokens, &name),
                             LaunchArgument::Buffer(_) => false,
@@ -462,6 +472,7 @@ impl Expansion<'_> {
                 });
                 // rustc points at the kernel where the number of arguments is wrong.
                 let call = quote_spanned!(*span=> <#kernel>::__launch(#(#arguments),*));
+                let config = &config.tokens;
                 Some(quote!(#evaluation.run(<#kernel>::__KERNEL, #config, #call)))
             }
         }
@@ -481,6 +492,38 @@ impl Expansion<'_> {
         let (kind, buffer) = (ident(kind), named(base(&program.buffers[access.buffer as usize].name)));
         let element = &self.lowered.elements[access.buffer as usize];
         quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+    }
+
+    /// An output has the elements that the signature says: rustc compares the types at its name.
+    fn returned_elements(&self) -> TokenStream {
+        let lowered = self.lowered;
+        let pairs =
+            lowered.source.program.outputs.iter().zip(&self.signature.returned).zip(&lowered.spans.outputs);
+        pairs
+            .map(|((&buffer, returned), &span)| {
+                let (declared, actual) = (&returned.element, &lowered.elements[buffer as usize]);
+                quote_spanned! {span=>
+                    const _: fn(::core::marker::PhantomData<#actual>) -> ::core::marker::PhantomData<#declared> =
+                        |element| element;
+                }
+            })
+            .collect()
+    }
+
+    /// The assertions that kernels take the literals of their configurations, each source place once.
+    fn literals(&self) -> TokenStream {
+        let mut seen = BTreeSet::new();
+        let mut assertions = TokenStream::new();
+        for body in &self.lowered.bodies {
+            let Body::Launch { kernel, config, .. } = body else { continue };
+            for literal in &config.literals {
+                let start = literal.span.start();
+                if seen.insert((start.line, start.column, literal.values.clone())) {
+                    assertions.extend(literal.assertion(kernel));
+                }
+            }
+        }
+        assertions
     }
 
     fn methods(&self) -> TokenStream {

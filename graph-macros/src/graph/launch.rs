@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Member};
@@ -19,15 +19,67 @@ const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
 /// The most dynamic shared memory of a block on any of them, with opt-in: 227 KiB (9.0, 10.0).
 const SHARED: i128 = 227 * 1024;
 
-/// Checks the literals of a configuration, and gives the tokens that compute it.
-pub fn configuration(expr: &Expr, integers: &BTreeSet<String>, report: &mut Report) -> TokenStream {
+/// A literal of a configuration, which the kernel's item says whether it takes: the name of the constant function that
+/// knows, its arguments, what it is in words.
+#[derive(Clone)]
+pub struct Literal {
+    pub admits: &'static str,
+    pub values: Vec<u32>,
+    pub what: String,
+    pub span: Span,
+}
+
+impl Literal {
+    fn of(expr: &Expr, admits: &'static str, what: &str) -> Option<Literal> {
+        let mut values = parts(expr)
+            .into_iter()
+            .map(|part| constant(part, &[]).and_then(|value| u32::try_from(value).ok()))
+            .collect::<Option<Vec<u32>>>()?;
+        values.resize(3, 1);
+        let [x, y, z] = values[..] else { return None };
+        Some(Literal { admits, values, what: format!("a {what} of {x} x {y} x {z}"), span: expr.span() })
+    }
+
+    /// The assertion that a kernel takes it. rustc evaluates it once the macros have found nothing.
+    pub fn assertion(&self, kernel: &TokenStream) -> TokenStream {
+        let Literal { admits, values, what, span } = self;
+        let admits = Ident::new(admits, Span::mixed_site());
+        let name = kernel.to_string().replace(' ', "");
+        let message = format!("CW306: `{name}` does not take {what}");
+        quote_spanned! {*span=>
+            const _: () = ::core::assert!(<#kernel>::#admits(#(#values),*), #message);
+        }
+    }
+}
+
+/// A configuration: the tokens that compute it, and its literals.
+pub struct Configuration {
+    pub tokens: TokenStream,
+    pub literals: Vec<Literal>,
+}
+
+/// Checks the literals of a configuration against every device.
+pub fn configuration(expr: &Expr, integers: &BTreeSet<String>, report: &mut Report) -> Configuration {
+    let mut literals = Vec::new();
+    let tokens = tokens(expr, integers, &mut literals, report);
+    Configuration { tokens, literals }
+}
+
+fn tokens(
+    expr: &Expr,
+    integers: &BTreeSet<String>,
+    literals: &mut Vec<Literal>,
+    report: &mut Report,
+) -> TokenStream {
     match expr {
-        Expr::Paren(inner) => configuration(&inner.expr, integers, report),
-        Expr::Group(inner) => configuration(&inner.expr, integers, report),
+        Expr::Paren(inner) => tokens(&inner.expr, integers, literals, report),
+        Expr::Group(inner) => tokens(&inner.expr, integers, literals, report),
         Expr::Tuple(tuple) if tuple.elems.len() == 2 => {
             let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
             extent(grid, "grid", &GRID, None, report);
             extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
+            literals.extend(Literal::of(grid, "__admits_grid", "grid"));
+            literals.extend(Literal::of(block, "__admits_block", "block"));
             let (grid, block) = (extent_tokens(grid, integers), extent_tokens(block, integers));
             quote_spanned!(expr.span()=> (#grid, #block))
         }
@@ -46,21 +98,33 @@ pub fn configuration(expr: &Expr, integers: &BTreeSet<String>, report: &mut Repo
                 let Member::Named(name) = &field.member else { continue };
                 if name == "grid_dim" {
                     extent(&field.expr, "grid", &GRID, None, report);
+                    literals.extend(Literal::of(&field.expr, "__admits_grid", "grid"));
                 } else if name == "block_dim" {
                     extent(&field.expr, "block", &BLOCK, Some(BLOCK_THREADS), report);
+                    literals.extend(Literal::of(&field.expr, "__admits_block", "block"));
                 } else if name == "shared_mem_bytes"
-                    && constant(&field.expr, &[]).is_some_and(|bytes| bytes > SHARED)
+                    && let Some(bytes) = constant(&field.expr, &[])
                 {
-                    refuse(
-                        &field.expr,
-                        &format!("a block has at most {SHARED} bytes of dynamic shared memory on any device"),
-                        report,
-                    );
+                    shared(&field.expr, bytes, literals, report);
                 }
             }
             quote!(#expr)
         }
         _ => quote!(#expr),
+    }
+}
+
+fn shared(expr: &Expr, bytes: i128, literals: &mut Vec<Literal>, report: &mut Report) {
+    if bytes > SHARED {
+        let message = format!("a block has at most {SHARED} bytes of dynamic shared memory on any device");
+        refuse(expr, &message, report);
+    } else if let Ok(value) = u32::try_from(bytes) {
+        literals.push(Literal {
+            admits: "__admits_shared",
+            values: vec![value],
+            what: format!("{value} bytes of dynamic shared memory"),
+            span: expr.span(),
+        });
     }
 }
 

@@ -14,6 +14,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Expr, Type};
 
+use super::launch::Configuration;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Substitute};
@@ -37,6 +38,8 @@ pub struct Lowered {
     pub argument_buffers: Vec<Option<BufferId>>,
     /// Where faults are.
     pub spans: Spans,
+    /// Outputs whose declared length is written otherwise than their own: the build compares the two.
+    pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
     /// Names that are no buffers, for rustc to speak of.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -45,7 +48,7 @@ pub struct Lowered {
 
 /// What evaluates a statement.
 pub enum Body {
-    Launch { kernel: TokenStream, span: Span, config: TokenStream, arguments: Vec<LaunchArgument> },
+    Launch { kernel: TokenStream, span: Span, config: Configuration, arguments: Vec<LaunchArgument> },
     Fill { value: TokenStream },
     Copy,
     Memory,
@@ -110,6 +113,7 @@ struct Lowering<'r> {
     scalars: BTreeSet<String>,
     /// Those that are integers: their arithmetic is done, and checked, in 64 bits.
     integers: BTreeSet<String>,
+    returned_lengths: Vec<(BufferId, DimId, DimId)>,
     /// An `#[after]` names what is not known.
     order_unknown: bool,
     /// Names that stand where a buffer should and are none; rustc says so.
@@ -157,6 +161,7 @@ pub fn lower(
         refused: false,
         scalars: BTreeSet::new(),
         integers: BTreeSet::new(),
+        returned_lengths: Vec::new(),
         order_unknown: false,
         unknown: Vec::new(),
     };
@@ -208,6 +213,7 @@ impl Lowering<'_> {
             bodies: self.bodies,
             argument_buffers,
             spans: self.spans,
+            returned_lengths: self.returned_lengths,
             unknown: self.unknown,
             faulty: false,
         }

@@ -72,6 +72,7 @@ impl lower::Lowered {
             ..program.clone()
         };
         self.bodies.clear();
+        self.returned_lengths.clear();
         self.faulty = true;
     }
 }

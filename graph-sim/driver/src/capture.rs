@@ -15,6 +15,21 @@ pub const ACTIVE: u32 = 1;
 /// A capture was broken by a call that it cannot hold.
 pub const INVALIDATED: u32 = 2;
 
+/// `CU_STREAM_CAPTURE_MODE_GLOBAL`: calls that a capture cannot hold are refused in every thread.
+const GLOBAL: u32 = 0;
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`: such calls are allowed.
+const RELAXED: u32 = 2;
+
+thread_local! {
+    /// The calling thread's mode, which says what captures forbid it.
+    static MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(GLOBAL) };
+}
+
+/// Gives the calling thread another capture mode; gives the one that it had.
+pub fn exchange_mode(mode: u32) -> u32 {
+    MODE.replace(mode)
+}
+
 /// A capture that is under way.
 pub struct Capture {
     /// Its number.
@@ -25,6 +40,10 @@ pub struct Capture {
     pub graph: u64,
     /// Whether the graph is the program's already.
     pub given: bool,
+    /// `CU_STREAM_CAPTURE_MODE_*`.
+    pub mode: u32,
+    /// The thread that began it.
+    pub thread: std::thread::ThreadId,
     /// Whether a call broke it.
     pub broken: bool,
     /// The streams in it, with the nodes that the next one depends on.
@@ -56,8 +75,26 @@ impl State {
         }
     }
 
+    /// Refuses a call that a capture cannot hold and that is not about a stream, such as `cuMemAlloc`, while the
+    /// calling thread captures, or any thread that forbids it to all; which breaks the capture.
+    pub fn not_while_capturing(&mut self) -> Result {
+        let (mode, thread) = (MODE.get(), std::thread::current().id());
+        let forbids = |capture: &&mut Capture| {
+            mode != RELAXED
+                && capture.mode != RELAXED
+                && (capture.thread == thread || (mode == GLOBAL && capture.mode == GLOBAL))
+        };
+        match self.captures.iter_mut().find(forbids) {
+            None => Ok(()),
+            Some(capture) => {
+                capture.broken = true;
+                Err(Status::STREAM_CAPTURE_UNSUPPORTED)
+            }
+        }
+    }
+
     /// Begins a capture, into a graph of the program or a new one.
-    pub fn begin_capture(&mut self, stream: u64, graph: Option<(u64, Dependencies)>) -> Result {
+    pub fn begin_capture(&mut self, stream: u64, mode: u32, graph: Option<(u64, Dependencies)>) -> Result {
         if matches!(stream, 0 | STREAM_LEGACY) {
             return Err(Status::STREAM_CAPTURE_UNSUPPORTED);
         }
@@ -76,7 +113,17 @@ impl State {
         };
         let id = self.id();
         let streams = BTreeMap::from([(stream, dependencies)]);
-        self.captures.push(Capture { id, origin: stream, graph, given, broken: false, streams });
+        let thread = std::thread::current().id();
+        self.captures.push(Capture {
+            id,
+            origin: stream,
+            graph,
+            given,
+            mode,
+            thread,
+            broken: false,
+            streams,
+        });
         Ok(())
     }
 
@@ -84,6 +131,9 @@ impl State {
     pub fn end_capture(&mut self, stream: u64) -> Result<u64> {
         let at = self.captures.iter().position(|capture| capture.streams.contains_key(&stream));
         let at = at.ok_or(Status::ILLEGAL_STATE)?;
+        if self.captures[at].mode != RELAXED && self.captures[at].thread != std::thread::current().id() {
+            return Err(Status::STREAM_CAPTURE_WRONG_THREAD);
+        }
         if self.captures[at].origin != stream {
             return Err(Status::STREAM_CAPTURE_UNMATCHED);
         }

@@ -14,6 +14,8 @@ pub struct Config {
     pub strict: bool,
     /// Whether a graph's allocations take the addresses of earlier ones.
     pub reuse: bool,
+    /// Whether reads of bytes that nothing wrote are errors.
+    pub initialised: bool,
     /// The most instructions that one thread may run.
     pub instructions: u64,
 }
@@ -21,7 +23,7 @@ pub struct Config {
 fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
     let Ok(text) = std::env::var(name) else { return default };
     parse(text.trim()).unwrap_or_else(|| {
-        eprintln!("cuweave-sim: `{name}={text}` is not understood and ignored");
+        crate::call::print(&format!("`{name}={text}` is not understood and ignored"));
         default
     })
 }
@@ -49,7 +51,8 @@ pub fn config() -> &'static Config {
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
         strict: variable("CUWEAVE_SIM_STRICT", false, flag),
         reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
-        instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 30, |text| text.parse().ok()),
+        initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),
+        instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
     })
 }
 

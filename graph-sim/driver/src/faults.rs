@@ -13,6 +13,14 @@ struct Fault {
 
 static FAULTS: Mutex<BTreeMap<String, Vec<Fault>>> = Mutex::new(BTreeMap::new());
 
+/// How often each function was called.
+static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
+
+/// How often each function was called, by name.
+pub fn calls() -> BTreeMap<&'static str, u64> {
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
 /// Makes the `nth` call (from 1) of `call` from now on fail with `status`.
 pub fn add(call: &str, nth: u64, status: Status) {
     let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -26,7 +34,8 @@ pub fn clear() -> usize {
 }
 
 /// Counts a call, and says the error that it is to give.
-pub fn strike(call: &str) -> Option<Status> {
+pub fn strike(call: &'static str) -> Option<Status> {
+    *CALLS.lock().unwrap_or_else(PoisonError::into_inner).entry(call).or_default() += 1;
     let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
     if faults.is_empty() {
         return None;

@@ -3,6 +3,7 @@
 use cuweave_core::ptx::{self, Function};
 
 use crate::config::config;
+use crate::interp::{Entry, GlobalVariable, Program};
 use crate::log;
 use crate::status::{Result, Status};
 
@@ -28,26 +29,23 @@ pub struct Kernel {
     pub waits_first: bool,
     /// Why it cannot be run, if it cannot.
     pub supported: std::result::Result<(), String>,
-}
-
-/// A variable of a file, in global or constant memory.
-pub struct Variable {
-    /// Its name.
-    pub name: String,
-    /// Its length.
-    pub bytes: u64,
-    /// What it begins with.
-    pub initial: Vec<u8>,
-    /// Addresses in it: where, of which variable, and plus what.
-    pub addresses: Vec<(usize, String, i64)>,
+    /// Its place in the program.
+    pub entry: usize,
 }
 
 /// A file.
 pub struct Image {
     /// Its kernels.
     pub kernels: Vec<Kernel>,
+    /// Its code, and its variables.
+    pub program: Program,
+}
+
+impl Image {
     /// Its variables.
-    pub variables: Vec<Variable>,
+    pub fn variables(&self) -> &[GlobalVariable] {
+        &self.program.variables
+    }
 }
 
 /// Major and minor.
@@ -89,7 +87,7 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
 pub fn read(bytes: &[u8]) -> Result<Image> {
     if bytes.starts_with(b"\x7fELF") || bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
         let what = "a cubin or fat binary: machine code cannot be simulated, give the driver PTX";
-        eprintln!("cuweave-sim: {what}");
+        crate::call::print(what);
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
     // The driver reads as far as the nul.
@@ -97,7 +95,7 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| log::say(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;
     let invalid = |what: String| {
-        eprintln!("cuweave-sim: PTX is refused: {what}");
+        crate::call::print(&format!("PTX is refused: {what}"));
         log::say(Status::INVALID_PTX, what)
     };
     if text.trim().is_empty() {
@@ -110,7 +108,7 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
         let what = format!(
             "PTX of version {major}.{minor} is too new for a driver of CUDA {driver_major}.{driver_minor}"
         );
-        eprintln!("cuweave-sim: {what}");
+        crate::call::print(&what);
         return Err(log::say(Status::UNSUPPORTED_PTX_VERSION, what));
     }
     if module.address_size != 64 {
@@ -124,8 +122,11 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
         let what = format!("PTX for `sm_{target}` does not run on a device of compute capability 9.0");
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
-    let kernels = module.entries().map(kernel).collect();
-    Ok(Image { kernels, variables: Vec::new() })
+    let program = Program::decode(&module);
+    let entries = program.entries.iter().enumerate();
+    let kernels =
+        entries.filter_map(|(at, entry)| Some(kernel(module.entry(&entry.name)?, entry, at))).collect();
+    Ok(Image { kernels, program })
 }
 
 /// Up to three numbers of a directive, the missing ones 1.
@@ -134,22 +135,21 @@ fn three(values: &[u32]) -> [u32; 3] {
     [at(0), at(1), at(2)]
 }
 
-fn kernel(entry: &Function) -> Kernel {
-    let (offsets, bytes) = entry.layout();
-    let sizes = entry.parameters.iter().map(|parameter| parameter.size() as usize);
-    let required_block = entry.performance(".reqntid").map(three);
-    let most = entry.performance(".maxntid").map(three).or(required_block);
+fn kernel(function: &Function, entry: &Entry, at: usize) -> Kernel {
+    let required_block = function.performance(".reqntid").map(three);
+    let most = function.performance(".maxntid").map(three).or(required_block);
     Kernel {
-        name: entry.name.to_owned(),
-        parameters: offsets.into_iter().map(|offset| offset as usize).zip(sizes).collect(),
-        parameter_bytes: bytes as usize,
+        name: entry.name.clone(),
+        parameters: entry.parameters.clone(),
+        parameter_bytes: entry.parameter_bytes,
         max_threads: most.map(|most| most.iter().fold(1u32, |all, &size| all.saturating_mul(size))),
         required_block,
-        required_cluster: entry.performance(".reqnctapercluster").map(three),
-        shared_bytes: 0,
-        local_bytes: 0,
-        waits_first: false,
-        supported: Ok(()),
+        required_cluster: function.performance(".reqnctapercluster").map(three),
+        shared_bytes: entry.shared_bytes,
+        local_bytes: entry.local_bytes,
+        waits_first: entry.waits_first,
+        supported: entry.supported.clone(),
+        entry: at,
     }
 }
 

@@ -1,7 +1,13 @@
 //! Kernel launches: what the driver checks before one, and the interpreter's run.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::config::config;
 use crate::image::Kernel;
+use crate::interp::{self, Fault, FaultKind, Options, Region};
 use crate::log;
+use crate::memory::{Allocation, Backing, Kind, Memory};
 use crate::op::{Launch, Touched};
 use crate::report::Report;
 use crate::state::State;
@@ -79,14 +85,150 @@ fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
 /// Who launches: a node's name, and what it calls the buffer at an address.
 pub type Node<'a> = (&'a str, &'a dyn Fn(u64) -> Option<String>);
 
+/// The memory that a kernel sees: all that its context may touch.
+struct View<'a> {
+    memory: &'a Memory,
+    device: usize,
+    peers: &'a BTreeSet<u64>,
+    /// What the kernel has asked for: only there can it have touched anything.
+    seen: Mutex<BTreeMap<u64, Arc<Backing>>>,
+}
+
+impl View<'_> {
+    /// Pinned and managed memory is everyone's, and so is what pools and graphs hold; other memory is that of its
+    /// device, and of contexts that were given access.
+    fn may_touch(&self, found: &Allocation) -> bool {
+        found.on_host()
+            || matches!(found.kind, Kind::Graph(_) | Kind::Pool(_))
+            || found.device == self.device
+            || self.peers.contains(&found.context)
+    }
+}
+
+impl interp::Memory for View<'_> {
+    fn region(&self, address: u64) -> Option<Region> {
+        let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
+        let backing = &found.backing;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.entry(found.base).or_insert_with(|| Arc::clone(backing));
+        Some(Region {
+            base: found.base,
+            size: found.size,
+            data: backing.data(),
+            shadow: backing.shadow(),
+            pages: backing.pages(),
+            written: backing.is_host(),
+            writable: found.kind != Kind::Constant,
+        })
+    }
+}
+
 /// Runs a kernel. For a node, what it touches is collected.
 pub fn run(
-    state: &mut State,
+    state: &State,
     launch: &Launch,
     context: u64,
     node: Option<Node>,
     touched: &mut Touched,
 ) -> std::result::Result<(), Report> {
-    let _ = (state, launch, context, node, touched);
-    Ok(())
+    let gone = |_| Report {
+        kind: "unloaded",
+        status: Status::INVALID_HANDLE,
+        nodes: node.iter().map(|node| node.0.to_owned()).collect(),
+        text: "the kernel's module was unloaded, or its context destroyed".to_owned(),
+    };
+    let function = state.function(launch.function).map_err(gone)?;
+    let module = state.module(function.module).map_err(gone)?;
+    let own = state.context(context).map_err(gone)?;
+    let image = Arc::clone(&function.image);
+    let addresses =
+        |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
+    let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
+    let view = View { memory: &state.memory, device: own.device, peers: &own.peers, seen: Mutex::default() };
+    let settings = config();
+    let (limit, initialised) = (settings.instructions, settings.initialised);
+    let options = Options { limit, seed: state.seed, initialised, ..Options::default() };
+    let work = interp::Launch {
+        program: &image.program,
+        entry: function.kernel().entry,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.shared,
+        parameters: &launch.parameters,
+        variables: &variables,
+    };
+    let outcome = interp::run(&work, &view, &options);
+    // Flags are taken off the shadow even where nobody wants them, so that the next node does not find them.
+    for (base, backing) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let ranges = backing.take_touched();
+        if node.is_some() {
+            touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
+        }
+    }
+    let who = match node {
+        Some((name, _)) => format!("node {name}"),
+        None => format!("a launch of `{}`", function.name()),
+    };
+    match outcome {
+        Err(fault) => Err(report_of(state, &fault, &who, node)),
+        Ok(stats) => {
+            let strict = config().strict;
+            let mut conflicts = stats.conflicts.iter().map(|fault| {
+                let mut report = report_of(state, fault, &who, node);
+                report.status = if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
+                report
+            });
+            let first = conflicts.by_ref().next();
+            conflicts.for_each(Report::file);
+            match first {
+                Some(report) if strict => Err(report),
+                first => {
+                    first.into_iter().for_each(Report::file);
+                    Ok(())
+                }
+            }
+        }
+    }
+}
+
+/// A fault in the terms of the driver.
+fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Report {
+    let (kind, status) = match fault.kind {
+        FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
+        FaultKind::Misaligned => ("misaligned-address", Status::MISALIGNED_ADDRESS),
+        FaultKind::Uninitialised => ("uninitialised-read", Status::LAUNCH_FAILED),
+        FaultKind::Limit => ("instruction-limit", Status::LAUNCH_TIMEOUT),
+        FaultKind::Barrier => ("barrier", Status::LAUNCH_FAILED),
+        FaultKind::Trap if fault.message.contains("assert") => ("assert", Status::ASSERT),
+        FaultKind::Trap => ("trap", Status::LAUNCH_FAILED),
+        FaultKind::Stack => ("stack", Status::HARDWARE_STACK_ERROR),
+        FaultKind::Shared => ("shared-memory", Status::LAUNCH_OUT_OF_RESOURCES),
+        FaultKind::Code => ("code", Status::INVALID_PC),
+        FaultKind::Unsupported => ("not-simulated", Status::NOT_SUPPORTED),
+        FaultKind::Conflict => ("conflict", Status::LAUNCH_FAILED),
+    };
+    let mut text = format!("{who}: {fault}");
+    if fault.address != 0 && fault.kind != FaultKind::Conflict {
+        let buffer = node.and_then(|node| node.1(fault.address));
+        let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));
+        text.push_str(&format!("; address {:#x} is in {place}", fault.address));
+    }
+    if fault.kind == FaultKind::Limit {
+        text.push_str("; help: `CUWEAVE_SIM_INSTRUCTIONS` sets the limit");
+    }
+    Report { kind, status, nodes: node.iter().map(|node| node.0.to_owned()).collect(), text }
+}
+
+/// What is at an address, or next to it.
+fn describe(memory: &Memory, address: u64) -> String {
+    if let Some(found) = memory.find(address) {
+        return found.describe();
+    }
+    let before = memory.iter().take_while(|found| found.base <= address).last();
+    match before.filter(|found| address - found.end() < 1 << 20) {
+        Some(found) => {
+            format!("no allocation, {} bytes after the end of {}", address - found.end(), found.describe())
+        }
+        None => "no allocation".to_owned(),
+    }
 }

@@ -41,7 +41,9 @@ pub fn say(status: Status, text: impl Into<String>) -> Status {
         let mut text = line.clone().into_bytes();
         text.push(0);
         // SAFETY: the program registered this function for being called so.
-        unsafe { callback(data as *mut c_void, 0, text.as_mut_ptr().cast(), text.len() - 1) };
+        crate::call::outside(|| unsafe {
+            callback(data as *mut c_void, 0, text.as_mut_ptr().cast(), text.len() - 1)
+        });
     }
     status
 }

@@ -71,8 +71,9 @@ impl State {
         let device = self.context(context)?.device;
         let mut variables = BTreeMap::new();
         let mut failed = None;
-        for variable in &image.variables {
-            match self.memory.allocate(variable.bytes.max(1), Kind::Variable, device, context) {
+        for variable in image.variables().iter().filter(|variable| !variable.external) {
+            let kind = if variable.constant { Kind::Constant } else { Kind::Variable };
+            match self.memory.allocate(variable.bytes.max(1), kind, device, context) {
                 Ok(address) => drop(variables.insert(variable.name.clone(), (address, variable.bytes))),
                 Err(status) => failed = Some(status),
             }
@@ -81,14 +82,13 @@ impl State {
             variables.values().for_each(|&(address, _)| drop(self.memory.free(address)));
             return Err(status);
         }
-        for variable in &image.variables {
+        for variable in image.variables().iter().filter(|variable| !variable.external) {
             let (address, bytes) = variables[&variable.name];
             let mut initial = variable.initial.clone();
             for (offset, name, addend) in &variable.addresses {
                 let value = variables.get(name).map_or(0, |variable| variable.0.wrapping_add_signed(*addend));
-                if let Some(place) = initial.get_mut(*offset..*offset + 8) {
-                    place.copy_from_slice(&value.to_le_bytes());
-                }
+                let room = initial.get_mut(*offset..).unwrap_or_default();
+                room.iter_mut().zip(value.to_le_bytes()).for_each(|(byte, value)| *byte = value);
             }
             if let Ok(place) = self.memory.resolve_device(address, bytes) {
                 copy(&place, &Place::Host(initial.as_ptr() as u64), bytes.min(initial.len() as u64));
@@ -135,7 +135,7 @@ impl State {
             module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::NOT_FOUND)?;
         if let Err(why) = &module.image.kernels[at].supported {
             let what = format!("kernel `{name}` cannot be simulated: {why}");
-            eprintln!("cuweave-sim: {what}");
+            crate::call::print(&what);
             return Err(log::say(Status::NOT_SUPPORTED, what));
         }
         Ok(module.functions[at])

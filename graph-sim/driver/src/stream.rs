@@ -20,7 +20,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     }
     match op {
         Op::Kernel(launch) => {
-            if let Err(report) = kernel::run(&mut state, launch, context, None, &mut Touched::new()) {
+            if let Err(report) = kernel::run(&state, launch, context, None, &mut Touched::new()) {
                 state.break_context(context, report.status);
                 drop(state);
                 report.file();

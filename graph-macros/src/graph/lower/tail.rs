@@ -27,7 +27,7 @@ impl Lowering<'_> {
             );
             return;
         }
-        for name in names {
+        for (name, returned) in names.into_iter().zip(&signature.returned) {
             let view = match self.view(name) {
                 Ok(view) => view,
                 Err(Reported) => continue,
@@ -47,6 +47,12 @@ impl Lowering<'_> {
                 );
                 let _ = self.refuse(name, &message, "`copy` it into an allocation and return that");
                 continue;
+            }
+            let declared = self.bound(&returned.len);
+            let declared = self.dim(declared);
+            let len = self.buffers[view.buffer as usize].len;
+            if declared != len {
+                self.returned_lengths.push((view.buffer, declared, len));
             }
             self.outputs.push(view.buffer);
             self.spans.outputs.push(name.span());

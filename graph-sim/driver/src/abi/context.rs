@@ -54,7 +54,7 @@ fn clear(state: &mut crate::state::State, context: u64) {
 }
 
 driver_calls! {
-    Query fn cuInit(flags: c_uint) {
+    Basic fn cuInit(flags: c_uint) {
         if flags != 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -202,7 +202,7 @@ driver_calls! {
         Ok(())
     }
 
-    Query fn cuCtxSetCurrent(ctx: CUcontext) {
+    Basic fn cuCtxSetCurrent(ctx: CUcontext) {
         let state = state();
         if !state.initialised {
             return Err(Status::NOT_INITIALIZED);
@@ -214,7 +214,7 @@ driver_calls! {
         Ok(())
     }
 
-    Query fn cuCtxGetCurrent(pctx: *mut CUcontext) {
+    Basic fn cuCtxGetCurrent(pctx: *mut CUcontext) {
         if !state().initialised {
             return Err(Status::NOT_INITIALIZED);
         }
@@ -262,13 +262,8 @@ driver_calls! {
     Call fn cuCtxSynchronize() {
         let mut state = state();
         let current = state.current()?;
-        match state.captures.iter_mut().next() {
-            None => state.context(current).map(drop),
-            Some(capture) => {
-                capture.broken = true;
-                Err(Status::STREAM_CAPTURE_UNSUPPORTED)
-            }
-        }
+        state.not_while_capturing()?;
+        state.context(current).map(drop)
     }
 
     Call fn cuCtxSynchronize_v2(ctx: CUcontext) {

@@ -22,6 +22,7 @@ fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
     let mut state = state();
     let context = state.current()?;
     let device = state.current_device()?;
+    state.not_while_capturing()?;
     put(place, state.memory.allocate(bytes as u64, kind, device, context)?)
 }
 
@@ -32,6 +33,7 @@ fn allocate_host(place: *mut *mut c_void, bytes: usize, kind: Kind) -> Result {
     let mut state = state();
     let context = state.current()?;
     let device = state.current_device()?;
+    state.not_while_capturing()?;
     put(place, state.memory.allocate_host(bytes as u64, kind, device, context)? as *mut c_void)
 }
 
@@ -101,6 +103,7 @@ driver_calls! {
         }
         let mut state = state();
         state.current()?;
+        state.not_while_capturing()?;
         match state.memory.at(dptr).map(|found| found.kind) {
             Some(Kind::Managed) => state.memory.free(dptr).map(drop),
             _ => stream::free(&mut state, dptr),

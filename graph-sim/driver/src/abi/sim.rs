@@ -75,7 +75,7 @@ fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameNode(node: CUgraphNode, name: Text, file: Text, line: c_uint) -> u32 {
-    enter("cuweaveSimNameNode", false, Kind::Query, || {
+    enter("cuweaveSimNameNode", false, Kind::Basic, || {
         let note = note(name, file, line)?;
         state().nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?.note = Some(note);
         Ok(())
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn cuweaveSimNameNode(node: CUgraphNode, name: Text, file:
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimBuffer) -> u32 {
-    enter("cuweaveSimAddBuffer", false, Kind::Query, || {
+    enter("cuweaveSimAddBuffer", false, Kind::Basic, || {
         let buffer = take(buffer)?;
         let users = take_all(buffer.users, buffer.count)?;
         let note = note(buffer.name, buffer.file, buffer.line)?;
@@ -104,12 +104,12 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimNameMemory(address: CUdeviceptr, name: Text) -> u32 {
-    enter("cuweaveSimNameMemory", false, Kind::Query, || state().memory.name(address, name.read()?))
+    enter("cuweaveSimNameMemory", false, Kind::Basic, || state().memory.name(address, name.read()?))
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
-    enter("cuweaveSimSeed", false, Kind::Query, || {
+    enter("cuweaveSimSeed", false, Kind::Basic, || {
         state().seed = seed;
         Ok(())
     })
@@ -117,7 +117,7 @@ pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> u32 {
-    enter("cuweaveSimFail", false, Kind::Query, || {
+    enter("cuweaveSimFail", false, Kind::Basic, || {
         let call = call.read()?;
         let known = crate::call::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
         if !known || error == 0 {
@@ -134,12 +134,29 @@ pub extern "C" fn cuweaveSimClearFaults() -> u64 {
     faults::clear() as u64
 }
 
+/// Gives each function that was called and how often through a function, one after the other.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimCalls(
+    hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
+    data: *mut u8,
+) -> u32 {
+    enter("cuweaveSimCalls", false, Kind::Basic, || {
+        let hear = hear.ok_or(Status::INVALID_VALUE)?;
+        for (name, count) in faults::calls().into_iter().filter(|call| !call.0.starts_with("cuweave")) {
+            let name = Text { start: name.as_ptr().cast(), bytes: name.len() };
+            // SAFETY: the caller gave the function for being called so; the text lives until it returns.
+            unsafe { hear(data, name, count) };
+        }
+        Ok(())
+    })
+}
+
 /// What lives: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
-    enter("cuweaveSimLive", false, Kind::Query, || {
+    enter("cuweaveSimLive", false, Kind::Basic, || {
         let state = state();
-        let kept = |kind| kind != memory::Kind::Variable;
+        let kept = |kind| !matches!(kind, memory::Kind::Variable | memory::Kind::Constant);
         let allocations = state.memory.iter().filter(|found| kept(found.kind)).count();
         let bytes: u64 = state.memory.iter().filter(|found| kept(found.kind)).map(|found| found.size).sum();
         let (graphs, nodes, execs) = (state.graphs.len(), state.nodes.len(), state.execs.len());
@@ -156,7 +173,7 @@ pub unsafe extern "C" fn cuweaveSimReports(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, c_uint, Text, Text)>,
     data: *mut u8,
 ) -> u32 {
-    enter("cuweaveSimReports", false, Kind::Query, || {
+    enter("cuweaveSimReports", false, Kind::Basic, || {
         let hear = hear.ok_or(Status::INVALID_VALUE)?;
         for report in report::reports(forget != 0) {
             let nodes = report.nodes.join("\n");

@@ -6,7 +6,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::time::Instant;
 
 use crate::call::{driver_calls, offer, put, take_all};
-use crate::capture::{ACTIVE, NONE};
+use crate::capture::{ACTIVE, NONE, exchange_mode};
 use crate::graph::edit::full;
 use crate::op::Op;
 use crate::state::{Event, State, Stream, state};
@@ -150,9 +150,13 @@ driver_calls! {
         let mut state = state();
         state.stream_context(stream)?;
         let entry = state.events.get(event).ok_or(Status::INVALID_HANDLE)?;
-        let captured = entry.captured.clone();
+        let (captured, recorded) = (entry.captured.clone(), entry.recorded.is_some());
         if flags & 1 != 0 && state.capture_of(stream).is_some() {
             return state.capture(stream, &Op::Wait(event)).map(drop);
+        }
+        if !recorded && captured.is_none() {
+            // An event that was never recorded is nothing to wait for.
+            return Ok(());
         }
         // Work is done as it is enqueued: there is nothing left to wait for.
         state.capture_wait(stream, captured).map(drop)
@@ -263,21 +267,18 @@ driver_calls! {
     }
 
     Call fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) {
-        thread_local! {
-            static MODE: std::cell::Cell<c_uint> = const { std::cell::Cell::new(0) };
-        }
         let wanted = crate::call::take(mode)?;
         if wanted > 2 {
             return Err(Status::INVALID_VALUE);
         }
-        put(mode, MODE.replace(wanted))
+        put(mode, exchange_mode(wanted))
     }
 
     Call fn cuStreamBeginCapture_v2(stream: CUstream, mode: c_uint) {
         if mode > 2 {
             return Err(Status::INVALID_VALUE);
         }
-        state().begin_capture(stream, None)
+        state().begin_capture(stream, mode, None)
     }
 
     Call fn cuStreamBeginCaptureToGraph(stream: CUstream, graph: CUgraph, nodes: *const CUgraphNode, data: *const CUgraphEdgeData, count: usize, mode: c_uint) {
@@ -291,7 +292,7 @@ driver_calls! {
                 return Err(Status::INVALID_VALUE);
             }
         }
-        state.begin_capture(stream, Some((graph, full(&nodes))))
+        state.begin_capture(stream, mode, Some((graph, full(&nodes))))
     }
 
     Call fn cuStreamEndCapture(stream: CUstream, graph: *mut CUgraph) {

@@ -72,6 +72,14 @@ pub struct Shape {
 }
 
 impl Shape {
+    /// A shape of complete edges, for tests.
+    #[cfg(test)]
+    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
+        let (full, precedence) = (predecessors.clone(), OnceLock::new());
+        let (index, children) = (BTreeMap::new(), BTreeMap::new());
+        Shape { predecessors, full, precedence, index, children, buffers }
+    }
+
     /// Which nodes precede which.
     pub fn precedence(&self) -> &Precedence {
         self.precedence.get_or_init(|| {

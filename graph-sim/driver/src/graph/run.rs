@@ -98,7 +98,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
 
 fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
     let names = |at: usize| run.names[at].clone();
-    let arenas = arenas(&state, &run.shape);
+    let arenas = arenas(&state, run);
     let checked = run.nodes.len() <= CHECKED;
     if !checked {
         call::say_once(format!("graphs of more than {CHECKED} nodes are not checked for races"));
@@ -155,7 +155,7 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
             Op::Kernel(launch) => {
                 let buffer_at =
                     |address| checker.buffer_at(at, address).or_else(|| run.outside_life(address));
-                kernel::run(&mut state, launch, run.context, Some((&run.names[at], &buffer_at)), &mut touched)
+                kernel::run(&state, launch, run.context, Some((&run.names[at], &buffer_at)), &mut touched)
             }
         };
         if checked {
@@ -181,13 +181,23 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
     Ok(())
 }
 
-/// The allocations that hold planned buffers.
-fn arenas(state: &State, shape: &Shape) -> Vec<(u64, u64)> {
-    let planned = shape.buffers.iter().map(|buffer| &buffer.0).filter(|buffer| buffer.planned);
-    let mut arenas: Vec<_> = planned
-        .filter_map(|buffer| state.memory.find(buffer.address))
-        .map(|found| (found.base, found.end()))
-        .collect();
+/// The allocations that hold planned buffers: live ones, and the graph's own.
+fn arenas(state: &State, run: &Run) -> Vec<(u64, u64)> {
+    let own = run.nodes.iter().filter_map(|node| match node.op {
+        Op::Alloc { address, bytes, .. } => Some((address, address + bytes)),
+        _ => None,
+    });
+    let mut own: Vec<(u64, u64)> = own.collect();
+    own.sort_unstable();
+    let holder = |address: u64| match state.memory.find(address) {
+        Some(found) => Some((found.base, found.end())),
+        None => {
+            let at = own.partition_point(|range| range.0 <= address).checked_sub(1)?;
+            own.get(at).copied().filter(|range| address < range.1)
+        }
+    };
+    let planned = run.shape.buffers.iter().map(|buffer| &buffer.0).filter(|buffer| buffer.planned);
+    let mut arenas: Vec<_> = planned.filter_map(|buffer| holder(buffer.address)).collect();
     arenas.sort_unstable();
     arenas.dedup();
     arenas

@@ -7,19 +7,8 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::interp::{ATOMIC, INITIALISED, PAGE, READ, WRITTEN};
 use crate::status::{Result, Status};
-
-/// The byte was written since its allocation began.
-pub const INITIALISED: u8 = 1;
-/// The running node has read the byte.
-pub const READ: u8 = 2;
-/// The running node has written the byte.
-pub const WRITTEN: u8 = 4;
-/// The running node has updated the byte atomically.
-pub const ATOMIC: u8 = 8;
-
-/// Bytes a page.
-pub const PAGE: u64 = 4096;
 
 /// Zeroed memory of the process; large pieces cost nothing until they are touched.
 struct Block {
@@ -120,6 +109,7 @@ impl Backing {
     }
 
     /// Whether a byte was written.
+    #[cfg(test)]
     pub fn is_written(&self, offset: u64) -> bool {
         self.host || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
     }

@@ -71,11 +71,17 @@ fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) {
 
 /// Fills `count` elements of 1, 2 or 4 bytes.
 pub fn fill(to: &Place, value: u32, element: u64, count: u64) {
-    let pattern = value.to_le_bytes();
-    let start = to.pointer();
-    for at in 0..(count * element) as usize {
-        // SAFETY: checked against the allocation's size by the caller.
-        unsafe { start.add(at).write(pattern[at % element as usize]) };
+    let (start, bytes) = (to.pointer(), (count * element) as usize);
+    let pattern = &value.to_le_bytes()[..element as usize];
+    if bytes == 0 {
+        return;
+    }
+    // SAFETY: the range was checked against the allocation's size by the caller.
+    let target = unsafe { std::slice::from_raw_parts_mut(start, bytes) };
+    if pattern.iter().all(|&byte| byte == pattern[0]) {
+        target.fill(pattern[0]);
+    } else {
+        target.chunks_exact_mut(pattern.len()).for_each(|chunk| chunk.copy_from_slice(pattern));
     }
     if let Place::Device(backing, offset) = to {
         backing.mark(*offset, count * element, true);

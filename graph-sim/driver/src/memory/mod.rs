@@ -11,7 +11,8 @@ mod copy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use backing::{ATOMIC, Backing, INITIALISED, PAGE, READ, WRITTEN};
+pub use crate::interp::{ATOMIC, READ, WRITTEN};
+pub use backing::Backing;
 pub use copy::{Box3, Place, copy, fill};
 
 use crate::status::{Result, Status};
@@ -38,6 +39,8 @@ pub enum Kind {
     Graph(u64),
     /// A module's variable.
     Variable,
+    /// A module's variable in constant memory.
+    Constant,
     /// Pinned host memory that the driver allocated.
     Pinned,
     /// Host memory of the program that it registered.

@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 /// Instructions of a warp before the next warp's turn.
 const WARP_TURN: u64 = 2_000;
 /// Instructions of warps before another block's turn.
-const BLOCK_TURN: u64 = 200_000;
+const BLOCK_TURN: u64 = 20_000;
 
 /// How a turn ended.
 pub enum Turn {

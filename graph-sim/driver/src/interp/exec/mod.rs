@@ -2,6 +2,7 @@
 
 mod access;
 mod block;
+mod call;
 mod matrix;
 mod print;
 mod staging;
@@ -18,8 +19,12 @@ use std::sync::{Mutex, PoisonError};
 
 /// The most shared memory of a block, static and dynamic.
 const MAX_SHARED: u64 = 227 << 10;
-/// Blocks that one host thread has begun and not ended, at most: those of an H200, by a good margin.
-const OPEN: usize = 4096;
+/// Blocks that one host thread has begun and not ended, at most: as many as an H200 holds at once, if they are small.
+const OPEN: u64 = 4224;
+/// The same for large ones: four a multiprocessor.
+const OPEN_LARGE: u64 = 528;
+/// Bytes that blocks begun by one host thread may take, beyond those.
+const OPEN_BYTES: u64 = 1 << 30;
 /// Threads below which one host thread does it all.
 const SMALL: u64 = 2048;
 
@@ -151,8 +156,7 @@ pub(crate) fn mix(seed: u64) -> u64 {
 }
 
 fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
-    let function =
-        launch.program.entries.get(launch.entry).map_or_else(String::new, |entry| entry.name.clone());
+    let function = launch.program.entries.get(launch.entry).map_or("", |entry| &entry.name).into();
     Fault {
         kind,
         function,
@@ -247,32 +251,42 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
         });
     }
     let mut stats = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    stats.conflicts.sort_by(|a, b| (a.line, a.block, a.thread).cmp(&(b.line, b.block, b.thread)));
+    stats.conflicts.sort_by_key(|a| (a.line, a.block, a.thread));
     stats.conflicts.dedup_by(|a, b| a.line == b.line);
     Ok(stats)
 }
 
-/// Blocks until there are none left. A block that does not end in its time is put behind the others, and a further one
-/// begins: blocks may wait for each other.
+/// Blocks until there are none left. Blocks may wait for each other, so all that have begun take turns; and when each had
+/// a turn and none ended, as many further ones begin.
 fn work(mut worker: Worker, next: &AtomicU64, order: &Order) -> Result<Stats, Fault> {
+    let program = worker.launch.program;
+    let slots = program.functions[program.entries[worker.launch.entry].function].slots;
+    let block_bytes = u64::from(worker.shared) + volume(worker.launch.block) * u64::from(slots) * 8;
+    let most = (OPEN_BYTES / block_bytes.max(1)).clamp(OPEN_LARGE, OPEN) as usize;
     let mut open: VecDeque<Block> = VecDeque::new();
-    let mut more = true;
-    loop {
-        if worker.ended.load(Ordering::Relaxed) {
-            break;
-        }
-        if more && open.len() < OPEN {
+    let (mut more, mut wanted, mut turns) = (true, 1, 0);
+    while !worker.ended.load(Ordering::Relaxed) {
+        while more && open.len() < wanted {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number < order.count {
-                open.push_front(Block::new(&worker, order.at(number)));
+                open.push_back(Block::new(&worker, order.at(number)));
             } else {
                 more = false;
             }
         }
         let Some(mut block) = open.pop_front() else { break };
         match block.run(&mut worker)? {
-            Turn::Ended => {}
-            Turn::Over => open.push_back(block),
+            Turn::Ended => turns = 0,
+            Turn::Over => {
+                open.push_back(block);
+                turns += 1;
+            }
+        }
+        if turns > open.len() {
+            turns = 0;
+            wanted = (2 * wanted).min(most);
+        } else if open.is_empty() {
+            wanted = 1;
         }
     }
     Ok(Stats { instructions: worker.instructions, conflicts: worker.conflicts })

@@ -4,9 +4,9 @@
 //! the last writer is kept and the readers since: a writer before that one was ordered before it, or was reported
 //! already. So a conflict of two nodes that no path orders is found in whichever order they ran.
 //!
-//! Buffers that the program told us about are checked on top: a node may touch, inside an allocation that holds
-//! planned buffers, only buffers of which it is a user; and what it reads of a buffer no other buffer's user may
-//! have written in between.
+//! Buffers that the program told us about are checked on top, see [`plan`].
+
+mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +26,8 @@ struct Cell {
     writer: Option<(usize, u8)>,
     /// The nodes that read since.
     readers: Vec<usize>,
+    /// Whether a planned buffer's life began here since that writer wrote.
+    fresh: bool,
 }
 
 /// The checks of one launch.
@@ -60,21 +62,8 @@ impl<'a> Checker<'a> {
             uses,
             begun: vec![false; shape.buffers.len()],
             arenas,
-            reports: Vec::new(),
+            reports: plan::overlaps(shape, names),
         }
-    }
-
-    /// The planned buffers whose life begins with a node that is about to run.
-    pub fn begins(&mut self, node: usize) -> Vec<(u64, u64)> {
-        let mut born = Vec::new();
-        for &at in self.uses.get(&node).map_or(&[][..], |uses| uses) {
-            let buffer = &self.shape.buffers[at].0;
-            if buffer.planned && !self.begun[at] {
-                self.begun[at] = true;
-                born.push((buffer.address, buffer.bytes));
-            }
-        }
-        born
     }
 
     /// The name of the buffer that a node finds at an address.
@@ -150,13 +139,22 @@ impl<'a> Checker<'a> {
             match flags {
                 READ if cell.readers.contains(&node) => {}
                 READ => cell.readers.push(node),
-                LIFE => *cell = Cell { end: cell.end, life: Some(node), writer: None, readers: Vec::new() },
+                LIFE => {
+                    *cell = Cell {
+                        end: cell.end,
+                        life: Some(node),
+                        writer: None,
+                        readers: Vec::new(),
+                        fresh: false,
+                    }
+                }
                 _ => {
                     // Atomics among each other are left unordered: the readers before them stay of interest.
                     if flags != ATOMIC || cell.writer.is_none_or(|writer| writer.1 != ATOMIC) {
                         cell.readers.clear();
                     }
                     cell.writer = Some((node, flags));
+                    cell.fresh = false;
                 }
             }
         }
@@ -164,7 +162,7 @@ impl<'a> Checker<'a> {
             gaps.push((at, end));
         }
         for (from, end) in gaps {
-            let mut cell = Cell { end, life: None, writer: None, readers: Vec::new() };
+            let mut cell = Cell { end, life: None, writer: None, readers: Vec::new(), fresh: false };
             match flags {
                 READ => cell.readers.push(node),
                 LIFE => cell.life = Some(node),
@@ -229,60 +227,106 @@ impl<'a> Checker<'a> {
         };
         self.reports.push(Report { kind, status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
     }
+}
 
-    fn check_buffers(&mut self, node: usize, start: u64, end: u64, flags: u8, place: &dyn Fn(u64) -> String) {
-        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else {
-            return;
-        };
-        let uses = self.uses.get(&node).map_or(&[][..], |uses| uses);
-        let mut covered: Vec<(u64, u64, usize)> = uses
-            .iter()
-            .map(|&at| (&self.shape.buffers[at].0, at))
-            .map(|(buffer, at)| (buffer.address.max(start), (buffer.address + buffer.bytes).min(end), at))
-            .filter(|range| range.0 < range.1)
-            .collect();
-        covered.sort_unstable();
-        let mut at = start;
-        for &(from, to, _) in &covered {
-            if at < from {
-                break;
-            }
-            at = at.max(to);
-        }
-        let name = (self.names)(node);
-        if at < end && self.reported.insert((node, usize::MAX - arena as usize)) {
-            let whose = match self.buffer_at(node, at) {
-                Some(buffer) => format!("buffer {buffer}, of which it is no user"),
-                None => format!("{}, where it has no buffer", place(at)),
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::schedule::{self, Random};
+    use proptest::prelude::*;
+
+    /// What a node does: a range of 16 bytes, and how.
+    type Access = (u64, u64, u8);
+
+    fn access() -> impl Strategy<Value = Access> {
+        let kind = prop_oneof![Just(READ), Just(WRITTEN), Just(ATOMIC), Just(READ | WRITTEN)];
+        (0u64..16, 1u64..8, kind).prop_map(|(start, bytes, kind)| (start, (start + bytes).min(16), kind))
+    }
+
+    /// A graph: for each node its predecessors among those before it, and its accesses.
+    fn program() -> impl Strategy<Value = Vec<(Vec<usize>, Vec<Access>)>> {
+        let node = (
+            proptest::collection::vec(any::<proptest::sample::Index>(), 0..3),
+            proptest::collection::vec(access(), 0..4),
+        );
+        proptest::collection::vec(node, 1..10).prop_map(|nodes| {
+            let before = |at: usize, picks: Vec<proptest::sample::Index>| {
+                let mut before: Vec<usize> =
+                    if at == 0 { Vec::new() } else { picks.into_iter().map(|pick| pick.index(at)).collect() };
+                before.sort_unstable();
+                before.dedup();
+                before
             };
-            let does = access_word(flags);
-            let text = format!("node {name} {does} address {at:#x}, in {whose}");
-            let nodes = vec![name.clone()];
-            self.reports.push(Report { kind: "not-a-user", status: Status::LAUNCH_FAILED, nodes, text });
-        }
-        if flags & (READ | ATOMIC) == 0 {
-            return;
-        }
-        for (from, to, buffer) in covered {
-            let (buffer, users) = &self.shape.buffers[buffer];
-            if !buffer.planned {
-                continue;
+            nodes
+                .into_iter()
+                .enumerate()
+                .map(|(at, (picks, accesses))| (before(at, picks), accesses))
+                .collect()
+        })
+    }
+
+    /// Whether two nodes that no path orders touch the same bytes, one of them writing.
+    fn conflict(a: &[Access], b: &[Access]) -> bool {
+        a.iter().any(|&(start, end, how)| {
+            b.iter().any(|&(from, to, too)| {
+                let overlap = start.max(from) < end.min(to);
+                overlap && (how | too) & (WRITTEN | ATOMIC) != 0 && !(how == ATOMIC && too == ATOMIC)
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn races_are_found_under_every_schedule(program in program(), seed in any::<u64>()) {
+            let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
+            let shape = Shape::of(predecessors.clone(), Vec::new());
+            let mut racy = BTreeSet::new();
+            for a in 0..program.len() {
+                for b in a + 1..program.len() {
+                    if !shape.precedence().before(a, b) && conflict(&program[a].1, &program[b].1) {
+                        racy.insert((a, b));
+                    }
+                }
             }
-            let before = self.cells.range(..=from).next_back().filter(|(_, cell)| cell.end > from);
-            let inside = self.cells.range(from + 1..to);
-            let stranger = before.into_iter().chain(inside).find_map(|(_, cell)| {
-                cell.writer.map(|writer| writer.0).filter(|writer| *writer != node && !users.contains(writer))
-            });
-            let Some(stranger) = stranger else { continue };
-            if self.reported.insert((stranger.min(node), stranger.max(node))) {
-                let (other, what) = ((self.names)(stranger), buffer.note.describe());
-                let text = format!(
-                    "node {name} reads buffer {what} at {from:#x}, where node {other} wrote while the buffer was \
-                     in use: two live buffers share these bytes"
-                );
-                let nodes = vec![other, name.clone()];
-                self.reports.push(Report { kind: "overwritten", status: Status::LAUNCH_FAILED, nodes, text });
+            let names = |node: usize| node.to_string();
+            let mut checker = Checker::new(&shape, &names, Vec::new());
+            for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
+                checker.touched(node, &program[node].1, &|_| String::new());
             }
+            // One report at least where there is a race, and none where there is not.
+            prop_assert_eq!(racy.is_empty(), checker.reported.is_empty(), "{:?} {:?}", racy, checker.reported);
+            prop_assert!(checker.reported.is_subset(&racy), "{:?} {:?}", racy, checker.reported);
+        }
+
+        #[test]
+        fn plans_are_right_if_users_are_in_line(
+            program in program(),
+            places in proptest::collection::vec((0u64..24, 1u64..8), 1..6),
+            picks in proptest::collection::vec(proptest::collection::vec(any::<proptest::sample::Index>(), 1..3), 6),
+        ) {
+            let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
+            let buffers: Vec<(crate::graph::Buffer, Vec<usize>)> = places
+                .iter()
+                .zip(&picks)
+                .map(|(&(address, bytes), picks)| {
+                    let note = crate::graph::Note::default();
+                    let users = picks.iter().map(|pick| pick.index(program.len())).collect();
+                    (crate::graph::Buffer { note, address, bytes, planned: true, users: Vec::new() }, users)
+                })
+                .collect();
+            let shape = Shape::of(predecessors, buffers);
+            let line = |a: &[usize], b: &[usize]| {
+                a.iter().all(|&a| b.iter().all(|&b| shape.precedence().before(a, b)))
+            };
+            let wrong = |at: usize| {
+                let (a, users) = &shape.buffers[at];
+                shape.buffers[..at].iter().any(|(b, others)| {
+                    let overlap = a.address.max(b.address) < (a.address + a.bytes).min(b.address + b.bytes);
+                    overlap && !line(users, others) && !line(others, users)
+                })
+            };
+            let expected = (0..shape.buffers.len()).any(wrong);
+            prop_assert_eq!(expected, !plan::overlaps(&shape, &|node| node.to_string()).is_empty());
         }
     }
 }

@@ -1,0 +1,212 @@
+//! The host's time to build a graph, a node: evaluation of lengths and launches and `cuGraphAdd*` calls, against the
+//! same adds by hand. Modules are loaded on both sides; planning is measured by itself and taken off.
+
+#[allow(dead_code)]
+#[path = "graphs/chain.rs"]
+mod chain;
+#[path = "graphs/chains.rs"]
+mod chains;
+mod common;
+#[allow(dead_code)]
+#[path = "graphs/joins.rs"]
+mod joins;
+
+use std::time::{Duration, Instant};
+
+use cudarc::driver::CudaSlice;
+use cuweave::GraphFn;
+use cuweave_core::compile::{self, Wishes};
+use cuweave_core::ir::Program;
+
+use common::hand::{self, Node};
+use common::table::Table;
+use common::{Result, Setup, median, ratio, us};
+
+const N: u32 = 1_024;
+const LEN: u32 = 1 << 20;
+
+/// Nodes and edges.
+type Size = (usize, usize);
+
+/// The time of a build, and the size of what was built, which is dropped outside of it.
+macro_rules! timed {
+    ($build:expr) => {{
+        let start = Instant::now();
+        let graph = $build;
+        let time = start.elapsed();
+        let report = graph.report();
+        Ok((time, (report.nodes(), report.edges)))
+    }};
+}
+
+fn main() -> Result<()> {
+    let setup = Setup::new()?;
+    let (ctx, stream) = (&setup.ctx, &setup.stream);
+    let module = hand::Module::load(ctx)?;
+    let columns = [
+        "work",
+        "side",
+        "nodes / edges",
+        "total us",
+        "planning us",
+        "the rest, a node",
+        "ratio",
+        "ratio of totals",
+        "goal",
+    ];
+    let mut table = Table::new(&setup, "build_time", &columns)?;
+    // What is loaded stays so.
+    let _loaded = (chain::bench::load(ctx)?, chains::bench::load(ctx)?, joins::bench::load(ctx)?);
+
+    let mut x = stream.alloc_zeros::<u32>(1)?;
+    let address = hand::address(&x);
+    let by_hand = || chain_by_hand(&module, address);
+    let ours = || timed!(chain::chain(ctx, &mut x)?);
+    race::<chain::chain::Args<'_>>(&setup, &mut table, "chain of 1,000", &[], by_hand, ours)?;
+
+    let (mut a, mut b) = (stream.alloc_zeros::<u32>(32)?, stream.alloc_zeros::<u32>(32)?);
+    let addresses = [hand::address(&a), hand::address(&b)];
+    let by_hand = || layers_by_hand(&module, addresses);
+    let ours = || timed!(joins::w32(ctx, &mut a, &mut b)?);
+    race::<joins::w32::Args<'_>>(&setup, &mut table, "8 layers of 32", &[], by_hand, ours)?;
+
+    let buffers = || -> Result<[CudaSlice<f32>; 8]> {
+        let buffers: std::result::Result<Vec<_>, _> =
+            (0..8).map(|_| stream.alloc_zeros::<f32>(N as usize)).collect();
+        buffers?.try_into().map_err(|_| "8 buffers".into())
+    };
+    let (mut xs, ts) = (buffers()?, buffers()?);
+    let addresses: Vec<[u64; 2]> =
+        xs.iter().zip(&ts).map(|(x, t)| [hand::address(x), hand::address(t)]).collect();
+    let names = [("n", u64::from(N)), ("len", u64::from(LEN))];
+    macro_rules! lowerings {
+        ($($name:ident)*) => {$(
+            let by_hand = || chains_by_hand(&module, &addresses);
+            let work = concat!("8 chains x 32, ", stringify!($name));
+            let ours = || timed!(chains::$name(ctx, N, LEN, xs.each_mut())?);
+            race::<chains::$name::Args<'_>>(&setup, &mut table, work, &names, by_hand, ours)?;
+        )*};
+    }
+    lowerings!(nodes arena owned);
+    table.note("By hand memory lies outside the graphs: no memory nodes. Times in us, medians.")?;
+    table.finish()
+}
+
+/// Builds in turn, and drops what was built outside of the times.
+fn race<A: GraphFn>(
+    setup: &Setup,
+    table: &mut Table,
+    work: &str,
+    names: &[(&str, u64)],
+    by_hand: impl Fn() -> Result<hand::Graph>,
+    mut ours: impl FnMut() -> Result<(Duration, Size)>,
+) -> Result<()> {
+    let dims = dims(A::PROGRAM, names)?;
+    let (mut of_ours, mut of_hand, mut of_planning) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut our_size, mut hand_size) = ((0, 0), (0, 0));
+    for turn in 0..setup.scaled(103, 2) {
+        let (our_time, hand_time);
+        (our_time, our_size) = ours()?;
+        let start = Instant::now();
+        let graph = by_hand()?;
+        hand_time = start.elapsed();
+        hand_size = (graph.nodes, graph.edges);
+        drop(graph);
+
+        let start = Instant::now();
+        let operations = compile::back(A::PROGRAM, &dims, &Wishes::default())?;
+        let planning_time = start.elapsed();
+        if operations.edges() != our_size.1 {
+            return Err(format!("{work}: a plan of {} edges, not {}", operations.edges(), our_size.1).into());
+        }
+        // The first turns warm up.
+        if turn >= setup.scaled(3, 1) {
+            of_ours.push(our_time);
+            of_hand.push(hand_time);
+            of_planning.push(planning_time);
+        }
+    }
+    let (total, hand, planning) = (median(&mut of_ours), median(&mut of_hand), median(&mut of_planning));
+    let rest = a_node(total.saturating_sub(planning), our_size.0);
+    let by_hand = a_node(hand, hand_size.0);
+    let size = |(nodes, edges)| format!("{nodes} / {edges}");
+    table.row(&[
+        work.to_owned(),
+        "cuweave".to_owned(),
+        size(our_size),
+        us(total),
+        us(planning),
+        format!("{:.3}", rest.as_secs_f64() * 1e6),
+        format!("{:.2}", ratio(rest, by_hand)),
+        format!("{:.2}", ratio(a_node(total, our_size.0), by_hand)),
+        "<= 1.10".to_owned(),
+    ])?;
+    table.row(&[
+        work.to_owned(),
+        "by hand".to_owned(),
+        size(hand_size),
+        us(hand),
+        "-".to_owned(),
+        format!("{:.3}", by_hand.as_secs_f64() * 1e6),
+        "1.00".to_owned(),
+        "1.00".to_owned(),
+        String::new(),
+    ])
+}
+
+fn a_node(time: Duration, nodes: usize) -> Duration {
+    Duration::from_secs_f64(time.as_secs_f64() / nodes.max(1) as f64)
+}
+
+/// The values of a program's lengths and bounds: sums of numbers and names.
+fn dims(program: &Program, names: &[(&str, u64)]) -> Result<Vec<u64>> {
+    let term = |text: &str| {
+        let text = text.trim();
+        let named = names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+        named.map_or_else(|| text.replace('_', "").parse(), Ok)
+    };
+    let value = |text: &str| {
+        let terms = text.split('+').map(term).sum::<std::result::Result<u64, _>>();
+        terms.map_err(|_| format!("the benchmark does not know the value of `{text}`"))
+    };
+    Ok(program.dims.iter().map(|text| value(text)).collect::<std::result::Result<_, String>>()?)
+}
+
+fn chain_by_hand(module: &hand::Module, x: u64) -> Result<hand::Graph> {
+    let kernel = module.single(c"touch")?;
+    let mut graph = hand::Graph::new()?;
+    let mut last: Option<Node> = None;
+    for _ in 0..1_000 {
+        last = Some(graph.add(kernel, &[x], last.as_slice())?);
+    }
+    Ok(graph)
+}
+
+/// With hubs, which is the best of the ways by hand.
+fn layers_by_hand(module: &hand::Module, buffers: [u64; 2]) -> Result<hand::Graph> {
+    let (kernel, hub) = (module.single(c"after_all")?, module.single(c"hub")?);
+    let mut graph = hand::Graph::new()?;
+    let mut before: Vec<Node> = Vec::new();
+    for layer in 0..8 {
+        let (from, to) = (buffers[layer % 2], buffers[(layer + 1) % 2]);
+        let after = if layer == 0 { None } else { Some(graph.add(hub, &[], &before)?) };
+        before.clear();
+        for i in 0..32 {
+            before.push(graph.add(kernel, &[from, to + 4 * i, 32], after.as_slice())?);
+        }
+    }
+    Ok(graph)
+}
+
+fn chains_by_hand(module: &hand::Module, addresses: &[[u64; 2]]) -> Result<hand::Graph> {
+    let (produce, consume) = (module.per_item(c"produce", N)?, module.per_item(c"consume", N)?);
+    let mut graph = hand::Graph::new()?;
+    for &[x, t] in addresses {
+        let mut last: Option<Node> = None;
+        for _ in 0..32 {
+            let produced = graph.add(produce, &[x, t, u64::from(N)], last.as_slice())?;
+            last = Some(graph.add(consume, &[t, x, u64::from(N)], &[produced])?);
+        }
+    }
+    Ok(graph)
+}

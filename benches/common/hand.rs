@@ -1,0 +1,261 @@
+//! The hand-written side: the driver's calls as a careful C programmer would make them. Nothing of cuweave is used.
+
+#![allow(unsafe_code)]
+// SAFETY, for all of it: handles are used between their creation and their drop and in the context that made them;
+// what a kernel is given are the parameters that its declaration asks for, and addresses of buffers that the
+// benchmark keeps alive while its graphs run.
+
+use std::ffi::{CStr, CString, c_void};
+use std::ptr;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, sys};
+
+use super::Result;
+
+/// A node.
+pub type Node = sys::CUgraphNode;
+
+/// The kernels of the benchmarks.
+const PTX: &str = include_str!("../kernels/bench.ptx");
+
+/// The most parameters that a kernel of the benchmarks has.
+const MOST: usize = 20;
+
+fn check(call: &str, code: sys::CUresult) -> Result<()> {
+    if code == sys::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("`{call}` gives {code:?}").into()) }
+}
+
+/// The address of a buffer.
+pub fn address<T>(buffer: &CudaSlice<T>) -> u64 {
+    // The guard orders nothing that matters here: benchmarks synchronise before they launch.
+    buffer.device_ptr(buffer.stream()).0
+}
+
+/// The loaded module.
+pub struct Module {
+    // The context outlives its module.
+    ctx: Arc<CudaContext>,
+    module: sys::CUmodule,
+}
+
+/// A kernel with a launch configuration of one dimension.
+#[derive(Clone, Copy)]
+pub struct Kernel {
+    function: sys::CUfunction,
+    grid: u32,
+    block: u32,
+}
+
+impl Module {
+    /// Loads it.
+    pub fn load(ctx: &Arc<CudaContext>) -> Result<Module> {
+        ctx.bind_to_thread()?;
+        let text = CString::new(PTX)?;
+        let mut module = ptr::null_mut();
+        check("cuModuleLoadData", unsafe {
+            sys::cuModuleLoadData(&mut module, text.as_ptr().cast::<c_void>())
+        })?;
+        Ok(Module { ctx: ctx.clone(), module })
+    }
+
+    /// One thread of a kernel.
+    pub fn single(&self, name: &CStr) -> Result<Kernel> {
+        self.kernel(name, 1, 1)
+    }
+
+    /// A kernel for `n` items, in blocks of 256.
+    pub fn per_item(&self, name: &CStr, n: u32) -> Result<Kernel> {
+        self.kernel(name, n.div_ceil(256), 256)
+    }
+
+    fn kernel(&self, name: &CStr, grid: u32, block: u32) -> Result<Kernel> {
+        let mut function = ptr::null_mut();
+        check("cuModuleGetFunction", unsafe {
+            sys::cuModuleGetFunction(&mut function, self.module, name.as_ptr())
+        })?;
+        Ok(Kernel { function, grid, block })
+    }
+}
+
+impl Drop for Module {
+    fn drop(&mut self) {
+        if self.ctx.bind_to_thread().is_ok() {
+            let _ = unsafe { sys::cuModuleUnload(self.module) };
+        }
+    }
+}
+
+/// Pointers to arguments. Smaller ones are read from the low bytes of their word.
+fn pointers(arguments: &[u64]) -> [*mut c_void; MOST] {
+    let mut pointers = [ptr::null_mut(); MOST];
+    for (pointer, argument) in pointers.iter_mut().zip(arguments) {
+        *pointer = ptr::from_ref(argument).cast_mut().cast::<c_void>();
+    }
+    pointers
+}
+
+fn kernel_params(kernel: Kernel, pointers: &mut [*mut c_void; MOST]) -> sys::CUDA_KERNEL_NODE_PARAMS {
+    sys::CUDA_KERNEL_NODE_PARAMS {
+        func: kernel.function,
+        gridDimX: kernel.grid,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: kernel.block,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        kernelParams: pointers.as_mut_ptr(),
+        extra: ptr::null_mut(),
+        kern: ptr::null_mut(),
+        ctx: ptr::null_mut(),
+    }
+}
+
+/// A graph.
+pub struct Graph {
+    graph: sys::CUgraph,
+    /// Its nodes and edges, for the tables.
+    pub nodes: usize,
+    /// See `nodes`.
+    pub edges: usize,
+}
+
+impl Graph {
+    /// An empty one. The context is that of the calling thread.
+    pub fn new() -> Result<Graph> {
+        let mut graph = ptr::null_mut();
+        check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut graph, 0) })?;
+        Ok(Graph { graph, nodes: 0, edges: 0 })
+    }
+
+    /// Adds a kernel node.
+    pub fn add(&mut self, kernel: Kernel, arguments: &[u64], after: &[Node]) -> Result<Node> {
+        let mut pointers = pointers(arguments);
+        let params = kernel_params(kernel, &mut pointers);
+        let mut node = ptr::null_mut();
+        check("cuGraphAddKernelNode", unsafe {
+            sys::cuGraphAddKernelNode_v2(&mut node, self.graph, after.as_ptr(), after.len(), &params)
+        })?;
+        self.nodes += 1;
+        self.edges += after.len();
+        Ok(node)
+    }
+
+    /// Adds an empty node.
+    pub fn add_empty(&mut self, after: &[Node]) -> Result<Node> {
+        let mut node = ptr::null_mut();
+        check("cuGraphAddEmptyNode", unsafe {
+            sys::cuGraphAddEmptyNode(&mut node, self.graph, after.as_ptr(), after.len())
+        })?;
+        self.nodes += 1;
+        self.edges += after.len();
+        Ok(node)
+    }
+
+    /// Its size, for a table.
+    pub fn size(&self) -> String {
+        format!("{} / {}", self.nodes, self.edges)
+    }
+
+    /// Makes it ready to be launched. Its nodes stay valid as long as the exec.
+    pub fn instantiate(self) -> Result<Exec> {
+        let mut exec = ptr::null_mut();
+        check("cuGraphInstantiate", unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, self.graph, 0) })?;
+        Ok(Exec { exec, _graph: self })
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        let _ = unsafe { sys::cuGraphDestroy(self.graph) };
+    }
+}
+
+/// A graph that can be launched.
+pub struct Exec {
+    exec: sys::CUgraphExec,
+    _graph: Graph,
+}
+
+impl Exec {
+    /// Launches it.
+    pub fn launch(&self, stream: &CudaStream) -> Result<()> {
+        check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.exec, stream.cu_stream()) })
+    }
+
+    /// Gives a kernel node other arguments.
+    pub fn set(&self, node: Node, kernel: Kernel, arguments: &[u64]) -> Result<()> {
+        let mut pointers = pointers(arguments);
+        let params = kernel_params(kernel, &mut pointers);
+        check("cuGraphExecKernelNodeSetParams", unsafe {
+            sys::cuGraphExecKernelNodeSetParams_v2(self.exec, node, &params)
+        })
+    }
+}
+
+impl Drop for Exec {
+    fn drop(&mut self) {
+        let _ = unsafe { sys::cuGraphExecDestroy(self.exec) };
+    }
+}
+
+/// Launches a kernel on a stream, without a graph.
+pub fn launch(kernel: Kernel, arguments: &[u64], stream: &CudaStream) -> Result<()> {
+    let mut pointers = pointers(arguments);
+    check("cuLaunchKernel", unsafe {
+        sys::cuLaunchKernel(
+            kernel.function,
+            kernel.grid,
+            1,
+            1,
+            kernel.block,
+            1,
+            1,
+            0,
+            stream.cu_stream(),
+            pointers.as_mut_ptr(),
+            ptr::null_mut(),
+        )
+    })
+}
+
+/// An event that takes no time.
+pub struct Event(sys::CUevent);
+
+impl Event {
+    /// A new one.
+    pub fn new() -> Result<Event> {
+        let mut event = ptr::null_mut();
+        let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
+        check("cuEventCreate", unsafe { sys::cuEventCreate(&mut event, flags) })?;
+        Ok(Event(event))
+    }
+
+    /// Has `to` wait for what is on `from` now.
+    pub fn order(&self, from: &CudaStream, to: &CudaStream) -> Result<()> {
+        check("cuEventRecord", unsafe { sys::cuEventRecord(self.0, from.cu_stream()) })?;
+        check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(to.cu_stream(), self.0, 0) })
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        let _ = unsafe { sys::cuEventDestroy_v2(self.0) };
+    }
+}
+
+/// Captures what is launched on a stream.
+pub fn capture(stream: &CudaStream, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
+    let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    check("cuStreamBeginCapture", unsafe { sys::cuStreamBeginCapture_v2(stream.cu_stream(), mode) })?;
+    let worked = work();
+    let mut graph = ptr::null_mut();
+    let ended =
+        check("cuStreamEndCapture", unsafe { sys::cuStreamEndCapture(stream.cu_stream(), &mut graph) });
+    worked?;
+    ended?;
+    let mut nodes = 0;
+    check("cuGraphGetNodes", unsafe { sys::cuGraphGetNodes(graph, ptr::null_mut(), &mut nodes) })?;
+    Ok(Graph { graph, nodes, edges: 0 })
+}

@@ -1,0 +1,202 @@
+//! What the benchmarks share: the machine, races between contestants, tables.
+//!
+//! A race runs all its contestants in turn, several times over, so that whatever changes on the machine changes for
+//! all of them. Nothing here judges a time: the tables say what was measured, and what the goal is.
+
+// Each benchmark uses a part of it.
+#![allow(dead_code)]
+
+pub mod hand;
+pub mod table;
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{CudaContext, CudaStream, sys};
+
+/// What a benchmark can fail with.
+pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+/// The machine.
+pub struct Setup {
+    /// The driver in use.
+    pub driver: cuweave_sim::Driver,
+    /// Its first device.
+    pub ctx: Arc<CudaContext>,
+    /// The stream that everything is launched on.
+    pub stream: Arc<CudaStream>,
+}
+
+impl Setup {
+    /// The real driver, or the simulated one, with which a benchmark only shows that it works.
+    pub fn new() -> Result<Setup> {
+        let driver = cuweave_sim::load()?;
+        let ctx = cuweave::context(0)?;
+        let stream = ctx.new_stream()?;
+        Ok(Setup { driver, ctx, stream })
+    }
+
+    /// `real` on a GPU, `simulated` without.
+    pub fn scaled<T>(&self, real: T, simulated: T) -> T {
+        if self.driver.is_simulated() { simulated } else { real }
+    }
+
+    /// How often contestants take turns.
+    pub fn repetitions(&self) -> usize {
+        self.scaled(9, 1)
+    }
+}
+
+/// What a race measures of a contestant's turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// Up to the end of the work on the stream.
+    Synchronized,
+    /// Up to the return of the call; the stream is synchronised outside.
+    Returned,
+}
+
+type Turn<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
+
+struct Contestant<'a> {
+    name: String,
+    by_hand: bool,
+    turn: Turn<'a>,
+}
+
+/// A contestant's times: medians over repetitions.
+#[derive(Clone, Debug)]
+pub struct Times {
+    /// The contestant.
+    pub name: String,
+    /// Whether it is hand-written.
+    pub by_hand: bool,
+    /// On the host's clock.
+    pub host: Duration,
+    /// Between two events on the stream.
+    pub device: Duration,
+    /// The slowest repetition's host time over the fastest's.
+    pub spread: f64,
+}
+
+/// Contestants that do the same work.
+pub struct Race<'a> {
+    until: Until,
+    turns: usize,
+    contestants: Vec<Contestant<'a>>,
+}
+
+impl<'a> Race<'a> {
+    /// A race of so many turns a repetition.
+    pub fn new(until: Until, turns: usize) -> Race<'a> {
+        Race { until, turns, contestants: Vec::new() }
+    }
+
+    /// Adds one of ours.
+    pub fn ours(&mut self, name: &str, turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a) {
+        self.contestants.push(Contestant { name: name.to_owned(), by_hand: false, turn: Box::new(turn) });
+    }
+
+    /// Adds a hand-written one.
+    pub fn by_hand(&mut self, name: &str, turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a) {
+        self.contestants.push(Contestant { name: name.to_owned(), by_hand: true, turn: Box::new(turn) });
+    }
+
+    /// Runs it.
+    pub fn run(mut self, setup: &Setup) -> Result<Vec<Times>> {
+        let stream = &setup.stream;
+        let turns = setup.scaled(self.turns, 1);
+        let count = self.contestants.len();
+        let mut host = vec![Vec::new(); count];
+        let mut device = vec![Vec::new(); count];
+        for contestant in &mut self.contestants {
+            (contestant.turn)(stream)?;
+            stream.synchronize()?;
+        }
+        for repetition in 0..setup.repetitions() {
+            for at in 0..count {
+                let at = (at + repetition) % count;
+                let turn = &mut self.contestants[at].turn;
+                for _ in 0..setup.scaled(3, 0) {
+                    turn(stream)?;
+                    stream.synchronize()?;
+                }
+                let mut times = Vec::with_capacity(turns);
+                for _ in 0..turns {
+                    times.push(on_the_host(turn, stream, self.until)?);
+                }
+                host[at].push(median(&mut times));
+                let mut times = Vec::with_capacity(turns);
+                for _ in 0..turns {
+                    times.push(between_events(turn, setup)?);
+                }
+                device[at].push(median(&mut times));
+            }
+        }
+        let times = self.contestants.iter().zip(host.iter_mut().zip(&mut device));
+        Ok(times
+            .map(|(contestant, (host, device))| {
+                let (least, most) = (host.iter().min(), host.iter().max());
+                let spread = most.zip(least).map_or(1.0, |(most, least)| ratio(*most, *least));
+                Times {
+                    name: contestant.name.clone(),
+                    by_hand: contestant.by_hand,
+                    host: median(host),
+                    device: median(device),
+                    spread,
+                }
+            })
+            .collect())
+    }
+}
+
+fn on_the_host(turn: &mut Turn<'_>, stream: &Arc<CudaStream>, until: Until) -> Result<Duration> {
+    let start = Instant::now();
+    turn(stream)?;
+    if until == Until::Returned {
+        let time = start.elapsed();
+        stream.synchronize()?;
+        return Ok(time);
+    }
+    stream.synchronize()?;
+    Ok(start.elapsed())
+}
+
+fn between_events(turn: &mut Turn<'_>, setup: &Setup) -> Result<Duration> {
+    let flags = Some(sys::CUevent_flags::CU_EVENT_DEFAULT);
+    let (start, end) = (setup.ctx.new_event(flags)?, setup.ctx.new_event(flags)?);
+    start.record(&setup.stream)?;
+    turn(&setup.stream)?;
+    end.record(&setup.stream)?;
+    setup.stream.synchronize()?;
+    Ok(Duration::from_secs_f64(f64::from(start.elapsed_ms(&end)?).max(0.0) / 1e3))
+}
+
+/// The median; of nothing, zero.
+pub fn median(times: &mut [Duration]) -> Duration {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().unwrap_or_default()
+}
+
+/// The quotient of two times.
+pub fn ratio(a: Duration, b: Duration) -> f64 {
+    a.as_secs_f64() / b.as_secs_f64().max(f64::MIN_POSITIVE)
+}
+
+/// In microseconds, for tables.
+pub fn us(time: Duration) -> String {
+    format!("{:.2}", time.as_secs_f64() * 1e6)
+}
+
+/// Says that two results differ, if they do.
+pub fn agree(what: &str, ours: &[f32], by_hand: &[f32]) -> Result<()> {
+    match ours.iter().zip(by_hand).position(|(a, b)| a.to_bits() != b.to_bits()) {
+        None if ours.len() == by_hand.len() => Ok(()),
+        None => Err(format!("{what}: {} elements and {}", ours.len(), by_hand.len()).into()),
+        Some(at) => {
+            let (ours, by_hand) = (ours[at], by_hand[at]);
+            Err(format!("{what}: element {at} is {ours}, and {by_hand} in the graph made by hand").into())
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The checks of a memory plan: of buffers that the program told us about.
+//!
+//! - Planned buffers share bytes only if all users of one precede all users of the other. This depends on the edges
+//!   alone, so it is checked before anything runs.
+//! - Inside an allocation that holds planned buffers a node touches only buffers of which it is a user.
+//! - What a user reads of a planned buffer no stranger wrote since the buffer's life began.
+
+use super::Checker;
+use crate::graph::exec::Shape;
+use crate::memory::{ATOMIC, READ};
+use crate::op::access_word;
+use crate::report::Report;
+use crate::status::Status;
+
+/// Pairs of buffers reported of one plan: a plan that is wrong is often wrong in many places.
+const MOST: usize = 10;
+
+/// The planned buffers that share bytes without an order between their users.
+pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
+    let mut planned: Vec<_> = shape
+        .buffers
+        .iter()
+        .filter(|(buffer, users)| buffer.planned && buffer.bytes > 0 && !users.is_empty())
+        .collect();
+    if planned.len() < 2 {
+        return Vec::new();
+    }
+    planned.sort_by_key(|(buffer, _)| buffer.address);
+    let precedence = shape.precedence();
+    let mut reports = Vec::new();
+    for (at, (first, users)) in planned.iter().enumerate() {
+        let end = first.address + first.bytes;
+        for (second, others) in planned[at + 1..].iter().take_while(|(second, _)| second.address < end) {
+            let unordered = |before: &[usize], behind: &[usize]| {
+                let pairs = before.iter().flat_map(|&a| behind.iter().map(move |&b| (a, b)));
+                pairs.into_iter().find(|&(a, b)| !precedence.before(a, b))
+            };
+            let (Some(_), Some(pair)) = (unordered(others, users), unordered(users, others)) else {
+                continue;
+            };
+            let (from, to) = (second.address, end.min(second.address + second.bytes));
+            let (a, b) = (names(pair.0), names(pair.1));
+            let text = format!(
+                "buffers {} and {} share bytes {from:#x}..{to:#x}, and no path leads from node {a}, which uses the \
+                 one, to node {b}, which uses the other: both live at the same time",
+                first.note.describe(),
+                second.note.describe(),
+            );
+            reports.push(Report { kind: "overlap", status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
+            if reports.len() == MOST {
+                return reports;
+            }
+        }
+    }
+    reports
+}
+
+impl Checker<'_> {
+    /// The planned buffers whose life begins with a node that is about to run.
+    pub fn begins(&mut self, node: usize) -> Vec<(u64, u64)> {
+        let mut born = Vec::new();
+        for at in self.uses.get(&node).cloned().unwrap_or_default() {
+            let buffer = &self.shape.buffers[at].0;
+            if !buffer.planned || self.begun[at] {
+                continue;
+            }
+            self.begun[at] = true;
+            let (start, end) = (buffer.address, buffer.address + buffer.bytes);
+            born.push((start, buffer.bytes));
+            self.cut(start);
+            self.cut(end);
+            self.cells.range_mut(start..end).for_each(|(_, cell)| cell.fresh = true);
+        }
+        born
+    }
+
+    /// Checks a range that a node touched against the buffers that it may touch.
+    pub(super) fn check_buffers(
+        &mut self,
+        node: usize,
+        start: u64,
+        end: u64,
+        flags: u8,
+        place: &dyn Fn(u64) -> String,
+    ) {
+        let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else {
+            return;
+        };
+        let uses = self.uses.get(&node).map_or(&[][..], |uses| uses);
+        let mut covered: Vec<(u64, u64, usize)> = uses
+            .iter()
+            .map(|&at| (&self.shape.buffers[at].0, at))
+            .map(|(buffer, at)| (buffer.address.max(start), (buffer.address + buffer.bytes).min(end), at))
+            .filter(|range| range.0 < range.1)
+            .collect();
+        covered.sort_unstable();
+        let mut at = start;
+        for &(from, to, _) in &covered {
+            if at < from {
+                break;
+            }
+            at = at.max(to);
+        }
+        if at < end && self.reported.insert((node, usize::MAX - arena as usize)) {
+            let name = (self.names)(node);
+            let whose = match self.buffer_at(node, at) {
+                Some(buffer) => format!("buffer {buffer}, of which it is no user"),
+                None => format!("{}, where it has no buffer", place(at)),
+            };
+            let text = format!("node {name} {} address {at:#x}, in {whose}", access_word(flags));
+            self.reports.push(Report {
+                kind: "not-a-user",
+                status: Status::LAUNCH_FAILED,
+                nodes: vec![name],
+                text,
+            });
+        }
+        if flags & (READ | ATOMIC) != 0 {
+            covered.into_iter().for_each(|(from, to, buffer)| self.check_writers(node, from, to, buffer));
+        }
+    }
+
+    /// Checks who wrote what a node read of a buffer.
+    fn check_writers(&mut self, node: usize, from: u64, to: u64, buffer: usize) {
+        let (buffer, users) = &self.shape.buffers[buffer];
+        if !buffer.planned {
+            return;
+        }
+        let before = self.cells.range(..=from).next_back().filter(|(_, cell)| cell.end > from);
+        let inside = self.cells.range(from + 1..to);
+        let stranger =
+            before.into_iter().chain(inside).filter(|(_, cell)| !cell.fresh).find_map(|(at, cell)| {
+                let writer = cell.writer.map(|writer| writer.0).filter(|writer| *writer != node)?;
+                (!users.contains(&writer)).then_some((writer, (*at).max(from)))
+            });
+        let Some((stranger, at)) = stranger else { return };
+        if self.reported.insert((stranger.min(node), stranger.max(node))) {
+            let (name, other) = ((self.names)(node), (self.names)(stranger));
+            let text = format!(
+                "node {name} reads buffer {} at {at:#x}, where node {other} wrote while the buffer was in use",
+                buffer.note.describe(),
+            );
+            self.reports.push(Report {
+                kind: "overwritten",
+                status: Status::LAUNCH_FAILED,
+                nodes: vec![other, name],
+                text,
+            });
+        }
+    }
+}

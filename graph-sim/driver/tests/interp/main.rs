@@ -1,0 +1,10 @@
+//! Kernels compiled by NVRTC 12.9 and 13.5 (`ptx/*.cu`), run by the interpreter and compared with plain code.
+
+mod basic;
+mod errors;
+mod fuzz;
+mod misc;
+mod proof;
+mod snippets;
+mod support;
+mod tensor;

@@ -1,0 +1,136 @@
+//! The environment's settings: each test runs this program again with other ones.
+
+use std::process::Command;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys::{self, CUresult};
+
+/// Set where this program runs itself: the tests that check settings are there for that alone.
+const AGAIN: &str = "CUWEAVE_TEST_AGAIN";
+
+fn is_again() -> bool {
+    std::env::var_os(AGAIN).is_some()
+}
+
+/// Runs the test `name` of this program with settings, and says what it printed.
+fn again(name: &str, settings: &[(&str, &str)]) -> (bool, String) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args([name, "--exact", "--nocapture"]).env(AGAIN, "1").envs(settings.iter().copied());
+    if !settings.iter().any(|setting| setting.0 == "CUWEAVE_DRIVER") {
+        command.env("CUWEAVE_DRIVER", "sim");
+    }
+    let output = command.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+}
+
+fn passes(name: &str, settings: &[(&str, &str)]) {
+    let (passed, text) = again(name, settings);
+    assert!(passed && text.contains("1 passed"), "{text}");
+}
+
+#[test]
+fn the_version_can_be_chosen() {
+    passes("presents_itself_as_12_4", &[("CUWEAVE_SIM_VERSION", "12.4")]);
+}
+
+#[test]
+fn presents_itself_as_12_4() {
+    if !is_again() {
+        return;
+    }
+    let driver = cuweave_sim::load().unwrap();
+    assert_eq!((driver.version(), driver.to_string().as_str()), ((12, 4), "simulated driver, CUDA 12.4"));
+    let load = |version: &str| unsafe {
+        let text = format!(
+            ".version {version}\n.target sm_80\n.address_size 64\n.visible .entry k() {{ ret; }}\n\0"
+        );
+        let mut context = null_mut();
+        assert_eq!(sys::cuDevicePrimaryCtxRetain(&mut context, 0), CUresult::CUDA_SUCCESS);
+        assert_eq!(sys::cuCtxSetCurrent(context), CUresult::CUDA_SUCCESS);
+        sys::cuModuleLoadData(&mut null_mut(), text.as_ptr().cast())
+    };
+    assert_eq!(load("8.4"), CUresult::CUDA_SUCCESS);
+    assert_eq!(load("8.5"), CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    // A call that CUDA 12.4 does not have is not found, and refuses.
+    use sys::CUdriverProcAddressQueryResult::*;
+    let find = |name: &std::ffi::CStr| {
+        let (mut place, mut why) = (null_mut(), CU_GET_PROC_ADDRESS_SUCCESS);
+        unsafe { sys::cuGetProcAddress_v2(name.as_ptr(), &mut place, 13000, 0, &mut why) };
+        (place.is_null(), why)
+    };
+    assert_eq!(find(c"cuGraphAddNode"), (false, CU_GET_PROC_ADDRESS_SUCCESS));
+    assert_eq!(find(c"cuGraphGetId"), (true, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
+    assert_eq!(unsafe { sys::cuGraphGetId(null_mut(), &mut 0) }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+}
+
+#[test]
+fn there_are_as_many_devices_as_asked_for() {
+    passes("has_three_devices", &[("CUWEAVE_SIM_DEVICES", "3")]);
+}
+
+#[test]
+fn has_three_devices() {
+    if !is_again() {
+        return;
+    }
+    cuweave_sim::load().unwrap();
+    let contexts: Vec<_> = (0..3).map(|device| cudarc::driver::CudaContext::new(device).unwrap()).collect();
+    assert!(cudarc::driver::CudaContext::new(3).is_err());
+    let first = contexts[0].default_stream().clone_htod(&[1u8, 2, 3]).unwrap();
+    let stream = contexts[2].default_stream();
+    let mut copy = stream.alloc_zeros::<u8>(3).unwrap();
+    stream.memcpy_dtod(&first, &mut copy).unwrap();
+    assert_eq!(stream.clone_dtoh(&copy).unwrap(), [1, 2, 3]);
+}
+
+#[test]
+fn the_driver_can_be_chosen() {
+    let (passed, text) = again("loads", &[("CUWEAVE_DRIVER", "other")]);
+    assert!(
+        !passed && text.contains("`CUWEAVE_DRIVER` is `other`, and may be `sim`, `cuda` or `auto`"),
+        "{text}"
+    );
+    passes("loads", &[("CUWEAVE_DRIVER", "auto")]);
+    let (passed, text) = again("loads", &[("CUWEAVE_DRIVER", "cuda")]);
+    assert!(passed || text.contains("there is no CUDA driver with a device"), "{text}");
+}
+
+#[test]
+fn a_program_that_linked_the_simulated_driver_keeps_that_one() {
+    if cuweave_sim::load().is_ok_and(|driver| !driver.is_simulated()) {
+        return;
+    }
+    let library = cuweave_sim::library_folder().unwrap().join("libcuda.so.1");
+    passes("uses_the_driver_that_it_has", &[("LD_PRELOAD", library.to_str().unwrap())]);
+}
+
+#[test]
+fn uses_the_driver_that_it_has() {
+    if !is_again() {
+        return;
+    }
+    cuweave_sim::load().unwrap();
+    let stream = cudarc::driver::CudaContext::new(0).unwrap().default_stream();
+    let memory = stream.clone_htod(&[1u8; 100]).unwrap();
+    // Were there two, this would count the other one's.
+    assert_eq!(cuweave_sim::live().unwrap().bytes, 100);
+    drop(memory);
+}
+
+#[test]
+fn a_library_that_is_none_is_an_error() {
+    let (passed, text) = again("loads", &[("CUWEAVE_SIM_LIBRARY", "/nowhere/libcuda.so")]);
+    assert!(!passed && text.contains("the simulated driver `/nowhere/libcuda.so` does not open"), "{text}");
+}
+
+#[test]
+fn loads() {
+    if !is_again() {
+        return;
+    }
+    match cuweave_sim::load() {
+        Ok(driver) => println!("{driver}"),
+        Err(error) => panic!("{error}"),
+    }
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# Measures how long `cargo check` takes for a crate that holds one large graph function, its dependencies built.
+#
+# usage: scripts/compile_time.sh [--passes] [SHAPE..]
+#   SHAPE     chain, temporaries, layers, slices, loop; default all
+#   --passes  also what rustc's passes take of it (asks a stable rustc for an unstable flag)
+#
+# Sizes: $SIZES, default "1000 10000" launches. Goals: 3 s and 20 s. A table on the terminal, and in
+# $OUT/compile-time.md if $OUT is set. Times are wall clock, the median of $TIMES (3) runs.
+set -euo pipefail
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+sizes=${SIZES:-1000 10000}
+times=${TIMES:-3}
+passes=
+shapes=()
+for argument in "$@"; do
+    case $argument in
+        --passes) passes=1 ;;
+        chain | temporaries | layers | slices | loop) shapes+=("$argument") ;;
+        *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 2 ;;
+    esac
+done
+[ ${#shapes[@]} -gt 0 ] || shapes=(chain temporaries layers slices loop)
+
+crate=$(mktemp -d)
+trap 'rm -rf "$crate"' EXIT
+mkdir "$crate/src"
+cp "$root/benches/kernels/bench.ptx" "$crate/kernels.ptx"
+cp "$root/Cargo.lock" "$crate/Cargo.lock"
+cat >"$crate/Cargo.toml" <<TOML
+[package]
+name = "compile-time"
+version = "0.0.0"
+edition = "2024"
+
+[dependencies]
+cuweave = { path = "$root" }
+
+[workspace]
+TOML
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$root/target}/compile-time CARGO_TERM_COLOR=never
+
+# source SHAPE LAUNCHES: the crate
+source_of() {
+    python3 - "$1" "$2" <<'PYTHON'
+import sys
+shape, count = sys.argv[1], int(sys.argv[2])
+print('''#![allow(unused_imports)]
+use cuweave::prelude::*;
+
+#[cuweave::kernels("kernels.ptx")]
+unsafe extern "ptx-kernel" {
+    fn tiny(x: &mut [f32; n], n: u32);
+    fn produce(x: &[f32; n], t: &mut [MaybeUninit<f32>; n], n: u32);
+    fn after_all(before: &[u32; w], own: &mut [u32; 1], w: u32);
+}
+''')
+body = []
+arguments = "n: u32, x: &mut [f32; n]"
+if shape == "chain":
+    body = ["tiny[per_item(n)](&mut x, n);"] * count
+elif shape == "loop":
+    body = ["for _ in 0..%d {" % count, "    tiny[per_item(n)](&mut x, n);", "}"] if count else []
+elif shape == "temporaries":
+    # Each launch writes a temporary of its own from the one before.
+    last = "x"
+    for i in range(count - 1):
+        body += [f"let t{i} = alloc::<f32>(n);", f"produce[per_item(n)](&{last}, &mut t{i}, n);"]
+        last = f"t{i}"
+    if count:
+        body += [f"produce[per_item(n)](&{last}, &mut x, n);"]
+elif shape == "layers":
+    # Layers of 32, each launch after the whole layer before it.
+    arguments = "a: &mut [u32; 32], b: &mut [u32; 32]"
+    for i in range(count):
+        own, before = ("b", "a") if i // 32 % 2 == 0 else ("a", "b")
+        body += [f"after_all[(1, 1)](&{before}, &mut {own}[{i % 32}..{i % 32 + 1}], 32);"]
+elif shape == "slices":
+    # Two launches for each of count / 2 rows of one buffer.
+    rows = max(count // 2, 1)
+    arguments = f"n: u32, x: &mut [f32; {rows} * n]"
+    body = [f"tiny[per_item(n)](&mut x[{i % rows} * n..({i % rows} + 1) * n], n);" for i in range(count)]
+if not count:
+    body = []
+print('#[cuweave::graph(memory = "arena", launches = "as-written")]')
+print(f"pub fn large({arguments}) {{")
+for line in body:
+    print("    " + line)
+print("}")
+PYTHON
+}
+
+# Wall-clock and processor seconds of one check.
+TIMEFORMAT='%R %U'
+check() {
+    touch src/lib.rs
+    { time cargo check --quiet >"$crate/log" 2>&1; } 2>&1 || { cat "$crate/log" >&2; exit 1; }
+}
+
+cd "$crate"
+echo "building the dependencies" >&2
+source_of chain 0 >src/lib.rs
+cargo check --quiet
+
+table="| shape | launches | cargo check, s | of a processor, s | goal, s |
+| --- | --- | --- | --- | --- |"
+row() { table+=$'\n'"$1"; echo "$1"; }
+echo "$table"
+for shape in "${shapes[@]}"; do
+    for size in 0 $sizes; do
+        source_of "$shape" "$size" >src/lib.rs
+        measured=()
+        for _ in $(seq "$times"); do
+            measured+=("$(check)")
+        done
+        median=$(printf '%s\n' "${measured[@]}" | sort -n | sed -n "$(((times + 1) / 2))p")
+        case $size in
+            0) goal= ;;
+            1000) goal="< 3" ;;
+            10000) goal="< 20" ;;
+            *) goal= ;;
+        esac
+        row "| $shape | $size | ${median% *} | ${median#* } | $goal |"
+        if [ -n "$passes" ] && [ "$size" != 0 ]; then
+            # The flag's variable makes cargo build everything anew: elsewhere.
+            RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$CARGO_TARGET_DIR/passes cargo rustc --quiet --profile check -- -Ztime-passes 2>&1 |
+                awk '$1 == "time:" && $2 + 0 >= 0.1' | sort -k2 -rn | head -12
+        fi
+    done
+done
+if [ -n "${OUT:-}" ]; then
+    mkdir -p "$OUT"
+    {
+        echo "# compile time"
+        echo
+        echo "$(rustc --version), $(nproc) cores of $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1), $(date -u +%F)"
+        echo
+        echo "$table"
+    } >"$OUT/compile-time.md"
+fi
