@@ -97,9 +97,9 @@ impl Effort {
     fn steps(self) -> u64 {
         match self {
             Effort::Quick => 3_000_000,
-            Effort::Default => 13_000_000,
-            Effort::Thorough => 2_000_000_000,
-            Effort::Exhaustive => 12_000_000_000,
+            Effort::Default => 8_000_000,
+            Effort::Thorough => 1_200_000_000,
+            Effort::Exhaustive => 8_000_000_000,
         }
     }
 }
