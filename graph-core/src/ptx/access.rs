@@ -324,7 +324,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             return;
         };
         let sums: Vec<_> = sums.copied().collect();
-        if sums.is_empty() && *address != Value::Bottom {
+        if address.may_be_anything() || (sums.is_empty() && *address != Value::Bottom) {
             self.anywhere(how, at);
         }
         for sum in &sums {
