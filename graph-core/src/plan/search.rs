@@ -592,7 +592,8 @@ mod tests {
         let sizes = (0..n).map(|_| random.below(7) as u64).collect();
         let coarse = random.below(3) == 0;
         let aligns = (0..n).map(|_| if coarse { 1 + random.below(3) as u64 } else { 1 }).collect();
-        Problem { sizes, aligns, conflicts, sections, bound: Bound::default() }
+        let begins = vec![0; n];
+        Problem { sizes, aligns, conflicts, begins, sections, bound: Bound::default() }
     }
 
     /// The least capacity: in some order each buffer lies right on top of what is under it.

@@ -232,12 +232,15 @@ impl Expansion<'_> {
         });
         let fields = self.signature.arguments.iter().map(|argument| {
             let (name, value) = (&argument.name, argument.bound_value());
-            quote!(#name: #value)
+            match argument.buffer() {
+                None => quote!(#name),
+                Some(_) => quote!(#name: #value),
+            }
         });
         let ctx = Ident::new("ctx", Span::mixed_site());
         quote_spanned! {name.span()=>
             #(#attributes)*
-            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type)]
+            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type, clippy::redundant_field_names)]
             #visibility fn #name<'a>(
                 #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
                 #(#parameters),*
