@@ -86,8 +86,7 @@ fn every_verdict_is_that_of_the_source() {
                 if found.reads_first.is_some() && !first && kind != "r" {
                     wrong.push(format!("{place}: is read first: {:?}", found.reads_first));
                 }
-                let debug = file.contains(".debug.");
-                if first && found.reads_first.is_none() && access != Access::Unknown && !debug {
+                if first && found.reads_first.is_none() && access != Access::Unknown {
                     wrong.push(format!("{place}: is not seen to be read first"));
                 }
             }
