@@ -367,13 +367,13 @@ fn with_two_devices() {
     let error = refused(copies(&device.ctx, 4, 4, &a, &mut far));
     let Error::OtherContext { at } = &error else { panic!("{error:?}") };
     points_at(at, "out", COPIES);
+    let wrong = there.alloc_zeros::<f32>(4).expect("an allocation");
     let mut out = device.zeros(4);
     let mut exec =
         copies(&device.ctx, 4, 4, &a, &mut out).expect("it builds").instantiate().expect("it instantiates");
     for error in [refused(exec.launch(&there)), refused(exec.upload(&there))] {
         assert!(matches!(error, Error::StreamOfOtherContext { .. }), "{error:?}");
     }
-    let wrong = there.alloc_zeros::<f32>(4).expect("an allocation");
     let error = refused(exec.set_a(&wrong));
     assert!(matches!(error, Error::OtherContext { .. }), "{error:?}");
     exec.launch(&device.stream).expect("the exec is as it was");

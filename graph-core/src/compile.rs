@@ -12,9 +12,11 @@ use crate::diagnostic::Diagnostic;
 use crate::emit;
 use crate::ir::{Memory, Program, StatementId};
 use crate::layout::{self, LayoutError};
-use crate::operation::Operations;
+use crate::operation::{BudgetStep, Budgeted, Operations};
 use crate::order::{self, Source};
-use crate::place;
+use crate::place::{self, Placed};
+use crate::plan;
+use crate::plan::budget::{BudgetError, CurvePoint};
 use crate::reach::Cycle;
 
 /// How allocations reach the driver where nothing is said: the same launch time as memory nodes, the bytes of the plan,
@@ -48,6 +50,31 @@ pub enum BackError {
     /// The sizes.
     #[error(transparent)]
     Layout(#[from] LayoutError),
+    /// One statement alone needs more than the budget.
+    #[error(
+        "the budget of {budget} bytes is below the floor: `{statement}` (line {line}) needs {floor} bytes at once, for {}",
+        .buffers.join(", ")
+    )]
+    BelowFloor {
+        /// The budget, in bytes.
+        budget: u64,
+        /// What the statement needs.
+        floor: u64,
+        /// The statement.
+        statement: String,
+        /// Its line.
+        line: u32,
+        /// The buffers that it needs the memory for.
+        buffers: Vec<String>,
+    },
+    /// No order of the statements was found in which the buffers fit.
+    #[error("no order was found that fits into the budget of {budget} bytes; the best one takes {best}")]
+    OverBudget {
+        /// The budget, in bytes.
+        budget: u64,
+        /// The best plan found.
+        best: u64,
+    },
 }
 
 /// Places, lays out and emits a checked program whose `dims` have these values.
@@ -56,9 +83,98 @@ pub enum BackError {
 ///
 /// [`BackError`].
 pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
-    let edges = [&program.edges, wishes.edges.as_slice()].concat();
-    let placed = place::place(program, &edges)?;
+    let mut edges = [&program.edges, wishes.edges.as_slice()].concat();
+    let mut placed = place::place(program, &edges)?;
+    let budgeted = match program.options.budget {
+        Some(budget) => Some(within_budget(program, dims, &placed, dims[budget as usize])?),
+        None => None,
+    };
+    if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
+        edges.extend_from_slice(&added.edges);
+        placed = place::place(program, &edges)?;
+    }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     let layout = layout::lay_out(program, dims, &placed, memory)?;
-    Ok(emit::emit(program, &placed, layout, program.edges_before_reduction as usize + wishes.edges.len()))
+    let before_reduction = program.edges_before_reduction as usize + wishes.edges.len();
+    let mut operations = emit::emit(program, &placed, layout, before_reduction);
+    operations.budget = budgeted;
+    Ok(operations)
+}
+
+/// The time of each statement in the budget's critical path: 1 for what runs.
+fn costs(program: &Program) -> Vec<u64> {
+    program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
+}
+
+/// Order that makes the temporaries fit.
+fn within_budget(
+    program: &Program,
+    dims: &[u64],
+    placed: &Placed,
+    budget: u64,
+) -> Result<Budgeted, BackError> {
+    let (list, ids) = layout::temporaries(program, dims, placed)?;
+    let name = |buffer: u32| program.buffers[ids[buffer as usize] as usize].name.to_string();
+    let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
+    match fit {
+        Ok(fit) => Ok(Budgeted {
+            budget,
+            steps: fit
+                .steps
+                .iter()
+                .map(|step| BudgetStep {
+                    donor: name(step.donor),
+                    receiver: name(step.receiver),
+                    edges: step.edges.clone(),
+                    saves: step.saves,
+                    costs: step.costs,
+                })
+                .collect(),
+            edges: fit.edges,
+            path_before: fit.path_before,
+            path_after: fit.path_after,
+        }),
+        Err(BudgetError::BelowFloor { budget, floor }) => {
+            let statement = &program.statements[floor.node.unwrap_or(0) as usize];
+            Err(BackError::BelowFloor {
+                budget,
+                floor: floor.bytes,
+                statement: statement.name.to_string(),
+                line: statement.line,
+                buffers: floor.buffers.iter().map(|&buffer| format!("`{}`", name(buffer))).collect(),
+            })
+        }
+        Err(BudgetError::NotFound { budget, best }) => Err(BackError::OverBudget { budget, best }),
+        Err(BudgetError::Plan(error)) => Err(layout::plan_error(program, &ids, error).into()),
+    }
+}
+
+/// The temporaries as boxes over the levels of the graph and the bytes of their memory: an SVG.
+///
+/// # Errors
+///
+/// [`BackError`].
+pub fn memory_svg(
+    program: &Program,
+    dims: &[u64],
+    edges: &[(StatementId, StatementId)],
+) -> Result<String, BackError> {
+    let placed = place::place(program, edges)?;
+    let (list, ids) = layout::temporaries(program, dims, &placed)?;
+    let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
+        .map_err(|error| layout::plan_error(program, &ids, error))?;
+    let names: Vec<String> = ids.iter().map(|&id| program.buffers[id as usize].name.to_string()).collect();
+    Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
+}
+
+/// The critical path against bytes, at so many budgets between the plan as it is and the floor.
+///
+/// # Errors
+///
+/// [`BackError`].
+pub fn budget_curve(program: &Program, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>, BackError> {
+    let placed = place::place(program, &program.edges)?;
+    let (list, ids) = layout::temporaries(program, dims, &placed)?;
+    plan::budget::budget_curve(&placed.reach, &list, &costs(program), points)
+        .map_err(|error| layout::plan_error(program, &ids, error).into())
 }

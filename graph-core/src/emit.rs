@@ -26,16 +26,29 @@ pub struct Layout {
     pub free_after: Vec<Vec<u32>>,
     /// How good the plan is.
     pub bounds: Option<Bounds>,
+    /// The order in which to add, where the driver's packing asks for one.
+    pub ranks: Option<Ranks>,
 }
 
-/// A join of more edges than this may get a hub: at 8 x 8 the hub of one no-op kernel drew level with direct edges
-/// on an H200, above it won.
-const HUB_ABOVE: usize = 64;
+/// When each operation is added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranks {
+    /// By statement.
+    pub statements: Vec<u32>,
+    /// By memory.
+    pub allocs: Vec<u32>,
+    /// By memory.
+    pub frees: Vec<u32>,
+}
+
+/// A join of as many edges may get a hub: at 8 x 8 the hub of one no-op kernel takes 0.97 of the time of direct edges
+/// on an H200, at 128 x 128 0.45 (benches/results).
+const HUB_FROM: usize = 64;
 
 /// The operations of a placed program.
 pub fn emit(program: &Program, placed: &Placed, layout: Layout, edges_before_reduction: usize) -> Operations {
     let mut draft = Draft::default();
-    draft.statements(program, placed);
+    draft.statements(program, placed, layout.ranks.as_ref());
     let depth = depth(program, placed);
     draft.hubs();
     draft.memories(program, placed, &layout);
@@ -44,6 +57,7 @@ pub fn emit(program: &Program, placed: &Placed, layout: Layout, edges_before_red
         memories: layout.memories,
         places: layout.places,
         bounds: layout.bounds,
+        budget: None,
         edges_before_reduction,
         depth,
     }
@@ -79,7 +93,7 @@ impl Draft {
         self.list.len() as OperationId - 1
     }
 
-    fn statements(&mut self, program: &Program, placed: &Placed) {
+    fn statements(&mut self, program: &Program, placed: &Placed, ranks: Option<&Ranks>) {
         for (id, statement) in program.statements.iter().enumerate() {
             let what = match statement.kind {
                 Kind::Launch => What::Kernel,
@@ -88,7 +102,8 @@ impl Draft {
                 Kind::Alloc(_) | Kind::Free(_) => continue,
             };
             let id = id as StatementId;
-            let key = (placed.reach.positions()[id as usize], AT_STATEMENT);
+            let position = placed.reach.positions()[id as usize];
+            let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
             let operation =
                 Operation { what, after: Vec::new(), sources: vec![id], name: statement.name.clone() };
             let at = self.push(operation, key);
@@ -110,7 +125,7 @@ impl Draft {
         }
         for (from, to) in joins {
             let (direct, with_hub) = (from.len() * to.len(), from.len() + to.len());
-            if direct <= HUB_ABOVE || direct < 4 * with_hub {
+            if direct < HUB_FROM || direct < 4 * with_hub {
                 continue;
             }
             let key = from.iter().map(|&at| self.keys[at as usize].0).max().unwrap_or(0);
@@ -141,6 +156,15 @@ impl Draft {
                     lives,
                     placed,
                 ));
+            }
+        }
+        if let Some(ranks) = &layout.ranks {
+            for (list, ranks) in [(&allocs, &ranks.allocs), (&frees, &ranks.frees)] {
+                for (at, &rank) in list.iter().zip(ranks) {
+                    if let Some(at) = at {
+                        self.keys[*at as usize] = (rank, AT_STATEMENT);
+                    }
+                }
             }
         }
         for (memory, alloc) in allocs.iter().enumerate() {

@@ -4,12 +4,12 @@
 //! - a buffer with a life that begins here has a place inside a memory, outputs in a memory of their own;
 //! - two buffers share bytes only if one is over before the other begins ([`Placed::before`]).
 
-use crate::emit::Layout;
+use crate::emit::{Layout, Ranks};
 use crate::ir::{BufferId, Memory, Origin, Program};
 use crate::operation::{Bounds, MemoryBlock, Place};
 use crate::place::{Life, Placed};
 use crate::plan;
-use crate::reach::{and_into, has};
+use crate::plan::nodes::Emit;
 
 /// Why sizes cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -81,23 +81,35 @@ fn separate(
     Ok((layout, owners))
 }
 
-/// The temporaries as the planner takes them, and which buffer each is.
-fn temporaries(
+/// Buffers as the planner takes them, and which buffer of the program each is.
+pub type Planned = (Vec<plan::Buffer>, Vec<BufferId>);
+
+/// The buffers that live and end within the graph.
+///
+/// # Errors
+///
+/// [`LayoutError::Overflow`].
+pub fn temporaries(program: &Program, dims: &[u64], placed: &Placed) -> Result<Planned, LayoutError> {
+    for_planner(program, dims, placed, |life| life.allocated && life.freed)
+}
+
+fn for_planner(
     program: &Program,
     dims: &[u64],
     placed: &Placed,
-) -> Result<(Vec<plan::Buffer>, Vec<BufferId>), LayoutError> {
+    which: impl Fn(&Life) -> bool,
+) -> Result<Planned, LayoutError> {
     let mut list = Vec::new();
     let mut ids = Vec::new();
     for (buffer, life) in placed.lives.iter().enumerate() {
-        let Some(life) = life.as_ref().filter(|life| life.allocated && life.freed) else { continue };
+        let Some(life) = life.as_ref().filter(|life| which(life)) else { continue };
         list.push(plan::Buffer {
             size: bytes(program, dims, buffer as BufferId)?,
             align: ALIGNMENT.max(u64::from(program.buffers[buffer].align)),
             users: life.users.clone(),
             after_alloc: life.begins.clone(),
             before_free: life.ends.clone(),
-            stays: false,
+            stays: !life.freed,
         });
         ids.push(buffer as BufferId);
     }
@@ -135,7 +147,8 @@ fn packed(program: &Program, dims: &[u64], placed: &Placed, node: bool) -> Resul
     Ok(layout)
 }
 
-fn plan_error(program: &Program, ids: &[BufferId], error: plan::PlanError) -> LayoutError {
+/// A planner's error with the buffer's name.
+pub(crate) fn plan_error(program: &Program, ids: &[BufferId], error: plan::PlanError) -> LayoutError {
     let at = match error {
         plan::PlanError::NoAlignment(at) | plan::PlanError::Overflow(at) => at,
     };
@@ -143,54 +156,31 @@ fn plan_error(program: &Program, ids: &[BufferId], error: plan::PlanError) -> La
     LayoutError::TooMuch { buffer: name.to_string(), most: plan::MOST_BYTES }
 }
 
-/// A memory of its own for each buffer; each alloc follows the free of at most one buffer that is over before it
-/// begins, so that the driver may give it those bytes.
+/// A memory of its own for each buffer. Which frees an alloc follows, which are chained and in which order the nodes are
+/// added is chosen for the driver's packing.
 fn nodes(program: &Program, dims: &[u64], placed: &Placed) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
-    layout.alloc_after = hand_downs(placed, &owners, &layout.memories);
-    Ok(layout)
-}
-
-/// For each memory the one whose bytes it may take: in the order in which lives begin, the smallest free block that
-/// is large enough, else the largest. A block is handed down once, so that no two takers split it blindly.
-///
-/// O(buffers² · ends) bit tests.
-fn hand_downs(placed: &Placed, owners: &[BufferId], memories: &[MemoryBlock]) -> Vec<Vec<u32>> {
-    let positions = placed.reach.positions();
-    let life = |memory: u32| placed.lives[owners[memory as usize] as usize].as_ref();
-    let begin = |memory: u32| {
-        life(memory).and_then(|life| life.begins.iter().map(|&id| positions[id as usize]).min()).unwrap_or(0)
+    // The planner's buffers are the memories, one by one, in the same order.
+    let (list, ids) = for_planner(program, dims, placed, |life| life.allocated)?;
+    debug_assert_eq!(owners, ids);
+    let order = plan::BufferOrder::of(&placed.reach, &list);
+    let chosen = plan::nodes::memory_nodes(&placed.reach, &list, &order);
+    let mut ranks = Ranks {
+        statements: vec![0; program.statements.len()],
+        allocs: vec![0; list.len()],
+        frees: vec![0; list.len()],
     };
-    let mut order: Vec<u32> = (0..owners.len() as u32).collect();
-    order.sort_by_key(|&memory| (begin(memory), memory));
-    let mut free: Vec<u32> =
-        order.iter().copied().filter(|&memory| life(memory).is_some_and(|life| life.freed)).collect();
-    let mut after = vec![Vec::new(); owners.len()];
-    for &taker in &order {
-        let Some(taking) = life(taker) else { continue };
-        let mut over = placed.reach.ancestor_row(taking.begins[0]).to_vec();
-        for &other in &taking.begins[1..] {
-            and_into(&mut over, placed.reach.ancestor_row(other));
-        }
-        let bytes = memories[taker as usize].bytes;
-        let best = free
-            .iter()
-            .enumerate()
-            .filter(|(_, giver)| {
-                life(**giver)
-                    .is_some_and(|life| life.ends.iter().all(|&end| has(&over, positions[end as usize])))
-            })
-            .min_by_key(|(_, giver)| {
-                let offered = memories[**giver as usize].bytes;
-                // What fits goes first, tightest first; of what does not, the largest.
-                if offered >= bytes { (0, offered) } else { (1, u64::MAX - offered) }
-            })
-            .map(|(at, _)| at);
-        if let Some(at) = best {
-            after[taker as usize].push(free.remove(at));
+    for (rank, emit) in chosen.emission.iter().enumerate() {
+        match *emit {
+            Emit::Alloc(memory) => ranks.allocs[memory as usize] = rank as u32,
+            Emit::Node(statement) => ranks.statements[statement as usize] = rank as u32,
+            Emit::Free(memory) => ranks.frees[memory as usize] = rank as u32,
         }
     }
-    after
+    layout.alloc_after = chosen.alloc_after;
+    layout.free_after = chosen.free_after;
+    layout.ranks = Some(ranks);
+    Ok(layout)
 }
 
 /// The size of a buffer.

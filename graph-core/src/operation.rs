@@ -93,6 +93,36 @@ pub struct Bounds {
     pub optimal: bool,
 }
 
+/// What a budget did to the order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budgeted {
+    /// The budget, in bytes.
+    pub budget: u64,
+    /// The edges that were added.
+    pub edges: Vec<(StatementId, StatementId)>,
+    /// How they came about.
+    pub steps: Vec<BudgetStep>,
+    /// The longest chain of statements before.
+    pub path_before: u64,
+    /// And now.
+    pub path_after: u64,
+}
+
+/// Two buffers that were put one after the other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BudgetStep {
+    /// The buffer that is over first.
+    pub donor: String,
+    /// The buffer that begins then.
+    pub receiver: String,
+    /// The edges between their statements.
+    pub edges: Vec<(StatementId, StatementId)>,
+    /// The bytes by which the bound fell.
+    pub saves: u64,
+    /// The statements by which the longest chain grew.
+    pub costs: u64,
+}
+
 /// A plan as emitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
@@ -104,6 +134,8 @@ pub struct Operations {
     pub places: Vec<Place>,
     /// How good the plan of the temporaries is, where there is one.
     pub bounds: Option<Bounds>,
+    /// What the budget did, where there is one.
+    pub budget: Option<Budgeted>,
     /// Edges before transitive reduction, for the report.
     pub edges_before_reduction: usize,
     /// The longest chain of kernels, copies and fills.

@@ -76,6 +76,11 @@ impl Poly {
         Some(Poly { terms })
     }
 
+    /// Its products, each with its coefficient.
+    pub fn terms(&self) -> impl Iterator<Item = (&[u32], i128)> {
+        self.terms.iter().map(|(product, &coefficient)| (product.as_slice(), coefficient))
+    }
+
     /// With each variable replaced. `None` where a variable has no replacement.
     pub fn substitute(&self, by: &dyn Fn(u32) -> Option<Poly>) -> Option<Poly> {
         let mut sum = Poly::default();

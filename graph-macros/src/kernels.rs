@@ -107,7 +107,7 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     let items: Vec<Item> = functions
         .iter()
         .zip(&checked)
-        .map(|((function, parameters), checked)| item(function, parameters, checked.as_ref()))
+        .map(|((function, parameters), checked)| expand(function, parameters, checked.as_ref()))
         .collect();
     let module = module(&image, &items);
     let errors = report.into_tokens();
@@ -160,7 +160,7 @@ fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Parameter> {
     head.inputs.iter().filter_map(|input| parameter(input, report)).collect()
 }
 
-fn item(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&Checked>) -> Item {
+fn expand(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&Checked>) -> Item {
     let name = &function.sig.ident;
     let attributes = function.attrs.iter().filter(|attribute| {
         attribute.path().is_ident("doc")

@@ -44,16 +44,44 @@ pub(crate) fn open() -> Result<Driver, Error> {
 
 #[cfg(all(target_os = "linux", target_pointer_width = "64"))]
 pub(crate) fn open() -> Result<Driver, Error> {
-    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_LAZY, RTLD_LOCAL, RTLD_NOW};
+    use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
+    // A program that links libcuda, started with `library_folder`, has the simulated driver already.
+    for name in ["libcuda.so", "libcuda.so.1"] {
+        // SAFETY: this opens nothing that is not open; the symbol, where it is, has this signature.
+        let linked = unsafe { Library::open(Some(name), RTLD_NOW | RTLD_NOLOAD) };
+        let Ok(linked) = linked else { continue };
+        // SAFETY: as above.
+        let nonce = unsafe { linked.get::<unsafe extern "C" fn() -> u64>(b"cuweaveSimNonce") };
+        let Ok(nonce) = nonce else { continue };
+        // SAFETY: as above.
+        if format!("{:016x}", unsafe { nonce() }) != env!("CUWEAVE_SIM_NONCE") {
+            return Err(Error::OtherBuild(format!("`{name}`, which the program has loaded")));
+        }
+        return take(linked, PathBuf::from(name));
+    }
     let path = library()?;
+    // SAFETY: the library has no initialisers. It is opened by its path and never closed, so that its name,
+    // `libcuda.so`, leads every later search for that name to it.
+    let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) };
+    let library = library
+        .map_err(|error| Error::Open { path: path.display().to_string(), reason: error.to_string() })?;
+    take(library, path)
+}
+
+/// `RTLD_NOLOAD` of Linux: only what is loaded already.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+const RTLD_NOLOAD: i32 = 4;
+
+/// Makes an open library the process's driver, for good.
+#[cfg(all(target_os = "linux", target_pointer_width = "64"))]
+fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver, Error> {
+    use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
+
     let failed = |error: libloading::Error| Error::Open {
         path: path.display().to_string(),
         reason: error.to_string(),
     };
-    // SAFETY: the library has no initialisers. It is opened by its path and never closed, so that its name,
-    // `libcuda.so`, leads every later search for that name to it.
-    let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_GLOBAL) }.map_err(failed)?;
     // SAFETY: the signatures are those of the library's source; the nonce was compared.
     let (calls, is_slow, init, version) = unsafe {
         let calls = Calls {
@@ -145,12 +173,21 @@ pub fn library_folder() -> Result<PathBuf, Error> {
     for name in ["libcuda.so", "libcuda.so.1"] {
         let link = folder.join(name);
         if std::fs::canonicalize(&link).ok().as_ref() != Some(&library) {
-            // Copied under a name of this process first, so that no other one ever finds half a file.
-            let copy = folder.join(format!("{name}.{}", std::process::id()));
-            std::fs::copy(&library, &copy).and_then(|_| std::fs::rename(&copy, &link)).map_err(failed)?;
+            // Made under a name of this process first, so that other ones find either the old one or the new.
+            let fresh = folder.join(format!("{name}.{}", std::process::id()));
+            let _ = std::fs::remove_file(&fresh);
+            symlink(&library, &fresh).and_then(|()| std::fs::rename(&fresh, &link)).map_err(failed)?;
         }
     }
     Ok(folder)
+}
+
+#[cfg(unix)]
+use std::os::unix::fs::symlink;
+
+#[cfg(not(unix))]
+fn symlink(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::copy(from, to).map(drop)
 }
 
 fn driver() -> Result<&'static Calls, Error> {

@@ -97,6 +97,28 @@ fn the_driver_can_be_chosen() {
 }
 
 #[test]
+fn a_program_that_linked_the_simulated_driver_keeps_that_one() {
+    if cuweave_sim::load().is_ok_and(|driver| !driver.is_simulated()) {
+        return;
+    }
+    let library = cuweave_sim::library_folder().unwrap().join("libcuda.so.1");
+    passes("uses_the_driver_that_it_has", &[("LD_PRELOAD", library.to_str().unwrap())]);
+}
+
+#[test]
+fn uses_the_driver_that_it_has() {
+    if !is_again() {
+        return;
+    }
+    cuweave_sim::load().unwrap();
+    let stream = cudarc::driver::CudaContext::new(0).unwrap().default_stream();
+    let memory = stream.clone_htod(&[1u8; 100]).unwrap();
+    // Were there two, this would count the other one's.
+    assert_eq!(cuweave_sim::live().unwrap().bytes, 100);
+    drop(memory);
+}
+
+#[test]
 fn a_library_that_is_none_is_an_error() {
     let (passed, text) = again("loads", &[("CUWEAVE_SIM_LIBRARY", "/nowhere/libcuda.so")]);
     assert!(!passed && text.contains("the simulated driver `/nowhere/libcuda.so` does not open"), "{text}");

@@ -45,7 +45,7 @@ fn a_length_cannot_be_set() {
     let mut y = device.zeros::<f32>(16);
     let graph = step(&device.ctx, 16, 16, 1.0, &x, &mut y).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
-    let error = exec.set_n(8).err().expect("`n` is a length");
+    let error = exec.set_n(8).expect_err("`n` is a length");
     assert!(error.to_string().contains("`n`"), "{error}");
     exec.launch(&device.stream).expect("the exec is as it was");
     drop(exec);

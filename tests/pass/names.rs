@@ -79,8 +79,8 @@ mod without_prelude {
 
     /// Documented.
     #[graph]
-    #[must_use]
-    #[allow(clippy::too_many_arguments, reason = "attributes of the user stay where they are")]
+    #[allow(non_snake_case, reason = "attributes of the user stay where they are")]
+    #[inline]
     pub(crate) fn add_all(n: u32, add: &[f32; n], alloc: &[f32; n], copy: &mut [f32; n]) {
         let fill = alloc::<f32>(n);
         add[per_item(n)](&add, &alloc, &mut fill, n);

@@ -94,15 +94,15 @@ fn pairs(
     }
     for first in 0..n {
         let offset = offsets[first];
-        if align(first) == 0 || offset % align(first) != 0 {
+        if align(first) == 0 || !offset.is_multiple_of(align(first)) {
             return Err(Fault::Unaligned { buffer: first, offset });
         }
         let end = offset.checked_add(size(first)).filter(|&end| end <= total);
         let Some(end) = end else {
             return Err(Fault::Above { buffer: first });
         };
-        for second in 0..first {
-            let meet = offsets[second] < end && offset < offsets[second] + size(second);
+        for (second, &other) in offsets.iter().enumerate().take(first) {
+            let meet = other < end && offset < other + size(second);
             if meet && together(first, second) {
                 return Err(Fault::Shared { first: second, second: first });
             }

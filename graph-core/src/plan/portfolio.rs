@@ -4,7 +4,8 @@
 use super::Problem;
 use super::climb::Random;
 use super::greedy::{Layout, Traits};
-use super::search::{Instance, Outcome, Rule, search};
+use super::instance::Instance;
+use super::search::{Outcome, Rule, search};
 
 /// A priority for each buffer (0 first), and a rule.
 struct Strategy {
@@ -27,7 +28,9 @@ pub(super) fn improve(problem: &Problem, best: Layout, goal: u64, steps: &mut u6
     let mut search = Bisection { instance: &instance, best, goal, grain };
     let mut round = 0;
     while search.best.total > search.goal && *steps > 0 {
-        search.round(&mut strategies, tried, share, steps);
+        // Where the steps are few, halfway is more likely than all the way.
+        let all_the_way = round > 0 || share.saturating_mul(4) <= *steps;
+        search.round(&mut strategies, tried, share, steps, all_the_way);
         round += 1;
         if tried < strategies.len() {
             tried = (3 * tried).min(strategies.len());
@@ -51,9 +54,16 @@ struct Bisection<'i, 'p> {
 }
 
 impl Bisection<'_, '_> {
-    /// Tries the goal itself, then halves the span between what is known and what the strategies fail to reach.
-    fn round(&mut self, strategies: &mut [Strategy], tried: usize, share: u64, steps: &mut u64) {
-        if self.reach(self.goal, strategies, tried, share, steps) {
+    /// Tries the goal itself (`all_the_way`), then halves the span between what is known and what the strategies fail to reach.
+    fn round(
+        &mut self,
+        strategies: &mut [Strategy],
+        tried: usize,
+        share: u64,
+        steps: &mut u64,
+        all_the_way: bool,
+    ) {
+        if all_the_way && self.reach(self.goal, strategies, tried, share, steps) {
             return;
         }
         let mut failed = self.goal;

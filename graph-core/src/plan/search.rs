@@ -18,6 +18,7 @@
 //! Work is counted in steps, not by a clock: the same input gives the same result.
 
 use super::Problem;
+use super::instance::Instance;
 use crate::reach::{clear, has, ones, or_into, set};
 
 /// How the next section is chosen, among those of which it can be settled who lies lowest.
@@ -46,48 +47,6 @@ pub(super) enum Outcome {
 
 /// Marks the absence of a buffer or a level.
 const NONE: u32 = u32::MAX;
-
-/// What the sections tell about a problem; made once, searched many times.
-pub(super) struct Instance<'p> {
-    pub problem: &'p Problem,
-    /// For each buffer of some size the sections that it is in.
-    pub sections_of: Vec<Vec<u32>>,
-    /// For each buffer the others that conflict with the same buffers, apart from each other.
-    pub twins: Vec<Vec<u32>>,
-}
-
-impl<'p> Instance<'p> {
-    pub fn of(problem: &'p Problem) -> Instance<'p> {
-        let mut sections_of = vec![Vec::new(); problem.sizes.len()];
-        for (s, section) in problem.sections.iter().enumerate() {
-            for &b in section.iter().filter(|&&b| problem.sizes[b as usize] > 0) {
-                sections_of[b as usize].push(s as u32);
-            }
-        }
-        Instance { problem, sections_of, twins: twins(problem) }
-    }
-}
-
-fn twins(problem: &Problem) -> Vec<Vec<u32>> {
-    let n = problem.sizes.len();
-    let mut twins = vec![Vec::new(); n];
-    let with_itself: Vec<Vec<u64>> = (0..n as u32)
-        .map(|b| {
-            let mut row = problem.conflicts.row(b).to_vec();
-            set(&mut row, b);
-            row
-        })
-        .collect();
-    let key = |b: u32| (problem.aligns[b as usize], &with_itself[b as usize]);
-    let mut order: Vec<u32> = (0..n as u32).filter(|&b| problem.sizes[b as usize] > 0).collect();
-    order.sort_by(|&a, &b| key(a).cmp(&key(b)));
-    for class in order.chunk_by(|&a, &b| key(a) == key(b)) {
-        for &b in class {
-            twins[b as usize] = class.iter().copied().filter(|&a| a != b).collect();
-        }
-    }
-    twins
-}
 
 /// Searches for offsets with every buffer's end at or below `capacity`, and takes what it uses from `steps`.
 pub(super) fn search(
@@ -492,8 +451,8 @@ impl<'p> Search<'p> {
         }
         let neighbours = problem.conflicts.row(b);
         let mut touched = self.sections_of[b as usize].len() + neighbours.len();
-        for w in 0..neighbours.len() {
-            let mut left = neighbours[w] & self.free[w];
+        for (w, &near) in neighbours.iter().enumerate() {
+            let mut left = near & self.free[w];
             while left != 0 {
                 let i = w * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
@@ -633,7 +592,8 @@ mod tests {
         let sizes = (0..n).map(|_| random.below(7) as u64).collect();
         let coarse = random.below(3) == 0;
         let aligns = (0..n).map(|_| if coarse { 1 + random.below(3) as u64 } else { 1 }).collect();
-        Problem { sizes, aligns, conflicts, sections, bound: Bound::default() }
+        let begins = vec![0; n];
+        Problem { sizes, aligns, conflicts, begins, sections, bound: Bound::default() }
     }
 
     /// The least capacity: in some order each buffer lies right on top of what is under it.

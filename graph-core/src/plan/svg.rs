@@ -9,6 +9,11 @@ const LEFT: f64 = 84.0;
 const TOP: f64 = 56.0;
 const WIDTH: f64 = 860.0;
 const HEIGHT: f64 = 420.0;
+/// Colours of boxes: light, so that names can be read on them.
+const FILLS: [&str; 10] = [
+    "#cfe2ff", "#ffe3c2", "#d1f0d8", "#e6d9ff", "#fff3b8", "#ffd6e0", "#d3f3f5", "#e3ead0", "#f5d9c9",
+    "#d9def2",
+];
 /// The strip beside the boxes that shows how many buffers use the same bytes.
 const STRIP: f64 = 18.0;
 
@@ -89,12 +94,11 @@ pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[Strin
         let (stroke, thick) = if critical[b] { ("#d1242f", 2.0) } else { ("#5b6570", 0.75) };
         let number = b.to_string();
         let name = names.get(b).map_or(&number[..], |name| name);
-        // Neighbouring numbers get colours far apart.
-        let hue = b * 137 % 360;
+        let fill = FILLS[b % FILLS.len()];
         let _ = writeln!(
             svg,
             "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
-             fill=\"hsl({hue} 55% 82%)\" stroke=\"{stroke}\" stroke-width=\"{thick}\"><title>{} · {} at {} · levels {from} \
+             fill=\"{fill}\" stroke=\"{stroke}\" stroke-width=\"{thick}\"><title>{} · {} at {} · levels {from} \
              to {}</title></rect>",
             escape(name),
             bytes(buffer.size),
@@ -131,10 +135,13 @@ fn strip(svg: &mut String, buffers: &[Buffer], plan: &Plan, y: &dyn Fn(u64) -> f
     let most = spans.iter().map(|span| span.2).max().unwrap_or(1).max(1);
     let left = LEFT + WIDTH + 12.0;
     for (from, to, count) in spans {
-        let dark = 92.0 - 62.0 * f64::from(count) / f64::from(most);
+        // From a light grey to a dark blue.
+        let part = f64::from(count) / f64::from(most);
+        let mixed = |light: f64, dark: f64| (light + (dark - light) * part) as u8;
+        let (red, green, blue) = (mixed(235.0, 30.0), mixed(238.0, 70.0), mixed(242.0, 120.0));
         let _ = writeln!(
             svg,
-            "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{STRIP}\" height=\"{:.1}\" fill=\"hsl(212 40% {dark:.0}%)\">\
+            "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"{STRIP}\" height=\"{:.1}\" fill=\"#{red:02x}{green:02x}{blue:02x}\">\
              <title>{count} buffers share {} to {}</title></rect>",
             y(to),
             y(from) - y(to),
@@ -149,22 +156,26 @@ fn strip(svg: &mut String, buffers: &[Buffer], plan: &Plan, y: &dyn Fn(u64) -> f
 /// Time against bytes, with a step for each plan.
 #[must_use]
 pub fn curve_svg(curve: &[CurvePoint]) -> String {
-    let most_bytes = curve.iter().map(|point| point.planned).max().unwrap_or(1).max(1);
-    let longest = curve.iter().map(|point| point.path).max().unwrap_or(1).max(1);
-    let x = |bytes: u64| LEFT + WIDTH * bytes as f64 / most_bytes as f64;
-    let y = |path: u64| TOP + HEIGHT * (1.0 - path as f64 / longest as f64);
+    let (least_bytes, most_bytes) = span(curve.iter().map(|point| point.planned));
+    let (shortest, longest) = span(curve.iter().map(|point| point.path));
+    let part = |value: u64, from: u64, to: u64| value.saturating_sub(from) as f64 / (to - from) as f64;
+    let x = |bytes: u64| LEFT + WIDTH * part(bytes, least_bytes, most_bytes);
+    let y = |path: u64| TOP + HEIGHT * (1.0 - part(path, shortest, longest));
     let mut svg = open(LEFT + WIDTH + 40.0, TOP + HEIGHT + 64.0);
     text(&mut svg, (LEFT, 26.0), "start", 14, "What fewer bytes cost");
+    let mut last = None;
     for tick in 0..=4 {
-        let (byte, path) =
-            ((u128::from(most_bytes) * tick / 4) as u64, (u128::from(longest) * tick / 4) as u64);
-        line(&mut svg, (LEFT, y(path)), (LEFT + WIDTH, y(path)), "#e3e6ea", 1.0);
-        text(&mut svg, (LEFT - 8.0, y(path) + 4.0), "end", 11, &path.to_string());
+        let between = |from: u64, to: u64| from + (u128::from(to - from) * tick / 4) as u64;
+        let (byte, path) = (between(least_bytes, most_bytes), between(shortest, longest));
+        if last.replace(path) != Some(path) {
+            line(&mut svg, (LEFT, y(path)), (LEFT + WIDTH, y(path)), "#e3e6ea", 1.0);
+            text(&mut svg, (LEFT - 8.0, y(path) + 4.0), "end", 11, &path.to_string());
+        }
         line(&mut svg, (x(byte), TOP + HEIGHT), (x(byte), TOP + HEIGHT + 4.0), "#8a929c", 1.0);
         text(&mut svg, (x(byte), TOP + HEIGHT + 18.0), "middle", 11, &bytes(byte));
     }
     text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "bytes planned");
-    text(&mut svg, (LEFT, TOP - 10.0), "middle", 12, "critical path");
+    text(&mut svg, (LEFT - 72.0, TOP - 12.0), "start", 12, "critical path");
     let mut points: Vec<&CurvePoint> = curve.iter().collect();
     points.sort_by_key(|point| point.planned);
     let mut path = String::new();
@@ -186,6 +197,13 @@ pub fn curve_svg(curve: &[CurvePoint]) -> String {
     }
     svg.push_str("</svg>\n");
     svg
+}
+
+/// The range of an axis: a little below the least value up to the largest one.
+fn span(values: impl Iterator<Item = u64> + Clone) -> (u64, u64) {
+    let (least, most) = (values.clone().min().unwrap_or(0), values.max().unwrap_or(0));
+    let from = least.saturating_sub(((most - least) / 8).max(least / 16));
+    (from, most.max(from + 1))
 }
 
 fn open(width: f64, height: f64) -> String {

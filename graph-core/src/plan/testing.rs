@@ -89,7 +89,7 @@ pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> u
             for (v, list) in preds.iter_mut().enumerate() {
                 if random(3) == 0 {
                     list.append(&mut heads);
-                    list.extend(open.drain(..));
+                    list.append(&mut open);
                     open.push(v as u32);
                 } else if let Some(at) = (!open.is_empty()).then(|| random(open.len())) {
                     list.push(open[at]);

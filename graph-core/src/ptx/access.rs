@@ -77,8 +77,8 @@ pub struct Parameter {
 /// A bound of an access: it stays below this many bytes from the pointer.
 #[derive(Clone, Debug)]
 pub struct Reach {
-    /// Over the kernel's parameters, by their index.
-    pub bytes: Poly,
+    /// Over the kernel's parameters, by their index. Each of them is a bound.
+    pub bytes: Vec<Poly>,
     /// The access.
     pub site: Site,
 }
@@ -135,6 +135,31 @@ impl<'m, 'a> Analysis<'m, 'a> {
         self.codes.globals.variables.iter().copied()
     }
 
+    /// Which parameters of a kernel are pointers, as far as the PTX tells without a declaration: those that say so
+    /// (`.ptr`), else those whose bits are the base of an address.
+    pub fn pointers(&mut self, entry: &super::Function<'_>) -> Vec<bool> {
+        let says = |parameter: &super::Parameter<'_>| parameter.pointer.is_some();
+        let fits = |parameter: &super::Parameter<'_>| parameter.may_be_pointer();
+        if self.module().entries().any(|entry| entry.parameters.iter().any(says)) {
+            return entry.parameters.iter().map(|parameter| fits(parameter) && says(parameter)).collect();
+        }
+        let mut pointers = vec![false; entry.parameters.len()];
+        // Each turn finds one at least.
+        for _ in 0..entry.parameters.len() {
+            let kernel = self.kernel(entry.name, &pointers);
+            let before = pointers.clone();
+            for (pointer, (found, parameter)) in
+                pointers.iter_mut().zip(kernel.parameters.iter().zip(&entry.parameters))
+            {
+                *pointer |= fits(parameter) && found.base.is_some();
+            }
+            if pointers == before {
+                break;
+            }
+        }
+        pointers
+    }
+
     /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there, or too large
     /// to be analysed, is unknown in all.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
@@ -168,15 +193,19 @@ pub(super) struct Touched {
     pub definite: bool,
 }
 
+/// An instance and a step of it.
+type At = (u32, u32);
+
 struct Collect<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
     /// By pointer parameter.
     touched: BTreeMap<u32, Vec<Touched>>,
-    /// Loose bits that are the base of an address: the first such access.
-    bases: BTreeMap<u32, (u32, u32)>,
+    /// Sets of loose bits of which one is the base of an address: the first such access.
+    bases: BTreeMap<u64, At>,
     reads: BTreeSet<u32>,
     writes: BTreeSet<u32>,
-    anywhere: (Option<(u32, u32)>, Option<(u32, u32)>),
+    /// The first read and the first write of an address that is not followed.
+    anywhere: (Option<At>, Option<At>),
 }
 
 impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
@@ -211,8 +240,15 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             reads_anywhere: self.anywhere.0.is_some(),
             ..Kernel::default()
         };
-        for (&bit, &at) in &self.bases {
-            let Some(&(parameter, offset)) = self.flow.words.get(bit as usize) else { continue };
+        // Where one word alone is an address, it is the base also beside others, which are indices then.
+        let alone: u64 = self.bases.keys().filter(|set| set.is_power_of_two()).sum();
+        for (&set, &at) in &self.bases {
+            if !set.is_power_of_two() && set & alone != 0 {
+                continue;
+            }
+            let Some(&(parameter, offset)) = self.flow.words.get(set.trailing_zeros() as usize) else {
+                continue;
+            };
             let site = self.site(at);
             kernel.parameters[parameter as usize].base.get_or_insert((site, offset));
         }
@@ -225,7 +261,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         kernel
     }
 
-    fn site(&self, (instance, step): (u32, u32)) -> Site {
+    fn site(&self, (instance, step): At) -> Site {
         let code = &self.flow.instances[instance as usize].code;
         match code.steps[step as usize].instruction {
             Some(instruction) => site(self.flow.codes.module, instruction),
@@ -279,7 +315,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn record(&mut self, address: &Value, how: How, at: (u32, u32)) {
+    fn record(&mut self, address: &Value, how: How, at: At) {
         let Some(sums) = address.addresses() else {
             self.anywhere(how, at);
             for origin in address.origins() {
@@ -288,7 +324,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             return;
         };
         let sums: Vec<_> = sums.copied().collect();
-        if sums.is_empty() && *address != Value::Bottom {
+        if address.may_be_anything() || (sums.is_empty() && *address != Value::Bottom) {
             self.anywhere(how, at);
         }
         for sum in &sums {
@@ -297,8 +333,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 None if sum.terms().is_empty() => {
                     self.anywhere(how, at);
                     if sum.loose & MEMORY == 0 {
-                        // The lowest bit that may be it: only one can be right where there are several.
-                        self.bases.entry(sum.loose.trailing_zeros()).or_insert(at);
+                        self.bases.entry(sum.loose).or_insert(at);
                     }
                 }
                 None => {
@@ -310,7 +345,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn anywhere(&mut self, how: How, at: (u32, u32)) {
+    fn anywhere(&mut self, how: How, at: At) {
         if how != How::Write {
             self.anywhere.0.get_or_insert(at);
         }
@@ -319,7 +354,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn touch(&mut self, origin: u32, how: How, at: (u32, u32), definite: bool) {
+    fn touch(&mut self, origin: u32, how: How, at: At, definite: bool) {
         match self.flow.things[origin as usize] {
             Thing::Pointer(parameter) => {
                 let touched = Touched { instance: at.0, step: at.1, how, definite };
@@ -436,8 +471,14 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 if before && unguarded {
                     continue;
                 }
-                // Another thread may have stored, if this one has waited for it.
-                if reaches || synchronised.get_or_insert_with(|| after_waiting(code))[load as usize] {
+                // Another thread may have stored, and waited then, and this one has waited for it.
+                let mut waited = || {
+                    *synchronised
+                        .get_or_insert_with(|| after_waiting(code))
+                        .get(load as usize)
+                        .unwrap_or(&true)
+                };
+                if reaches || waited() && waits_after(code, store, &reached[&other.block]) {
                     first = false;
                     break;
                 }
@@ -463,6 +504,15 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
     }
+}
+
+/// Whether an instruction that may wait can follow a step, given the blocks that its block leads to.
+fn waits_after(code: &Code<'_, '_>, step: u32, reached: &[bool]) -> bool {
+    let block = code.steps[step as usize].block;
+    code.steps.iter().enumerate().any(|(at, other)| {
+        let follows = reached[other.block as usize] || (other.block == block && at > step as usize);
+        follows && other.instruction.is_some_and(effect::synchronises)
+    })
 }
 
 /// The steps before which some instruction may have waited for other threads.

@@ -190,7 +190,7 @@ impl<'a> Function<'a> {
         let mut offsets = Vec::with_capacity(self.parameters.len());
         let mut end = 0u64;
         for parameter in &self.parameters {
-            let start = end.next_multiple_of(parameter.align().max(1));
+            let start = end.checked_next_multiple_of(parameter.align().max(1)).unwrap_or(u64::MAX);
             offsets.push(start);
             end = start.saturating_add(parameter.size());
         }

@@ -12,6 +12,8 @@ pub(super) struct Block {
     pub instructions: Vec<u32>,
     pub successors: Vec<u32>,
     pub predecessors: Vec<u32>,
+    /// Where the branch at its end goes, if it is one.
+    pub taken: Option<u32>,
 }
 
 /// The blocks of a body in reverse post-order: 0 is the entry, and a block comes after all that dominate it.
@@ -46,7 +48,7 @@ impl Cfg {
             for successor in &mut block.successors {
                 *successor = place[*successor as usize];
             }
-            block.successors.dedup();
+            block.taken = block.taken.map(|taken| place[taken as usize]);
             blocks.push(block);
         }
         for at in 0..blocks.len() {
@@ -155,6 +157,9 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
             && matches!(flow(last), Flow::Jump)
         {
             jump_targets(body, names, last, &at_label, &mut successors);
+            if let ("bra", [target]) = (last.mnemonic(), &successors[..]) {
+                blocks[at].taken = Some(*target);
+            }
         }
         if falls[at] {
             successors.push(at as u32 + 1);

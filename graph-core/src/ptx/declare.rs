@@ -438,23 +438,24 @@ impl Check<'_, '_, '_> {
         let bytes = extent.times(&Poly::constant(i128::from(element)))?;
         let known = Known::default();
         for met in &facts.met {
-            if short(&bytes, &met.bytes, self.declaration.parameters.len() as u32) {
+            let needed = met
+                .bytes
+                .iter()
+                .find(|needed| short(&bytes, needed, self.declaration.parameters.len() as u32));
+            if let Some(needed) = needed {
                 let names = |id: u32| {
                     self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone())
                 };
-                let needs = elements(&met.bytes, element, &names);
+                let needs = elements(needed, element, &names);
                 let message =
                     format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
                 self.push("CW308", Some(at), message, vec![quoted(&met.site)], None);
                 return None;
             }
         }
-        Some(
-            facts
-                .reach
-                .as_ref()
-                .is_some_and(|all| all.iter().all(|reach| known.at_most(&reach.bytes, &bytes))),
-        )
+        Some(facts.reach.as_ref().is_some_and(|all| {
+            all.iter().all(|reach| reach.bytes.iter().any(|bound| known.at_most(bound, &bytes)))
+        }))
     }
 }
 
@@ -487,7 +488,7 @@ fn describe(parameter: &Parameter<'_>) -> String {
     let size = parameter.size();
     let bytes = if size == 1 { "byte" } else { "bytes" };
     match parameter.class() {
-        Class::Integer if size == 8 => "an integer or a pointer".to_owned(),
+        Class::Integer if size == 8 => "an integer of 8 bytes or a pointer".to_owned(),
         Class::Integer => format!("an integer of {size} {bytes}"),
         Class::Float => format!("a float of {size} {bytes}"),
         Class::Bits => format!("{size} {bytes}"),

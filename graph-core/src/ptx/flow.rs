@@ -4,6 +4,8 @@
 //! callee, until there are too many or the callee is being called already: then the calls of a function share one.
 //! What leaves what is followed (stored to memory others see, given to unknown code) has escaped.
 
+mod call;
+
 use super::effect::{self, Effect, How};
 use super::memory::Object;
 use super::ssa::{Code, Globals, NONE, Place, Source, Step};
@@ -83,7 +85,7 @@ pub(super) struct Flow<'c, 'm, 'a> {
     pub codes: &'c mut Codes<'m, 'a>,
     pub kernel: Rc<Code<'m, 'a>>,
     /// Which parameters are pointers.
-    pointers: &'c [bool],
+    pub pointers: &'c [bool],
     pub things: Vec<Thing>,
     origins: HashMap<Thing, Origin>,
     pub instances: Vec<Instance<'m, 'a>>,
@@ -190,47 +192,14 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             code: code.clone(),
         };
         self.instances.push(instance);
-        self.values.resize(self.values.len() + code.values as usize, Value::Bottom);
+        // What nothing defines may be any number.
+        self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
         let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
         self.objects.resize_with(self.objects.len() + objects, Object::default);
         self.steps += code.steps.len();
         self.queued.push(vec![true; code.steps.len()]);
         self.queue.extend((0..code.steps.len() as u32).map(|step| (number, step)));
         number
-    }
-
-    /// The instance that a call calls; `None` where it cannot be seen into.
-    fn callee(&mut self, instance: u32, step: u32, name: &'a str) -> Option<u32> {
-        if let Some(&known) = self.at_call.get(&(instance, step)) {
-            return known;
-        }
-        let callee = self.codes.get(name).map(|code| {
-            let mut recursive = false;
-            let mut up = Some(instance);
-            while let Some(at) = up {
-                let above = &self.instances[at as usize];
-                recursive |= above.shared || above.code.function.name == name;
-                up = above.caller.map(|caller| caller.0);
-            }
-            let depth = self.instances[instance as usize].depth;
-            if recursive || depth >= MOST_DEPTH || self.steps + code.steps.len() > MOST_STEPS {
-                match self.shared.get(name) {
-                    Some(&shared) => shared,
-                    None => {
-                        let shared = self.instantiate(code, Some((instance, step)), true);
-                        self.shared.insert(self.instances[shared as usize].code.function.name, shared);
-                        shared
-                    }
-                }
-            } else {
-                self.instantiate(code, Some((instance, step)), false)
-            }
-        });
-        if let Some(callee) = callee {
-            self.instances[callee as usize].callers.push((instance, step));
-        }
-        self.at_call.insert((instance, step), callee);
-        callee
     }
 
     fn enqueue(&mut self, instance: u32, step: u32) {
@@ -498,9 +467,11 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let Some(instruction) = step.instruction else {
             let mut value = Value::Bottom;
             for source in &step.sources {
-                if let Source::Place(Place::Value(from), _) = source {
-                    value.join(self.value(instance, *from));
-                }
+                match source {
+                    Source::Place(Place::Value(from), _) => value.join(self.value(instance, *from)),
+                    // Not defined on this way: any number.
+                    _ => value.join(&Value::Plain),
+                };
             }
             return self.define(instance, step.defines[0], &value);
         };
@@ -511,7 +482,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             }
             Effect::Load => {
                 let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
-                    return;
+                    return self.define_all(instance, step, &Value::loose(MEMORY));
                 };
                 for (nth, &target) in step.defines.iter().enumerate() {
                     let mut value = self.load((instance, at), &address, instruction, nth as u32);
@@ -531,7 +502,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             }
             Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
             Effect::Call => self.call(instance, at, step),
-            Effect::Control => {}
+            Effect::Control => self.define_all(instance, step, &Value::Plain),
             Effect::Alloca => {
                 let object = match self.allocated.get(&(instance, at)) {
                     Some(&object) => object,
@@ -616,103 +587,5 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let wide = size >= 8 && ty.is_none_or(|ty| ty.class() != Class::Float);
         let value = if wide { Value::loose(MEMORY) } else { Value::Plain };
         self.define_all(instance, step, &value);
-    }
-
-    fn call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
-        let Some(call) = &step.call else { return };
-        let callee = call.target.and_then(|name| self.callee(instance, at, name));
-        let Some(callee) = callee else { return self.unknown_call(instance, at, step) };
-        let function = self.instances[callee as usize].code.function;
-        let arguments = self.instances[callee as usize].code.arguments.clone();
-        let parameters = function.parameters.len();
-        for (formal, source) in step.sources.iter().enumerate().take(parameters) {
-            let value = arguments[formal];
-            match (source, value) {
-                (Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0), NONE)
-                    if !(instance == 0 && matches!(place, Place::Parameter(_))) =>
-                {
-                    let from = self.object(instance, *place);
-                    let to = self.object(callee, Place::Parameter(formal as u32));
-                    self.copy_object(from, to);
-                }
-                (_, NONE) => {
-                    let given = self.source(instance, source);
-                    let size = function.parameters[formal].size().min(16) as u32;
-                    if let Some(to) = self.object(callee, Place::Parameter(formal as u32))
-                        && self.objects[to as usize].store(Some(0), size, &given)
-                    {
-                        self.changed(to);
-                    }
-                }
-                (_, value) => {
-                    let given = self.source(instance, source);
-                    self.define(callee, value, &given);
-                }
-            }
-        }
-        for (nth, place) in call.returns.iter().enumerate().take(function.returns.len()) {
-            let formal = parameters + nth;
-            match place {
-                Some(place) => {
-                    let from = self.object(callee, Place::Parameter(formal as u32));
-                    let to = self.object(instance, *place);
-                    self.copy_object(from, to);
-                }
-                None => {
-                    let mut value = Value::Bottom;
-                    let code = self.instances[callee as usize].code.clone();
-                    for returned in &code.returned {
-                        value.join(self.value(callee, returned[nth]));
-                    }
-                    self.keep(instance, step, nth, &mut value);
-                    self.define(instance, step.defines[nth], &value);
-                }
-            }
-        }
-    }
-
-    fn copy_object(&mut self, from: Option<u32>, to: Option<u32>) {
-        if let (Some(from), Some(to)) = (from, to)
-            && !self.objects[from as usize].copies.contains(&to)
-        {
-            self.objects[from as usize].copies.push(to);
-            self.dirty.push(from);
-        }
-    }
-
-    /// A call of what cannot be seen: some functions of CUDA are known, all else may do anything.
-    fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
-        let Some(call) = &step.call else { return };
-        let harmless = matches!(
-            call.target,
-            Some("vprintf" | "__assertfail" | "malloc" | "free" | "cudaGraphSetConditional")
-        );
-        if !harmless {
-            if !self.unknown_calls.contains(&(instance, at)) {
-                self.unknown_calls.push((instance, at));
-            }
-            self.indirect |= call.target.is_none();
-            for source in &step.sources {
-                if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source
-                    && let Some(object) = self.object(instance, *place)
-                {
-                    self.expose(object);
-                }
-                let value = self.source(instance, source);
-                self.escape(&value);
-            }
-        }
-        for (nth, place) in call.returns.iter().enumerate() {
-            match place {
-                Some(place) => {
-                    if let Some(object) = self.object(instance, *place)
-                        && self.objects[object as usize].store(Some(0), 8, &Value::loose(MEMORY))
-                    {
-                        self.changed(object);
-                    }
-                }
-                None => self.define(instance, step.defines[nth], &Value::loose(MEMORY)),
-            }
-        }
     }
 }

@@ -11,6 +11,7 @@
 mod access;
 mod ast;
 mod cfg;
+mod condition;
 pub mod declare;
 mod effect;
 mod extent;
@@ -22,6 +23,7 @@ mod names;
 mod operand;
 mod parse;
 mod rename;
+pub mod report;
 mod ssa;
 mod transfer;
 mod value;

@@ -3,11 +3,12 @@
 //! A bound argument is visited when the graph is built and when it is set, for its address, its length and what
 //! guards it (see `operand.rs`).
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use cudarc::driver::{
-    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, PinnedHostSlice,
-    SyncOnDrop, sys,
+    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, DriverError,
+    PinnedHostSlice, SyncOnDrop, ValidAsZeroBits, sys,
 };
 
 use super::operand::Visitor;
@@ -334,6 +335,30 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
     }
 }
 
+/// A mutable view of pinned memory that is bound: contents can change, and the memory stays where it is. (A
+/// `&mut PinnedHostSlice` could be swapped for another one.) It is a host slice for cudarc.
+#[derive(Debug)]
+pub struct PinnedViewMut<'v, T>(pub(super) &'v mut PinnedHostSlice<T>);
+
+impl<T> Deref for PinnedViewMut<'_, T> {
+    type Target = PinnedHostSlice<T>;
+
+    fn deref(&self) -> &PinnedHostSlice<T> {
+        self.0
+    }
+}
+
+impl<T: ValidAsZeroBits> PinnedViewMut<'_, T> {
+    /// The elements, once all work on them is over.
+    ///
+    /// # Errors
+    ///
+    /// A failure of that work.
+    pub fn as_mut_slice(&mut self) -> Result<&mut [T], DriverError> {
+        self.0.as_mut_slice()
+    }
+}
+
 impl<T> SharedPinned<'_, T> {
     /// The memory.
     pub fn view(&self) -> &PinnedHostSlice<T> {
@@ -344,10 +369,10 @@ impl<T> SharedPinned<'_, T> {
         }
     }
 
-    /// The memory, mutably, if the exec owns it.
-    pub fn view_mut(&mut self) -> Option<&mut PinnedHostSlice<T>> {
+    /// A mutable view of the memory, if the exec owns it.
+    pub fn view_mut(&mut self) -> Option<PinnedViewMut<'_, T>> {
         match self {
-            SharedPinned::Owned(slice) => Some(slice),
+            SharedPinned::Owned(slice) => Some(PinnedViewMut(slice)),
             _ => None,
         }
     }
@@ -370,11 +395,11 @@ impl<T> ExclusivePinned<'_, T> {
         }
     }
 
-    /// The memory, mutably.
-    pub fn view_mut(&mut self) -> &mut PinnedHostSlice<T> {
+    /// A mutable view of the memory.
+    pub fn view_mut(&mut self) -> PinnedViewMut<'_, T> {
         match self {
-            ExclusivePinned::Slice(slice) => slice,
-            ExclusivePinned::Owned(slice) => slice,
+            ExclusivePinned::Slice(slice) => PinnedViewMut(slice),
+            ExclusivePinned::Owned(slice) => PinnedViewMut(slice),
         }
     }
 

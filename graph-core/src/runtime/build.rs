@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::compile::{self, BackError, Wishes};
+use crate::compile::{BackError, Wishes};
 use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
 use crate::layout::LayoutError;
 use crate::operation::Operations;
@@ -22,7 +22,7 @@ use super::graph::{Graph, GraphFn};
 use super::kernel::{FunctionInfo, Kernel};
 use super::modules::Modules;
 use super::operand::{MemoryKind, Operand, Owners, Visitor};
-use super::{context, hidden, hook};
+use super::{context, hidden, hook, plans};
 
 /// Builds a graph function's graph.
 pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
@@ -70,7 +70,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     let wishes = Wishes { edges: hidden::edges(program, &records)?, ..Wishes::default() };
     let mut operations =
-        compile::back(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
+        plans::operations(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
     hook::apply(program, &mut operations)?;
     let mut core =
         Core::new(program, driver, ctx, dims, limits, modules, records, operands, owners, operations)?;
@@ -195,6 +195,9 @@ pub(super) fn check_operands(
         if !operand.address.is_multiple_of(align) {
             return Err(Error::Misaligned { at: at(), align: buffer.align });
         }
+        if operand.slot.as_ref().is_some_and(|slot| slot.element() != operand.element) {
+            return Err(Error::WrongOutput { at: at(), reason: "this output has elements of another type" });
+        }
         if operand.slot.as_ref().is_some_and(|slot| slot.is_retired()) {
             return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });
         }
@@ -274,13 +277,17 @@ pub(super) fn check_new_overlap(
     Ok(())
 }
 
-fn plan_error(program: &Program, error: BackError) -> Error {
+pub(super) fn plan_error(program: &Program, error: BackError) -> Error {
     match error {
         BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
             let at = program.buffers.iter().position(|declared| declared.name == buffer.as_str());
             let at = at_buffer(program, at.unwrap_or(0) as BufferId);
             let text = format!("{len} * {element} bytes");
             Error::Size { what: "the size", at, text, fault: super::dims::Fault::Overflow }
+        }
+        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
+            let at = At { name: program.name.to_string(), file: program.file.to_string(), line: 0 };
+            Error::Budget { at: Box::new(at), reason: error.to_string() }
         }
         other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
     }

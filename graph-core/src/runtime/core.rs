@@ -10,10 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 
+use crate::compile;
 use crate::ir::{BufferId, Origin, Program, StatementId};
 use crate::operation::{Operation, Operations, Place, What};
+use crate::plan::budget::CurvePoint;
 
-use super::build::{Limits, at_buffer, at_statement, check_changed};
+use super::build::{Limits, at_buffer, at_statement, check_changed, plan_error};
 use super::config::Shape;
 use super::driver::{
     self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values,
@@ -150,15 +152,14 @@ impl Core {
             *base = operand.address;
         }
         let mut memories = vec![0u64; self.operations.memories.len()];
-        for at in 0..memories.len() {
-            let memory = &self.operations.memories[at];
-            if memory.node {
+        for (at, address) in memories.iter_mut().enumerate() {
+            if self.operations.memories[at].node {
                 continue;
             }
-            let buffer = driver::allocate(&self.ctx.default_stream(), memory.bytes)
+            let buffer = driver::allocate(&self.ctx.default_stream(), self.operations.memories[at].bytes)
                 .map_err(|failure| Error::driver(failure, Some(self.at_memory(at as u32))))?;
-            memories[at] = address_of(&buffer);
-            self.place(at as u32, memories[at]);
+            *address = address_of(&buffer);
+            self.place(at as u32, *address);
             self.owned.push(buffer);
         }
         let list = std::mem::take(&mut self.operations.list);
@@ -332,6 +333,7 @@ impl Core {
                 Some(slot) => slot,
                 None => {
                     let len = self.dims[self.program.buffers[buffer as usize].len as usize];
+                    let len = (len, self.element(buffer));
                     let (at, address) = (at_buffer(self.program, buffer), self.bases[buffer as usize]);
                     Arc::new(Slot::new(self.driver, &self.ctx, address, len, at, self.id)?)
                 }
@@ -379,6 +381,20 @@ impl Core {
     /// The memory that alloc nodes ask for, in bytes.
     pub(super) fn planned(&self) -> u64 {
         self.operations.memories.iter().map(|memory| memory.bytes).sum()
+    }
+
+    /// The temporaries as a picture.
+    pub(super) fn memory_svg(&self) -> Result<String> {
+        // With the order that a budget added.
+        let added = self.operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
+        let edges: Vec<_> = self.program.edges.iter().copied().chain(added).collect();
+        compile::memory_svg(self.program, &self.dims, &edges).map_err(|error| plan_error(self.program, error))
+    }
+
+    /// The critical path against bytes.
+    pub(super) fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        compile::budget_curve(self.program, &self.dims, points)
+            .map_err(|error| plan_error(self.program, error))
     }
 
     /// The taken-over arguments.

@@ -174,6 +174,14 @@ pub enum Error {
         /// How many.
         to: u64,
     },
+    /// The temporaries do not fit into the budget.
+    #[error("{at}: {reason}")]
+    Budget {
+        /// The graph function.
+        at: Box<At>,
+        /// Why.
+        reason: String,
+    },
     /// An output is declared with another length than it is allocated with.
     #[error("{at} is returned with {declared} elements declared, and it has {actual}")]
     ReturnedLength {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaStream;
 
 use crate::ir::Program;
+use crate::plan::budget::CurvePoint;
 
 use super::core::Core;
 use super::dims::Dims;
@@ -88,7 +89,14 @@ impl<A: GraphFn> Graph<A> {
     /// A failure of the driver, for example for lack of memory.
     pub fn instantiate(mut self) -> Result<Exec<A>> {
         self.core.instantiate()?;
-        Ok(Exec { methods: A::methods(ExecCore { core: self.core, args: self.args, not_sync: PhantomData }) })
+        Ok(Exec {
+            methods: A::methods(ExecCore {
+                core: self.core,
+                args: self.args,
+                not_sync: PhantomData,
+                _outlived: Outlived(PhantomData),
+            }),
+        })
     }
 
     /// What the graph consists of and what it needs.
@@ -99,6 +107,26 @@ impl<A: GraphFn> Graph<A> {
     /// The graph as a picture, in the DOT language.
     pub fn dot(&self) -> String {
         dot::dot(&self.core)
+    }
+
+    /// The temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared bytes are
+    /// shaded, and what makes the bound is outlined.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn memory_svg(&self) -> Result<String> {
+        self.core.memory_svg()
+    }
+
+    /// The longest chain of statements against the bytes of the temporaries, at up to so many budgets between the plan as
+    /// it is and the floor, the widest first.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        self.core.budget_curve(points)
     }
 
     /// The operations as they were added.
@@ -156,6 +184,26 @@ impl<A: GraphFn> Exec<A> {
     pub fn dot(&self) -> String {
         dot::dot(&A::core(&self.methods).core)
     }
+
+    /// The temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared bytes are
+    /// shaded, and what makes the bound is outlined.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn memory_svg(&self) -> Result<String> {
+        A::core(&self.methods).core.memory_svg()
+    }
+
+    /// The longest chain of statements against the bytes of the temporaries, at up to so many budgets between the plan as
+    /// it is and the floor, the widest first.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        A::core(&self.methods).core.budget_curve(points)
+    }
 }
 
 impl<A: GraphFn> Deref for Exec<A> {
@@ -180,4 +228,13 @@ pub struct ExecCore<A> {
     pub(super) core: Core,
     pub(super) args: A,
     pub(super) not_sync: PhantomData<Cell<()>>,
+    pub(super) _outlived: Outlived<A>,
+}
+
+/// Makes the drop of an exec a use of what it borrows: `Core`, which knows the buffers' events by number only,
+/// gives borrowed buffers back in its drop, so none of them may be gone by then.
+pub(super) struct Outlived<A>(PhantomData<A>);
+
+impl<A> Drop for Outlived<A> {
+    fn drop(&mut self) {}
 }

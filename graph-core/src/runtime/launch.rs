@@ -83,7 +83,12 @@ impl Core {
                 None => return Err(Error::WrongOutput { at: at(), reason: "no output is handed over" }),
             }
         }
-        Ok(())
+        match given.next() {
+            None => Ok(()),
+            Some(_) => {
+                Err(Error::Plan(format!("`{}` is handed more outputs than it takes", self.program.name)))
+            }
+        }
     }
 
     /// What the launch waits for.
@@ -97,6 +102,10 @@ impl Core {
         let touched = self.touched.get();
         for owner in self.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)
         {
+            if driver.is_capturing(owner.raw)? {
+                // Its event would draw the launch into that capture.
+                return Err(Error::StreamCapturing { function: self.program.name.to_string() });
+            }
             let event = Event::of(&owner.event);
             driver.record(event, owner.raw)?;
             driver.wait(stream, event)?;
@@ -121,8 +130,13 @@ impl Core {
     /// What waits for the launch.
     fn after_launch(&self, stream: Stream, done: Event) -> std::result::Result<(), Failure> {
         for owner in self.owners.list.iter().filter(|owner| owner.borrowed > 0) {
-            if owner.raw != stream {
-                self.driver.wait(owner.raw, done)?;
+            if owner.raw == stream {
+                continue;
+            }
+            // A stream that is capturing cannot wait: then the host does.
+            match self.driver.is_capturing(owner.raw) {
+                Ok(false) => self.driver.wait(owner.raw, done)?,
+                _ => self.driver.synchronize_event(done)?,
             }
         }
         if !self.pinned.is_empty() {

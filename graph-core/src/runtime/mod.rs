@@ -34,13 +34,16 @@ mod mark;
 mod modules;
 mod operand;
 mod output;
+mod plans;
 mod pool;
 mod report;
 mod set;
 
+pub use crate::operation::{BudgetStep, Budgeted};
+pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned, Shared,
-    SharedPinned, Taken,
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned,
+    PinnedViewMut, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use error::{At, DriverFailure, Error, Result};
@@ -48,13 +51,13 @@ pub use graph::{Exec, Graph, GraphFn};
 pub use kernel::Loaded;
 pub use output::{Output, OutputDescription};
 pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
-pub use report::Report;
+pub use report::{Plan, Report};
 
 /// What generated code is made of. Nothing here is for users, and all of it may change.
 pub mod private {
     pub use super::bind::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Shared,
-        SharedPinned, Taken,
+        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned,
+        PinnedViewMut, Shared, SharedPinned, Taken,
     };
     pub use super::build::build;
     pub use super::config::{Config, PerItem, per_item};

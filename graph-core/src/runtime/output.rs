@@ -30,6 +30,8 @@ pub struct Slot {
     ctx: Arc<CudaContext>,
     address: u64,
     len: u64,
+    /// `size_of` its element.
+    element: u64,
     at: Box<At>,
     /// Records the free, for the next launch to wait for.
     freed: Arc<CudaEvent>,
@@ -90,7 +92,7 @@ impl Slot {
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         address: u64,
-        len: u64,
+        (len, element): (u64, u64),
         at: Box<At>,
         maker: u64,
     ) -> Result<Slot> {
@@ -101,6 +103,7 @@ impl Slot {
             ctx: ctx.clone(),
             address,
             len,
+            element,
             at,
             freed,
             maker,
@@ -112,6 +115,11 @@ impl Slot {
     /// Where the allocation lies whenever it lives.
     pub(super) fn address(&self) -> u64 {
         self.address
+    }
+
+    /// `size_of` its element.
+    pub(super) fn element(&self) -> u64 {
+        self.element
     }
 
     /// Its context.
@@ -186,6 +194,9 @@ impl Slot {
 
     /// The handle of what a launch made; `done` records the launch. There is one handle a launch.
     pub(super) fn output<'e, T: 'static>(self: &'e Arc<Slot>, done: &CudaEvent) -> Result<Output<'e, T>> {
+        if size_of::<T>() as u64 != self.element {
+            return Err(Error::Plan(format!("{} has elements of another type", self.at)));
+        }
         let mut state = self.state();
         let state = &mut *state;
         let live = match &mut state.live {

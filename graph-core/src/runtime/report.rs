@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::ir::Program;
-use crate::operation::{Bounds, What};
+use crate::operation::{Bounds, BudgetStep, Budgeted, What};
 
 use super::core::Core;
 
@@ -38,6 +38,8 @@ pub struct Report {
     pub reserved_bytes: u64,
     /// How good the plan of the temporaries is: where the compiler places them, and there are some.
     pub plan: Option<Plan>,
+    /// What the budget did to the order, where there is one.
+    pub budget: Option<Budgeted>,
 }
 
 /// How good a plan of the temporaries is.
@@ -105,6 +107,7 @@ impl Report {
             planned_bytes: core.planned(),
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(core.program, bounds)),
+            budget: operations.budget.clone(),
         }
     }
 
@@ -128,9 +131,17 @@ impl fmt::Display for Report {
             self.edges, self.edges_before_reduction, self.depth
         )?;
         write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)?;
-        match &self.plan {
-            Some(plan) => write!(f, "\n{plan}"),
-            None => Ok(()),
+        if let Some(plan) = &self.plan {
+            write!(f, "\n{plan}")?;
         }
+        let Some(budget) = &self.budget else { return Ok(()) };
+        let Budgeted { budget: bytes, edges, path_before, path_after, steps } = budget;
+        let (count, before, after) = (edges.len(), path_before, path_after);
+        write!(f, "\nbudget {bytes} bytes: {count} edges added, depth {before} before and {after} now")?;
+        for step in steps {
+            let BudgetStep { donor, receiver, saves, costs, .. } = step;
+            write!(f, "\n  `{receiver}` after `{donor}`: saves {saves} bytes, costs {costs}")?;
+        }
+        Ok(())
     }
 }

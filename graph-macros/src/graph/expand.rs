@@ -189,10 +189,10 @@ impl Argument {
                         (quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view")
                     }
                     (BufferMemory::Pinned, true, true) => {
-                        (quote!(&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view_mut")
+                        (quote!(::cuweave::__private::PinnedViewMut<'v, #element>), "view_mut")
                     }
                     (BufferMemory::Pinned, true, false) => (
-                        quote!(::core::option::Option<&'v mut ::cuweave::cudarc::driver::PinnedHostSlice<#element>>),
+                        quote!(::core::option::Option<::cuweave::__private::PinnedViewMut<'v, #element>>),
                         "view_mut",
                     ),
                 }
@@ -237,7 +237,7 @@ impl Expansion<'_> {
         let ctx = Ident::new("ctx", Span::mixed_site());
         quote_spanned! {name.span()=>
             #(#attributes)*
-            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type)]
+            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type, clippy::redundant_field_names)]
             #visibility fn #name<'a>(
                 #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
                 #(#parameters),*

@@ -39,12 +39,19 @@ pub fn outside<T>(function: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Prints a line on standard error, in one piece: the program has a standard library of its own, whose output is not
+/// kept apart from ours.
+pub fn print(text: &str) {
+    use std::io::Write;
+    let _ = std::io::stderr().write_all(format!("cuweave-sim: {text}\n").as_bytes());
+}
+
 /// Prints a line once for each text.
 pub fn say_once(text: String) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
     if !said.contains(&text) {
-        eprintln!("cuweave-sim: {text}");
+        print(&text);
         said.insert(text);
     }
 }
@@ -56,7 +63,7 @@ pub fn enter(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() ->
         Ok(Ok(())) => Status::SUCCESS.0,
         Ok(Err(status)) => status.0,
         Err(_) => {
-            eprintln!("cuweave-sim: `{name}` met a fault of the simulator itself, shown above");
+            print(&format!("`{name}` met a fault of the simulator itself, shown above"));
             Status::UNKNOWN.0
         }
     }

@@ -23,7 +23,7 @@ pub struct Config {
 fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
     let Ok(text) = std::env::var(name) else { return default };
     parse(text.trim()).unwrap_or_else(|| {
-        eprintln!("cuweave-sim: `{name}={text}` is not understood and ignored");
+        crate::call::print(&format!("`{name}={text}` is not understood and ignored"));
         default
     })
 }

@@ -135,7 +135,7 @@ impl State {
             module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::NOT_FOUND)?;
         if let Err(why) = &module.image.kernels[at].supported {
             let what = format!("kernel `{name}` cannot be simulated: {why}");
-            eprintln!("cuweave-sim: {what}");
+            crate::call::print(&what);
             return Err(log::say(Status::NOT_SUPPORTED, what));
         }
         Ok(module.functions[at])

@@ -26,7 +26,7 @@ impl Report {
     /// Prints the report and keeps it.
     pub fn file(self) {
         let grade = if self.status == Status::SUCCESS { "warning" } else { "error" };
-        eprintln!("cuweave-sim: {grade}[{}]: {}", self.kind, self.text);
+        crate::call::print(&format!("{grade}[{}]: {}", self.kind, self.text));
         if self.status != Status::SUCCESS {
             crate::log::say(self.status, format!("{}: {}", self.kind, self.text));
         }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, PinnedHostSlice, SyncOnDrop};
 
+use super::super::bind::PinnedViewMut;
 use super::super::error::{Error, Result};
 use super::{Event, Failure, Outcome, UNKNOWN};
 
@@ -20,6 +21,25 @@ pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64,
     // Nothing was done with the slice: there is nothing to record.
     std::mem::forget(guard);
     (address, event)
+}
+
+impl<T> HostSlice<T> for PinnedViewMut<'_, T> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    unsafe fn stream_synced_slice<'a>(&'a self, stream: &'a CudaStream) -> (&'a [T], SyncOnDrop<'a>) {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.0.stream_synced_slice(stream) }
+    }
+
+    unsafe fn stream_synced_mut_slice<'a>(
+        &'a mut self,
+        stream: &'a CudaStream,
+    ) -> (&'a mut [T], SyncOnDrop<'a>) {
+        // SAFETY: the caller keeps the same contract.
+        unsafe { self.0.stream_synced_mut_slice(stream) }
+    }
 }
 
 /// The event that a guard of cudarc would record.

@@ -35,7 +35,7 @@ pub struct Fault {
     /// What went wrong.
     pub kind: FaultKind,
     /// The function that was executing.
-    pub function: String,
+    pub function: Box<str>,
     /// The block.
     pub block: [u32; 3],
     /// The thread of the block.

@@ -85,12 +85,12 @@ fn shift(op: &str, ty: Type) -> Option<Map2> {
 
 fn high(ty: Type) -> Option<Map2> {
     Some(match ty {
-        Type::U16 => |a, b| (a & 0xffff) * (b & 0xffff) >> 16,
+        Type::U16 => |a, b| ((a & 0xffff) * (b & 0xffff)) >> 16,
         Type::S16 => |a, b| ((a as i16 as i32 * b as i16 as i32) >> 16) as u64,
-        Type::U32 => |a, b| (a & 0xffff_ffff) * (b & 0xffff_ffff) >> 32,
+        Type::U32 => |a, b| ((a & 0xffff_ffff) * (b & 0xffff_ffff)) >> 32,
         Type::S32 => |a, b| ((a as i32 as i64 * b as i32 as i64) >> 32) as u32 as u64,
-        Type::U64 => |a, b| (u128::from(a) * u128::from(b) >> 64) as u64,
-        Type::S64 => |a, b| (i128::from(a as i64) * i128::from(b as i64) >> 64) as u64,
+        Type::U64 => |a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64,
+        Type::S64 => |a, b| ((i128::from(a as i64) * i128::from(b as i64)) >> 64) as u64,
         _ => return None,
     })
 }
@@ -301,7 +301,7 @@ impl<'m> Decoder<'_, 'm> {
                 "mul" if i.has("hi") => high(ty),
                 "mul" => binary_integer("mul.lo", ty),
                 "mul24" if ty == Type::U32 && i.has("lo") => {
-                    Some(|a, b| (a & 0xff_ffff) * (b & 0xff_ffff) & 0xffff_ffff)
+                    Some(|a, b| ((a & 0xff_ffff) * (b & 0xff_ffff)) & 0xffff_ffff)
                 }
                 "mul24" if i.has("lo") => {
                     Some(|a, b| ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8) as u32 as u64)
@@ -329,7 +329,7 @@ impl<'m> Decoder<'_, 'm> {
             ("mad", 2) => {
                 let f: Option<Map3> = match ty {
                     _ if i.has("sat") && ty == Type::S32 && i.has("hi") => Some(|a, b, c| {
-                        let high = (a as i32 as i64 * b as i32 as i64 >> 32) as i32;
+                        let high = ((a as i32 as i64 * b as i32 as i64) >> 32) as i32;
                         high.saturating_add(c as i32) as u32 as u64
                     }),
                     _ if i.has("sat") => None,
@@ -451,6 +451,9 @@ impl<'m> Decoder<'_, 'm> {
     /// `add`, `sub` and `fma` whose result and last operand are singles and whose others are halves.
     fn mixed(&mut self, i: &Instruction<'m>, op: FloatOp, to: Type, from: Type, d: Slot) -> Result<()> {
         let mut rows = [NONE; 3];
+        if i.operands.len() < 3 {
+            return Err("too few operands".to_owned());
+        }
         let last = i.operands.len() - 2;
         for (at, operand) in i.operands[1..].iter().take(3).enumerate() {
             let single = at == last;
@@ -488,11 +491,11 @@ impl<'m> Decoder<'_, 'm> {
         let (value, flag): (Map3, Map3) = match (subtract, wide_type) {
             (false, false) => (
                 |a, b, c| u64::from((a as u32).wrapping_add(b as u32).wrapping_add(c as u32)),
-                |a, b, c| (a & 0xffff_ffff) + (b & 0xffff_ffff) + c >> 32,
+                |a, b, c| ((a & 0xffff_ffff) + (b & 0xffff_ffff) + c) >> 32,
             ),
             (false, true) => (
                 |a, b, c| a.wrapping_add(b).wrapping_add(c),
-                |a, b, c| (u128::from(a) + u128::from(b) + u128::from(c) >> 64) as u64,
+                |a, b, c| ((u128::from(a) + u128::from(b) + u128::from(c)) >> 64) as u64,
             ),
             (true, false) => (
                 |a, b, c| u64::from((a as u32).wrapping_sub(b as u32).wrapping_sub(c as u32)),

@@ -38,6 +38,12 @@ impl<'m> Decoder<'_, 'm> {
         let [first, second] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
         let space = if i.space().is_some() { Space::Shared } else { Space::Generic };
         let transposed = i.has("trans");
+        let registers = [first, second]
+            .into_iter()
+            .find_map(|o| if let Operand::Vector(v) = o { Some(v.len()) } else { None });
+        if !matches!(registers, None | Some(1 | 2 | 4)) {
+            return Err("1, 2 or 4 registers are possible".to_owned());
+        }
         if i.mnemonic() == "ldmatrix" {
             let (to, at) = (self.registers(first, Type::B32)?, self.address(second, space)?);
             self.emit(Op::LoadMatrix { transposed, at, to });

@@ -98,6 +98,9 @@ impl<'m> Decoder<'_, 'm> {
     /// Registers of a scalar or vector that is loaded.
     fn results(&mut self, operand: &Operand) -> Result<Box<[Slot]>> {
         match operand {
+            Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
+                Err(format!("a vector of {}", parts.len()))
+            }
             Operand::Vector(parts) => parts
                 .iter()
                 .map(|part| if *part == Operand::Sink { Ok(NONE) } else { self.result(part) })
@@ -108,6 +111,9 @@ impl<'m> Decoder<'_, 'm> {
 
     fn values(&mut self, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
         match operand {
+            Operand::Vector(parts) if !parts.len().is_power_of_two() || parts.len() > 8 => {
+                Err(format!("a vector of {}", parts.len()))
+            }
             Operand::Vector(parts) => parts.iter().map(|part| self.value(part, ty)).collect(),
             one => Ok(Box::new([self.value(one, ty)?])),
         }
@@ -197,7 +203,7 @@ impl<'m> Decoder<'_, 'm> {
             return Err("vectors of different lengths".to_owned());
         }
         for (number, (&d, &b)) in d.iter().zip(&b).enumerate() {
-            let at = At { offset: at.offset + number as i64 * i64::from(ty.size()), ..at };
+            let at = At { offset: at.offset.wrapping_add(number as i64 * i64::from(ty.size())), ..at };
             self.emit(Op::Atomic(update, ty, at, d, [b, c]));
         }
         Ok(())

@@ -12,6 +12,8 @@ pub fn conversion(to: Type, from: Type) -> ConvertSpec {
 }
 
 /// Comparisons of one type; the ordered ones are false for a not-a-number, those with a trailing `u` true.
+// What is not less may be unordered: that is what `geu` and its kin mean.
+#[allow(clippy::neg_cmp_op_on_partial_ord)]
 fn compare(op: &str, ty: Type) -> Option<Map2> {
     macro_rules! integers {
         ($to:ty) => {
@@ -200,7 +202,7 @@ impl<'m> Decoder<'_, 'm> {
                     self.emit(Op::Map1(|v| v, to, taken));
                 }
             }
-            (d, Operand::Vector(parts)) => {
+            (d, Operand::Vector(parts)) if !parts.is_empty() => {
                 let d = self.result(d)?;
                 let width = ty.size() * 8 / parts.len().max(1) as u32;
                 let part_type = match width {
@@ -262,6 +264,14 @@ impl<'m> Decoder<'_, 'm> {
                 _ => return Err("expected two types".to_owned()),
             };
             let d = self.result(d)?;
+            if to.size() > 2
+                || from.size() != 4
+                || is_float(to)
+                || is_float(from)
+                || !matches!(operands.len(), 2 | 3)
+            {
+                return Err(String::new());
+            }
             let mut rows = [NONE; 3];
             for (row, operand) in rows.iter_mut().zip(operands) {
                 *row = self.value(operand, from)?;
@@ -438,9 +448,9 @@ impl<'m> Decoder<'_, 'm> {
             let (low, high) = (self.temporary(), self.temporary());
             self.setp_packed(i, *from, scalar, (low, Some(high)), a, b)?;
             let f: Map2 = match to {
-                Type::F16x2 => |l, h| l * 0x3c00 | (h * 0x3c00) << 16,
-                Type::Bf16x2 => |l, h| l * 0x3f80 | (h * 0x3f80) << 16,
-                _ => |l, h| l * 0xffff | (h * 0xffff) << 16,
+                Type::F16x2 => |l, h| (l * 0x3c00) | ((h * 0x3c00) << 16),
+                Type::Bf16x2 => |l, h| (l * 0x3f80) | ((h * 0x3f80) << 16),
+                _ => |l, h| (l * 0xffff) | ((h * 0xffff) << 16),
             };
             self.emit(Op::Map2(f, d, low, high));
             return Ok(());
@@ -454,11 +464,11 @@ impl<'m> Decoder<'_, 'm> {
             result = held;
         }
         let f: Map1 = match to {
-            Type::F32 => |p| p * 0x3f80_0000,
-            Type::F16 => |p| p * 0x3c00,
-            Type::Bf16 => |p| p * 0x3f80,
-            Type::U16 | Type::S16 => |p| p * 0xffff,
-            _ => |p| p * 0xffff_ffff,
+            Type::F32 => |p| (p & 1) * 0x3f80_0000,
+            Type::F16 => |p| (p & 1) * 0x3c00,
+            Type::Bf16 => |p| (p & 1) * 0x3f80,
+            Type::U16 | Type::S16 => |p| (p & 1) * 0xffff,
+            _ => |p| (p & 1) * 0xffff_ffff,
         };
         self.emit(Op::Map1(f, d, result));
         Ok(())

@@ -107,15 +107,17 @@ impl<'a> Regions<'a> {
     }
 
     fn outside(&self, address: u64, size: u32, access: Access) -> Trouble {
-        let what = match self.memory.region(address) {
-            Some(region) => {
-                let past = address + u64::from(size) - region.base - region.size;
-                format!(
-                    "{} of {size} bytes at {address:#x}, {past} bytes past the end of an allocation",
-                    access.word()
-                )
+        let end = u128::from(address) + u128::from(size);
+        let before = [0, 16, 256, 4096].into_iter().find_map(|back| {
+            let region = self.memory.region(address.checked_sub(back)?)?;
+            end.checked_sub(u128::from(region.base) + u128::from(region.size))
+        });
+        let how = access.word();
+        let what = match before {
+            Some(past) => {
+                format!("{how} of {size} bytes at {address:#x}, {past} bytes past the end of an allocation")
             }
-            None => format!("{} of {size} bytes at {address:#x}, in no live allocation", access.word()),
+            None => format!("{how} of {size} bytes at {address:#x}, in no live allocation"),
         };
         Trouble::access(FaultKind::Bounds, address, size, what)
     }
@@ -146,7 +148,8 @@ impl<'a> Regions<'a> {
     pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, Trouble> {
         let mut text = Vec::new();
         while text.len() < most {
-            let byte = read(self.place(address + text.len() as u64, 1, Access::Read, own)?, 1) as u8;
+            let byte =
+                read(self.place(address.wrapping_add(text.len() as u64), 1, Access::Read, own)?, 1) as u8;
             if byte == 0 {
                 break;
             }

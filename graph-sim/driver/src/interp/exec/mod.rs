@@ -2,6 +2,7 @@
 
 mod access;
 mod block;
+mod call;
 mod matrix;
 mod print;
 mod staging;
@@ -155,8 +156,7 @@ pub(crate) fn mix(seed: u64) -> u64 {
 }
 
 fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
-    let function =
-        launch.program.entries.get(launch.entry).map_or_else(String::new, |entry| entry.name.clone());
+    let function = launch.program.entries.get(launch.entry).map_or("", |entry| &entry.name).into();
     Fault {
         kind,
         function,
@@ -251,7 +251,7 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
         });
     }
     let mut stats = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    stats.conflicts.sort_by(|a, b| (a.line, a.block, a.thread).cmp(&(b.line, b.block, b.thread)));
+    stats.conflicts.sort_by_key(|a| (a.line, a.block, a.thread));
     stats.conflicts.dedup_by(|a, b| a.line == b.line);
     Ok(stats)
 }

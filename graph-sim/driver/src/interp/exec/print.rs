@@ -34,9 +34,9 @@ impl Warp {
                     let text = print(
                         &format,
                         |bytes| {
-                            next = next.next_multiple_of(bytes);
+                            next = next.wrapping_add(bytes - 1) & !(bytes - 1);
                             let place = worker.regions.place(next, bytes as u32, Access::Read, &own)?;
-                            next += bytes;
+                            next = next.wrapping_add(bytes);
                             count += 1;
                             let value = read(place, bytes as u32);
                             Ok(value)
@@ -58,10 +58,10 @@ impl Warp {
                             let again = print(
                                 &format,
                                 |bytes| {
-                                    next = next.next_multiple_of(bytes);
+                                    next = next.wrapping_add(bytes - 1) & !(bytes - 1);
                                     let place =
                                         worker.regions.place(next, bytes as u32, Access::Read, &own)?;
-                                    next += bytes;
+                                    next = next.wrapping_add(bytes);
                                     Ok(read(place, bytes as u32))
                                 },
                                 |_| Ok(texts.next().unwrap_or_default()),

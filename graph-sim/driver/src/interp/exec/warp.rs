@@ -3,30 +3,24 @@
 use super::access::{Access, Own, Regions, read, update, write};
 use super::block::{Barrier, Block};
 use super::{Trouble, Worker, coordinates};
-use crate::interp::decode::{
-    Call, Callee, Counter, Function, Inst, NONE, Op, Place, Reduction, Slot, Space, Update, Window,
-};
+use crate::interp::decode::{Counter, Function, Inst, NONE, Op, Reduction, Slot, Space, Update, Window};
 use crate::interp::number::{convert, extend, float, pack_saturated};
-use crate::interp::{CODE, Fault, FaultKind};
+use crate::interp::{Fault, FaultKind};
 use std::time::Instant;
 
 /// Instructions of one group of lanes while other groups of the warp wait.
 const GROUP_TURN: u64 = 500;
-/// Rows of registers a warp may have, all calls together.
-const ROWS: usize = 1 << 16;
-/// Calls within calls.
-const DEPTH: usize = 4096;
 const ALL: u32 = u32::MAX;
 
 /// One value for each lane.
 pub type Row = [u64; 32];
 
 /// Where a call returns to.
-struct Frame {
-    pc: u32,
-    base: u32,
-    local: u32,
-    function: u32,
+pub struct Frame {
+    pub pc: u32,
+    pub base: u32,
+    pub local: u32,
+    pub function: u32,
 }
 
 pub struct Warp {
@@ -46,11 +40,11 @@ pub struct Warp {
     pub pc: [u32; 32],
     /// First row of the function that a lane is in.
     pub base: [u32; 32],
-    function: [u32; 32],
+    pub function: [u32; 32],
     /// Start of the function's frame in the lane's local memory.
-    local_base: [u32; 32],
-    calls: [Vec<Frame>; 32],
-    local: [Vec<u64>; 32],
+    pub local_base: [u32; 32],
+    pub calls: [Vec<Frame>; 32],
+    pub local: [Vec<u64>; 32],
     pub rows: Vec<Row>,
     executed: [u64; 32],
     /// The group that was interrupted last: others come first.
@@ -117,7 +111,7 @@ impl Warp {
     }
 
     /// Fills the constant rows of the function that a lane has entered.
-    fn enter(&mut self, worker: &Worker, block: &Block, function: &Function, lane: u32) {
+    pub fn enter(&mut self, worker: &Worker, block: &Block, function: &Function, lane: u32) {
         let at = lane as usize;
         for &(slot, init) in &function.inits {
             let value = worker.initial(init, block, self.number * 32 + lane, self.local_base[at]);
@@ -125,7 +119,7 @@ impl Warp {
         }
     }
 
-    fn grow_local(&mut self, lane: u32, frame: u32) {
+    pub fn grow_local(&mut self, lane: u32, frame: u32) {
         let at = lane as usize;
         let words = (self.local_base[at] + frame).div_ceil(8) as usize;
         if self.local[at].len() < words {
@@ -210,7 +204,7 @@ impl Warp {
         });
         Fault {
             kind: trouble.kind,
-            function: function.name.clone(),
+            function: function.name.as_str().into(),
             block: block.id,
             thread: coordinates(u64::from(self.number * 32 + trouble.lane), worker.launch.block),
             line: inst.map_or(0, |inst| inst.line),
@@ -602,152 +596,13 @@ impl Warp {
     }
 
     /// Ends lanes.
-    fn end(&mut self, active: u32, mask: u32) {
+    pub fn end(&mut self, active: u32, mask: u32) {
         let pc = self.pc[active.trailing_zeros() as usize];
         self.stand(mask & !active, pc + 1);
         self.live &= !active;
         self.ready &= !active;
         // Who waits for lanes that ended looks again.
         self.ready |= std::mem::take(&mut self.together);
-    }
-
-    fn ret(&mut self, worker: &Worker, active: u32, mask: u32) {
-        let pc = self.pc[active.trailing_zeros() as usize];
-        self.stand(mask & !active, pc + 1);
-        let mut ended = 0;
-        for lane in Lanes(active) {
-            let at = lane as usize;
-            let Some(frame) = self.calls[at].pop() else {
-                ended |= 1 << lane;
-                continue;
-            };
-            let program = worker.launch.program;
-            let callee = &program.functions[self.function[at] as usize];
-            let from = (self.base[at], self.local_base[at]);
-            let to = (frame.base, frame.local);
-            if let Some(Inst { op: Op::Call(call), .. }) = program.code.insts.get(frame.pc as usize) {
-                for (result, place) in callee.returns.iter().zip(&call.returns) {
-                    self.pass(at, (*result, from), (*place, to));
-                }
-            }
-            self.pc[at] = frame.pc + 1;
-            (self.base[at], self.local_base[at], self.function[at]) =
-                (frame.base, frame.local, frame.function);
-        }
-        if ended != 0 {
-            self.end(ended, ended);
-        }
-    }
-
-    /// Copies a parameter from one frame to another.
-    fn pass(
-        &mut self,
-        lane: usize,
-        (from, (from_base, from_local)): (Place, (u32, u32)),
-        (to, (to_base, to_local)): (Place, (u32, u32)),
-    ) {
-        let local = self.local[lane].as_mut_ptr().cast::<u8>();
-        let bytes = self.local[lane].len() * 8;
-        let fits = |start: u32, size: u32| (start as usize + size as usize) <= bytes;
-        let word = |size: u32| if size >= 8 { 8 } else { size };
-        match (from, to) {
-            (Place::Register(a), Place::Register(b)) => {
-                self.rows[(to_base + b) as usize][lane] = self.rows[(from_base + a) as usize][lane];
-            }
-            (Place::Register(a), Place::Frame(at, size)) if fits(to_local + at, word(size)) => {
-                let value = self.rows[(from_base + a) as usize][lane];
-                for byte in 0..word(size) {
-                    // SAFETY: the frame lies within the lane's local memory.
-                    unsafe { local.add((to_local + at + byte) as usize).write((value >> (8 * byte)) as u8) };
-                }
-            }
-            (Place::Frame(at, size), Place::Register(b)) if fits(from_local + at, word(size)) => {
-                let mut value = 0;
-                for byte in 0..word(size) {
-                    // SAFETY: as above.
-                    value |= u64::from(unsafe { local.add((from_local + at + byte) as usize).read() })
-                        << (8 * byte);
-                }
-                self.rows[(to_base + b) as usize][lane] = value;
-            }
-            (Place::Frame(a, from_size), Place::Frame(b, to_size)) => {
-                let size = from_size.min(to_size);
-                if fits(from_local + a, size) && fits(to_local + b, size) {
-                    let (from, to) = ((from_local + a) as usize, (to_local + b) as usize);
-                    // SAFETY: as above, both; they may overlap only if a file is at odds with itself.
-                    unsafe { std::ptr::copy(local.add(from), local.add(to), size as usize) };
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn call(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        call: &Call,
-        base: usize,
-        active: u32,
-        mask: u32,
-    ) -> Result<Flow, Trouble> {
-        match call.callee {
-            Callee::Print | Callee::Assert | Callee::Malloc | Callee::Free => {
-                self.system(worker, block, call, base, active)?;
-                return Ok(Flow::Next);
-            }
-            Callee::Function(_) | Callee::Address(_) => {}
-        }
-        let program = worker.launch.program;
-        let pc = self.pc[active.trailing_zeros() as usize];
-        self.stand(mask & !active, pc + 1);
-        for lane in Lanes(active) {
-            let at = lane as usize;
-            let number = match call.callee {
-                Callee::Function(number) => number,
-                Callee::Address(slot) => {
-                    let address = self.rows[base + slot as usize][at];
-                    let offset = address.wrapping_sub(CODE);
-                    let number = u32::try_from(offset / 16).unwrap_or(u32::MAX);
-                    if offset % 16 != 0 || number as usize >= program.functions.len() {
-                        let what = format!("call of {address:#x}, which is no function");
-                        return Err(Trouble::new(FaultKind::Code, what).of_lane(lane));
-                    }
-                    number
-                }
-                _ => return Ok(Flow::Next),
-            };
-            let callee = &program.functions[number as usize];
-            if let Some(error) = &callee.error {
-                let what = format!("call of `{}`, which cannot be run: {error}", callee.name);
-                return Err(Trouble::new(FaultKind::Unsupported, what).of_lane(lane));
-            }
-            let caller = &program.functions[self.function[at] as usize];
-            let (old_base, old_local) = (self.base[at], self.local_base[at]);
-            let new_base = old_base + caller.slots;
-            let new_local = (old_local + caller.frame).next_multiple_of(16);
-            let rows = (new_base + callee.slots) as usize;
-            if rows > ROWS || self.calls[at].len() >= DEPTH || new_local + callee.frame > worker.options.stack
-            {
-                let what = format!(
-                    "stack overflow: {} calls deep, {new_local} bytes of local memory",
-                    self.calls[at].len()
-                );
-                return Err(Trouble::new(FaultKind::Stack, what).of_lane(lane));
-            }
-            if self.rows.len() < rows {
-                self.rows.resize(rows, [0; 32]);
-            }
-            self.calls[at].push(Frame { pc, base: old_base, local: old_local, function: self.function[at] });
-            (self.base[at], self.local_base[at], self.function[at]) = (new_base, new_local, number);
-            self.grow_local(lane, callee.frame);
-            self.enter(worker, block, callee, lane);
-            for (argument, place) in call.arguments.iter().zip(&callee.parameters) {
-                self.pass(at, (*argument, (old_base, old_local)), (*place, (new_base, new_local)));
-            }
-            self.pc[at] = callee.start;
-        }
-        Ok(Flow::Regroup)
     }
 
     fn arrive(

@@ -1,0 +1,49 @@
+//! Plans are kept: the same function with the same sizes is not planned again.
+
+use std::sync::{Mutex, PoisonError};
+
+use crate::compile::{self, BackError, Wishes};
+use crate::ir::{Memory, Program, StatementId};
+use crate::operation::Operations;
+
+/// What a plan depends on. Programs are statics, so their address tells them apart.
+#[derive(PartialEq, Eq)]
+struct Key {
+    program: usize,
+    dims: Vec<u64>,
+    memory: Option<Memory>,
+    edges: Vec<(StatementId, StatementId)>,
+}
+
+/// The plans kept, the latest last.
+static KEPT: Mutex<Vec<(Key, Operations)>> = Mutex::new(Vec::new());
+/// More are forgotten, the oldest first.
+const MOST: usize = 32;
+
+/// As [`compile::back`], from what is kept where that can be.
+pub(super) fn operations(
+    program: &'static Program,
+    dims: &[u64],
+    wishes: &Wishes,
+) -> Result<Operations, BackError> {
+    let key = Key {
+        program: std::ptr::from_ref(program) as usize,
+        dims: dims.to_vec(),
+        memory: wishes.memory,
+        edges: wishes.edges.clone(),
+    };
+    {
+        let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, operations)) = kept.iter().find(|(other, _)| *other == key) {
+            return Ok(operations.clone());
+        }
+    }
+    // Not under the lock: planning takes its time, and two threads that plan the same come to the same.
+    let operations = compile::back(program, dims, wishes)?;
+    let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if kept.len() >= MOST {
+        kept.remove(0);
+    }
+    kept.push((key, operations.clone()));
+    Ok(operations)
+}

@@ -1,0 +1,134 @@
+//! What the borrow checker refuses: each program below is a use after free, or a race, if it compiled.
+//!
+//! A buffer ends before the exec that borrows it:
+//!
+//! ```compile_fail,E0597
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn moves(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+//!     copy(&x, &mut out);
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let stream = ctx.new_stream()?;
+//!     let mut exec;
+//!     {
+//!         let (x, mut out) = (stream.alloc_zeros::<f32>(4)?, stream.alloc_zeros::<f32>(4)?);
+//!         exec = moves(ctx, 4, &x, &mut out)?.instantiate()?;
+//!         exec.launch(&stream)?;
+//!     }
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A buffer is used while a graph that may write it borrows it:
+//!
+//! ```compile_fail,E0502
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn clear(n: u32, out: &mut [f32; n]) {
+//!     fill(&mut out, 0.0);
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let stream = ctx.new_stream()?;
+//!     let mut out = stream.alloc_zeros::<f32>(4)?;
+//!     let mut exec = clear(ctx, 4, &mut out)?.instantiate()?;
+//!     let seen = stream.clone_dtoh(&out)?;
+//!     exec.launch(&stream)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A graph is launched while its output of the launch before lives:
+//!
+//! ```compile_fail,E0499
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn make(n: u32) -> [f32; n] {
+//!     let h = alloc::<f32>(n);
+//!     fill(&mut h, 0.0);
+//!     h
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let stream = ctx.new_stream()?;
+//!     let mut exec = make(ctx, 4)?.instantiate()?;
+//!     let first = exec.launch(&stream)?;
+//!     let second = exec.launch(&stream)?;
+//!     drop(first);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! An output outlives the exec that frees it when it is forgotten:
+//!
+//! ```compile_fail,E0505
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn make(n: u32) -> [f32; n] {
+//!     let h = alloc::<f32>(n);
+//!     fill(&mut h, 0.0);
+//!     h
+//! }
+//! fn run(ctx: &std::sync::Arc<cudarc::driver::CudaContext>) -> Result<(), Box<dyn std::error::Error>> {
+//!     let stream = ctx.new_stream()?;
+//!     let mut exec = make(ctx, 4)?.instantiate()?;
+//!     let first = exec.launch(&stream)?;
+//!     drop(exec);
+//!     drop(first);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! An exec is shared between threads:
+//!
+//! ```compile_fail,E0277
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn clear(n: u32, out: &mut [f32; n]) {
+//!     fill(&mut out, 0.0);
+//! }
+//! fn shared<T: Sync>() {}
+//! fn main() {
+//!     shared::<cuweave::Exec<clear::Args<'static>>>();
+//! }
+//! ```
+//!
+//! Pinned memory that is bound is swapped for other memory:
+//!
+//! ```compile_fail,E0308
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn down(n: u32, x: &[f32; n], out: &mut Pinned<[f32; n]>) {
+//!     copy(&x, &mut out);
+//! }
+//! fn swap<'a>(mut exec: cuweave::Exec<down::Args<'a>>, mut other: cudarc::driver::PinnedHostSlice<f32>) {
+//!     std::mem::swap(exec.args_mut().out, &mut other);
+//! }
+//! ```
+//!
+//! What the same programs look like when they are right:
+//!
+//! ```
+//! use cuweave::prelude::*;
+//! #[cuweave::graph]
+//! fn make(n: u32, x: &[f32; n]) -> [f32; n] {
+//!     let h = alloc::<f32>(n);
+//!     copy(&x, &mut h);
+//!     h
+//! }
+//! fn moved<T: Send>() {}
+//! fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     moved::<cuweave::Exec<make::Args<'static>>>();
+//!     moved::<cuweave::Graph<make::Args<'static>>>();
+//!     moved::<cuweave::Output<'static, f32>>();
+//!     cuweave_sim::load()?;
+//!     let ctx = cuweave::context(0)?;
+//!     let stream = ctx.new_stream()?;
+//!     let x = stream.clone_htod(&[1.0_f32; 4])?;
+//!     let mut exec = make(&ctx, 4, &x)?.instantiate()?;
+//!     let first = exec.launch(&stream)?;
+//!     drop(first);
+//!     let second = exec.launch(&stream)?;
+//!     assert_eq!(stream.clone_dtoh(&second)?, [1.0; 4]);
+//!     Ok(())
+//! }
+//! ```
