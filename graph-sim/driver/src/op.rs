@@ -158,9 +158,6 @@ impl Fill {
         if !matches!(element, 1 | 2 | 4) || width == 0 || height == 0 {
             return Err(Status::INVALID_VALUE);
         }
-        if element < 4 && p.value >> (8 * element) != 0 {
-            return Err(Status::INVALID_VALUE);
-        }
         let row = width.checked_mul(element).ok_or(Status::INVALID_VALUE)?;
         let pitch = if height == 1 { row } else { p.pitch as u64 };
         if pitch < row || !p.dst.is_multiple_of(element) || (height > 1 && !pitch.is_multiple_of(element)) {
