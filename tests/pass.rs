@@ -22,6 +22,8 @@ mod declarations;
 mod exec;
 #[path = "pass/explicit.rs"]
 mod explicit;
+#[path = "pass/forms.rs"]
+mod forms;
 #[path = "pass/loops.rs"]
 mod loops;
 #[path = "pass/names.rs"]

@@ -276,7 +276,8 @@ pub fn problem(rows: &[Row]) -> Problem {
     }
     let sizes = rows.iter().map(|row| row.size).collect();
     let aligns = rows.iter().map(|row| row.alignment).collect();
-    Problem { sizes, aligns, conflicts, sections, bound }
+    let begins = rows.iter().map(|row| row.lower).collect();
+    Problem { sizes, aligns, conflicts, begins, sections, bound }
 }
 
 #[cfg(test)]

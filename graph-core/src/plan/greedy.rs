@@ -59,33 +59,31 @@ pub(super) fn place(problem: &Problem, order: &[u32], fit: Fit) -> Layout {
     Layout { offsets, total }
 }
 
-/// What orders are made from: for each buffer its size, in how many sections it is, and the most that a section of
-/// its needs.
+/// What orders are made from: for each buffer its size, how long it is in the way of others, the most that it meets
+/// at once, size times width, and when it begins.
 pub(super) struct Traits {
     pub size: Vec<u64>,
     pub width: Vec<u64>,
     pub contention: Vec<u64>,
     pub area: Vec<u64>,
-    pub start: Vec<u64>,
+    pub begins: Vec<i64>,
 }
 
 impl Traits {
     pub fn of(problem: &Problem) -> Traits {
         let n = problem.sizes.len();
         let (mut width, mut contention) = (vec![0u64; n], vec![0u64; n]);
-        let mut start = vec![u64::MAX; n];
-        for (s, section) in problem.sections.iter().enumerate() {
+        for section in &problem.sections {
             let bytes: u64 = section.iter().map(|&b| problem.sizes[b as usize]).sum();
             for &b in section {
                 let b = b as usize;
                 width[b] += 1;
                 contention[b] = contention[b].max(bytes);
-                start[b] = start[b].min(s as u64);
             }
         }
         let area =
             width.iter().zip(&problem.sizes).map(|(width, size)| width.saturating_mul(*size)).collect();
-        Traits { size: problem.sizes.clone(), width, contention, area, start }
+        Traits { size: problem.sizes.clone(), width, contention, area, begins: problem.begins.clone() }
     }
 
     /// The buffers by falling `keys`, the first one first; then by index.
@@ -97,15 +95,15 @@ impl Traits {
 
     /// The orders that are tried, the most promising ones first.
     pub fn orders(&self) -> Vec<Vec<u32>> {
-        let Traits { size, width, contention, area, start } = self;
-        let mut by_start = self.order([area, size, width]);
-        by_start.sort_by_key(|&b| start[b as usize]);
+        let Traits { size, width, contention, area, begins } = self;
+        let mut by_begin = self.order([area, size, width]);
+        by_begin.sort_by_key(|&b| begins[b as usize]);
         vec![
-            self.order([size, width, contention]),
             self.order([contention, area, width]),
+            self.order([size, width, contention]),
+            by_begin,
             self.order([area, size, contention]),
             self.order([width, area, contention]),
-            by_start,
         ]
     }
 }

@@ -33,6 +33,8 @@ mod sequence;
 pub mod svg;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 use crate::reach::Reach;
 pub use bounds::{Floor, antichain, floor};
@@ -69,6 +71,8 @@ pub struct Problem {
     pub aligns: Vec<u64>,
     /// Who needs disjoint bytes.
     pub conflicts: Conflicts,
+    /// When each buffer begins, roughly: one of the orders that are tried is by this.
+    pub begins: Vec<i64>,
     /// Sets of buffers of which every two conflict; every buffer of some size is in one.
     pub sections: Vec<Vec<BufferIx>>,
     /// What cannot be gone below.
@@ -93,9 +97,9 @@ impl Effort {
     fn steps(self) -> u64 {
         match self {
             Effort::Quick => 3_000_000,
-            Effort::Default => 13_000_000,
-            Effort::Thorough => 2_000_000_000,
-            Effort::Exhaustive => 12_000_000_000,
+            Effort::Default => 8_000_000,
+            Effort::Thorough => 1_200_000_000,
+            Effort::Exhaustive => 8_000_000_000,
         }
     }
 }
@@ -152,11 +156,12 @@ pub(crate) fn plan_ordered(reach: &Reach, buffers: &[Buffer], order: &BufferOrde
     let size = |&b: &u32| if order.births[b as usize].is_empty() { 0 } else { sizes[b as usize] };
     let ranked_sizes: Vec<u64> = order.by_rank().iter().map(size).collect();
     let heaviest: Vec<u32> = bound.buffers.iter().map(ranked).collect();
-    let sections = section::sections(&conflicts, &ranked_sizes, heaviest.clone());
+    let sections = section::sections(&conflicts, &ranked_sizes, &heaviest, effort.steps() / 8);
     let problem = Problem {
         aligns: order.by_rank().iter().map(|&b| buffers[b as usize].align).collect(),
         sizes: ranked_sizes,
         conflicts,
+        begins: (0..buffers.len() as i64).collect(),
         sections,
         bound: Bound { bytes: bound.bytes, buffers: heaviest },
     };
@@ -209,32 +214,34 @@ pub struct Offsets {
 /// Places the buffers of a problem.
 #[must_use]
 pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
-    let heaviest =
-        problem.sections.iter().map(|section| section.iter().map(|&b| problem.sizes[b as usize]).sum());
-    let goal = heaviest.max().unwrap_or(0).max(problem.bound.bytes);
+    let weight = |section: &Vec<u32>| section.iter().map(|&b| problem.sizes[b as usize]).sum();
+    let goal = problem.sections.iter().map(weight).max().unwrap_or(0).max(problem.bound.bytes);
     let n = problem.sizes.len() as u64;
     let mut steps = effort.steps();
-    let mut best: Option<(Layout, Vec<u32>, Fit)> = None;
+    let mut best: Option<(Layout, &[u32], Fit)> = None;
     let orders = Traits::of(problem).orders();
-    'orders: for order in orders {
-        for fit in [Fit::Best, Fit::First] {
-            let layout = place(problem, &order, fit);
-            steps = steps.saturating_sub(n * n / 2);
+    'greedy: for fit in [Fit::Best, Fit::First] {
+        for order in &orders {
+            let layout = place(problem, order, fit);
+            steps = steps.saturating_sub(n * n);
             if best.as_ref().is_none_or(|(best, ..)| layout.total < best.total) {
-                best = Some((layout, order.clone(), fit));
+                best = Some((layout, order, fit));
             }
-            if best.as_ref().is_some_and(|(best, ..)| best.total <= goal) || steps == 0 {
-                break 'orders;
+            let done = best.as_ref().is_some_and(|(best, ..)| best.total <= goal);
+            if done || steps < effort.steps() / 4 * 3 {
+                break 'greedy;
             }
         }
     }
     let Some((mut best, order, fit)) = best else {
         return Offsets { offsets: Vec::new(), total: 0 };
     };
-    if best.total > goal && steps > 0 {
-        let moves = (steps / 16 / (n * n / 2).max(1)).min(500);
-        best = climb::climb(problem, &order, fit, best, goal, moves);
-        best = portfolio::improve(problem, best, goal, &mut steps);
+    if best.total > goal {
+        let moves = (steps / 16 / (n * n).max(1)).min(500);
+        best = climb::climb(problem, order, fit, best, goal, moves);
+        let members = (2 * steps / n.max(1)) as usize;
+        let sections = section::trimmed(&problem.sections, &problem.sizes, members);
+        best = portfolio::improve(&Problem { sections, ..problem.clone() }, best, goal, &mut steps);
     }
     Offsets { offsets: best.offsets, total: best.total }
 }

@@ -3,15 +3,19 @@
 
 use super::Conflicts;
 use crate::reach::{clear, has, ones};
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Above this many buffers only the nearest neighbours make sections: growing by size looks at every pair.
-const MANY: usize = 4096;
-
 /// Maximal cliques of buffers with some size, each buffer in at least one: grown to what is nearest, then also to
-/// what is largest. Buffers stand in an order in which what is over comes first, so that on a line the nearest ones
-/// are exactly what is live when the buffer begins.
-pub(super) fn sections(conflicts: &Conflicts, sizes: &[u64], heaviest: Vec<u32>) -> Vec<Vec<u32>> {
+/// what is largest, as long as there are `steps` to spend; and single buffers where they run out. Buffers stand in an
+/// order in which what is over comes first, so that on a line the nearest ones are exactly what is live when the
+/// buffer begins.
+pub(super) fn sections(
+    conflicts: &Conflicts,
+    sizes: &[u64],
+    heaviest: &[u32],
+    mut steps: u64,
+) -> Vec<Vec<u32>> {
     let n = conflicts.len();
     let mut used = vec![0u64; n.div_ceil(64)];
     (0..n as u32).filter(|&b| sizes[b as usize] > 0).for_each(|b| crate::reach::set(&mut used, b));
@@ -24,13 +28,17 @@ pub(super) fn sections(conflicts: &Conflicts, sizes: &[u64], heaviest: Vec<u32>)
         }
     };
     let mut by_size: Vec<u32> = ones(&used).collect();
-    by_size.sort_by_key(|&b| std::cmp::Reverse(sizes[b as usize]));
+    by_size.sort_by_key(|&b| Reverse(sizes[b as usize]));
     let start = |b: u32| {
         let mut left = conflicts.row(b).to_vec();
         crate::reach::and_into(&mut left, &used);
         left
     };
-    for b in ones(&used) {
+    keep(heaviest.to_vec());
+    for &b in &by_size {
+        if steps == 0 {
+            break;
+        }
         let mut clique = vec![b];
         let mut left = start(b);
         // Backwards from b, then forwards: whoever is left conflicts with all so far.
@@ -60,21 +68,50 @@ pub(super) fn sections(conflicts: &Conflicts, sizes: &[u64], heaviest: Vec<u32>)
             clear(&mut left, near);
             crate::reach::and_into(&mut left, conflicts.row(near));
         }
+        steps = steps.saturating_sub((clique.len() * left.len() + 64) as u64);
         keep(clique);
     }
-    if n <= MANY {
-        for &b in &by_size {
-            let mut clique = vec![b];
-            let mut left = start(b);
-            for &other in &by_size {
-                if has(&left, other) {
-                    clique.push(other);
-                    crate::reach::and_into(&mut left, conflicts.row(other));
-                }
-            }
-            keep(clique);
+    for &b in &by_size {
+        if steps == 0 {
+            break;
         }
+        let mut clique = vec![b];
+        let mut left = start(b);
+        for &other in &by_size {
+            if has(&left, other) {
+                clique.push(other);
+                crate::reach::and_into(&mut left, conflicts.row(other));
+            }
+        }
+        steps = steps.saturating_sub((clique.len() * left.len() + by_size.len()) as u64);
+        keep(clique);
     }
-    keep(heaviest);
+
+    cover(&mut sections, sizes);
     sections
+}
+
+/// The heaviest sections, with about `members` buffers in all of them together.
+pub(super) fn trimmed(sections: &[Vec<u32>], sizes: &[u64], members: usize) -> Vec<Vec<u32>> {
+    let bytes = |section: &[u32]| section.iter().map(|&b| sizes[b as usize]).sum::<u64>();
+    if sections.iter().map(Vec::len).sum::<usize>() <= members {
+        return sections.to_vec();
+    }
+    let mut kept = sections.to_vec();
+    kept.sort_by_cached_key(|section| Reverse(bytes(section)));
+    let mut count = 0;
+    kept.retain(|section| {
+        count += section.len();
+        count <= members || count == section.len()
+    });
+    cover(&mut kept, sizes);
+    kept
+}
+
+/// Gives each buffer that is in no section one of its own.
+fn cover(sections: &mut Vec<Vec<u32>>, sizes: &[u64]) {
+    let mut covered = vec![false; sizes.len()];
+    sections.iter().flatten().for_each(|&b| covered[b as usize] = true);
+    let alone = (0..sizes.len()).filter(|&b| !covered[b] && sizes[b] > 0).map(|b| vec![b as u32]);
+    sections.extend(alone.collect::<Vec<_>>());
 }

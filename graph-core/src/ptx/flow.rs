@@ -192,7 +192,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             code: code.clone(),
         };
         self.instances.push(instance);
-        self.values.resize(self.values.len() + code.values as usize, Value::Bottom);
+        // What nothing defines may be any number.
+        self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
         let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
         self.objects.resize_with(self.objects.len() + objects, Object::default);
         self.steps += code.steps.len();
@@ -466,9 +467,11 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         let Some(instruction) = step.instruction else {
             let mut value = Value::Bottom;
             for source in &step.sources {
-                if let Source::Place(Place::Value(from), _) = source {
-                    value.join(self.value(instance, *from));
-                }
+                match source {
+                    Source::Place(Place::Value(from), _) => value.join(self.value(instance, *from)),
+                    // Not defined on this way: any number.
+                    _ => value.join(&Value::Plain),
+                };
             }
             return self.define(instance, step.defines[0], &value);
         };
@@ -479,7 +482,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             }
             Effect::Load => {
                 let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
-                    return;
+                    return self.define_all(instance, step, &Value::loose(MEMORY));
                 };
                 for (nth, &target) in step.defines.iter().enumerate() {
                     let mut value = self.load((instance, at), &address, instruction, nth as u32);
@@ -499,7 +502,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             }
             Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
             Effect::Call => self.call(instance, at, step),
-            Effect::Control => {}
+            Effect::Control => self.define_all(instance, step, &Value::Plain),
             Effect::Alloca => {
                 let object = match self.allocated.get(&(instance, at)) {
                     Some(&object) => object,

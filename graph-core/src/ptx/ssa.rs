@@ -116,6 +116,8 @@ pub(super) struct Code<'m, 'a> {
     pub users: Vec<Vec<u32>>,
     /// The step that defines a value, [`NONE`] for registers that are parameters or never defined.
     pub definitions: Vec<u32>,
+    /// By value: whether it may be used before it is defined, and is any number then.
+    pub undefined: Vec<bool>,
     /// `.local`, `.shared` and `.param` variables of the body.
     pub locals: Vec<&'m Variable<'a>>,
     /// The values of `.reg` parameters, parameters before returns; [`NONE`] for those in memory.
@@ -160,6 +162,19 @@ impl<'m, 'a> Code<'m, 'a> {
                     self.users[value as usize].push(at as u32);
                 }
             }
+        }
+        self.undefined = self.definitions.iter().map(|&at| at == NONE).collect();
+        for (value, users) in self.users.iter().enumerate() {
+            let Some(definition) = self.steps.get(self.definitions[value] as usize) else { continue };
+            self.undefined[value] = users.iter().any(|&user| {
+                let step = &self.steps[user as usize];
+                // A phi has nothing where nothing is defined.
+                let after = match step.block == definition.block {
+                    true => self.definitions[value] < user,
+                    false => self.cfg.dominates(definition.block, step.block),
+                };
+                step.instruction.is_some() && !after
+            });
         }
     }
 }
@@ -251,6 +266,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             values: self.count,
             users: Vec::new(),
             definitions: Vec::new(),
+            undefined: Vec::new(),
             locals: std::mem::take(&mut self.locals),
             arguments: std::mem::take(&mut self.arguments),
             returned: Vec::new(),

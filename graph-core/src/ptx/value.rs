@@ -140,6 +140,15 @@ impl Value {
         Some(sums.iter().filter(|sum| sum.traced()))
     }
 
+    /// Whether it may be a number that no address is known to go into, other than a constant such as null.
+    pub fn may_be_anything(&self) -> bool {
+        match self {
+            Value::Bottom => false,
+            Value::Plain | Value::Mixed(_) => true,
+            Value::Sums(sums) => sums.iter().any(|sum| !sum.traced() && sum.offset.is_none()),
+        }
+    }
+
     /// Every origin in it.
     pub fn origins(&self) -> Vec<Origin> {
         match self {

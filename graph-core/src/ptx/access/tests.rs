@@ -226,3 +226,33 @@ fn a_pointer_inside_a_structure_is_seen() {
     ));
     assert!(found[2].base.is_some());
 }
+
+#[test]
+fn what_is_never_defined_is_any_number() {
+    // As an index it hides nothing.
+    assert_eq!(verdicts("add.s64 %rd4, %rd1, %rd15; st.global.f32 [%rd4], %f1;").0, Writes);
+    assert_eq!(
+        verdicts(
+            "L: add.s64 %rd15, %rd15, 4; add.s64 %rd4, %rd1, %rd15; st.global.f32 [%rd4], %f1; @%p1 bra L;"
+        )
+        .0,
+        Writes
+    );
+    assert_eq!(verdicts("bar.red.popc.u32 %r1, 0, %p1; mul.wide.u32 %rd5, %r1, 4; add.s64 %rd4, %rd1, %rd5; st.global.f32 [%rd4], %f1;").0, Writes);
+    assert_eq!(
+        verdicts("ld.global.u64 %rd5; add.s64 %rd4, %rd1, %rd5; st.global.f32 [%rd4], %f1;").0,
+        Writes
+    );
+}
+
+#[test]
+fn bits_that_are_lost_from_sight_stay_a_doubt() {
+    // The low bits of p, put back onto what only looks like another number.
+    let low = "and.b64 %rd4, %rd1, 4095;";
+    assert_eq!(verdicts(&format!("{low} st.global.f32 [%rd4], %f1;")).0, Unknown);
+    assert_eq!(verdicts(&format!("{low} st.global.f32 [%rd2], %f1;")), (Nothing, Writes));
+    assert_eq!(
+        verdicts("and.b64 %rd4, %rd1, -16; or.b64 %rd5, %rd4, 4; st.global.f32 [%rd5], %f1;"),
+        (Writes, Nothing)
+    );
+}

@@ -71,7 +71,11 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
                 }
             }
         }
-        for (nth, place) in call.returns.iter().enumerate().take(function.returns.len()) {
+        for (nth, place) in call.returns.iter().enumerate() {
+            if nth >= function.returns.len() {
+                self.define(instance, step.defines[nth], &Value::loose(MEMORY));
+                continue;
+            }
             let formal = parameters + nth;
             match place {
                 Some(place) => {
@@ -82,6 +86,10 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
                 None => {
                     let mut value = Value::Bottom;
                     let code = self.instances[callee as usize].code.clone();
+                    if code.returned.is_empty() {
+                        // It leaves by its end, or never.
+                        value.join(&Value::loose(MEMORY));
+                    }
                     for returned in &code.returned {
                         value.join(self.value(callee, returned[nth]));
                     }

@@ -4,6 +4,7 @@ mod basic;
 mod errors;
 mod fuzz;
 mod misc;
+mod proof;
 mod snippets;
 mod support;
 mod tensor;

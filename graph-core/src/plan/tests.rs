@@ -1,0 +1,123 @@
+//! Plans of whole graphs, of all families and sizes.
+
+use super::testing::{FAMILIES, Family, buffers, graphs, preds};
+use super::*;
+use climb::Random;
+use proptest::prelude::*;
+use std::time::Instant;
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+    #[test]
+    fn every_plan_is_right_and_says_so_where_it_is_least((preds, buffers) in graphs(40, 60)) {
+        let reach = Reach::of(&preds).unwrap();
+        let found = plan(&reach, &buffers, Effort::Quick).unwrap();
+        prop_assert_eq!(check::check(&reach, &buffers, &found.offsets, found.total), Ok(()));
+        prop_assert!(found.floor.bytes <= found.bound.bytes && found.bound.bytes <= found.total);
+        prop_assert_eq!(found.optimal, found.bound.bytes == found.total);
+        prop_assert_eq!(&plan(&reach, &buffers, Effort::Quick).unwrap(), &found);
+    }
+}
+
+/// Kernels, and buffers of which each is written by one and read by some after it.
+fn graph(family: Family, n: usize, seed: u64) -> (Reach, Vec<Buffer>) {
+    let mut random = Random::new(seed);
+    let preds = preds(family, n, |end| random.below(end));
+    let reach = Reach::of(&preds).unwrap();
+    let mut buffers = buffers(&reach, n, false, |end| random.below(end));
+    for buffer in &mut buffers {
+        buffer.align = 256;
+        buffer.size = buffer.size * 300_000 + random.below(100_000) as u64;
+    }
+    (reach, buffers)
+}
+
+/// Planned over bound in each family, printed; the effort that graphs are built with is close to the bound.
+#[test]
+fn families_are_planned_close_to_the_bound() {
+    for family in FAMILIES {
+        let mut ratios: Vec<f64> = Vec::new();
+        for seed in 0..8 {
+            let (reach, buffers) = graph(family, 80, seed);
+            let found = plan(&reach, &buffers, Effort::Default).unwrap();
+            assert_eq!(check::check(&reach, &buffers, &found.offsets, found.total), Ok(()));
+            ratios.push(found.total as f64 / found.bound.bytes as f64);
+        }
+        ratios.sort_by(f64::total_cmp);
+        let least = ratios.iter().filter(|&&ratio| ratio == 1.0).count();
+        println!("{family:?}: median {:.3}, most {:.3}, {least} of 8 at the bound", ratios[4], ratios[7]);
+        assert!(ratios[4] <= 1.05 && ratios[7] <= 1.25, "{family:?} {ratios:?}");
+    }
+}
+
+/// Prints what planning 1,000 buffers takes.
+#[test]
+fn a_thousand_buffers() {
+    for family in FAMILIES {
+        let (reach, buffers) = graph(family, 1000, 1);
+        let started = Instant::now();
+        let found = plan(&reach, &buffers, Effort::Default).unwrap();
+        let took = started.elapsed();
+        let ratio = found.total as f64 / found.bound.bytes as f64;
+        println!("{family:?}: {:.1} ms, {ratio:.4} of the bound", took.as_secs_f64() * 1000.0);
+        assert_eq!(check::check(&reach, &buffers, &found.offsets, found.total), Ok(()));
+        assert!(ratio < 1.3);
+    }
+}
+
+/// Two buffers of a chain live at a time, the largest two at its end.
+#[test]
+fn a_chain_of_temporaries() {
+    let preds: Vec<Vec<u32>> = (0..33u32).map(|v| v.checked_sub(1).into_iter().collect()).collect();
+    let reach = Reach::of(&preds).unwrap();
+    let buffers: Vec<Buffer> = (0..32u32)
+        .map(|v| Buffer {
+            size: (4 << 20) + 512 * u64::from(v),
+            align: 256,
+            users: vec![v, v + 1],
+            ..Buffer::default()
+        })
+        .collect();
+    let found = plan(&reach, &buffers, Effort::Default).unwrap();
+    assert_eq!((found.total, found.bound.bytes, found.optimal), (8_419_840, 8_419_840, true));
+    assert_eq!(found.bound.buffers, [30, 31]);
+}
+
+#[test]
+fn sizes_that_cannot_be_planned() {
+    let reach = Reach::of(&[vec![], vec![]]).unwrap();
+    let buffer = |size, align| Buffer { size, align, users: vec![0, 1], ..Buffer::default() };
+    let refused = |buffers: &[Buffer]| plan(&reach, buffers, Effort::Default).unwrap_err();
+    assert_eq!(refused(&[buffer(1, 1), buffer(1, 0)]), PlanError::NoAlignment(1));
+    assert_eq!(refused(&[buffer(1 << 61, 1), buffer(u64::MAX, 256)]), PlanError::Overflow(1));
+    assert_eq!(refused(&[buffer(1 << 61, 1), buffer(1 << 61, 1), buffer(1, 1)]), PlanError::Overflow(2));
+    let none = plan(&Reach::of(&[]).unwrap(), &[], Effort::Thorough).unwrap();
+    assert!(none.total == 0 && none.optimal && none.floor.node.is_none());
+}
+
+/// The public traces, where they are at hand: all but two are packed to the bound at the effort that graphs are built
+/// with.
+#[test]
+fn minimalloc_traces() {
+    let folder = ["../shared/data/minimalloc/challenging", "../../shared/data/minimalloc/challenging"]
+        .map(|folder| std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder))
+        .into_iter()
+        .find(|folder| folder.is_dir());
+    let Some(folder) = folder else {
+        println!("skipped: no MiniMalloc traces in ../shared/data/minimalloc beside the checkout");
+        return;
+    };
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    let mut sum = 0.0;
+    for file in &files {
+        let rows = csv::read(&std::fs::read_to_string(file).unwrap()).unwrap();
+        let problem = csv::problem(&rows);
+        let placed = place_all(&problem, Effort::Default);
+        assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
+        sum += placed.total as f64 / problem.bound.bytes as f64;
+    }
+    let mean = sum / files.len() as f64;
+    println!("{} traces, {mean:.4} of the bound on average", files.len());
+    assert!(mean < 1.17);
+}

@@ -1,0 +1,195 @@
+//! The proofs of `cuweave-core` against what kernels really read and write: every kernel of the corpus that can be
+//! run here is run, and each byte that it touches must be one that its proof lets it touch.
+
+use cuweave_core::poly::Poly;
+use cuweave_core::ptx::{self, Access, Analysis, Class};
+use cuweave_sim_driver::interp::{
+    ATOMIC, Launch, Memory, Options, PAGE, Program, READ, Region, WRITTEN, run,
+};
+use std::path::{Path, PathBuf};
+
+/// Bytes of each buffer.
+const SIZE: usize = 1 << 16;
+const BASE: u64 = 0x7f00_0000_0000;
+/// Far from each other, so that an index that goes wrong meets no other buffer.
+const STEP: u64 = 1 << 46;
+
+/// One buffer for each pointer parameter, and each variable of the module.
+struct Buffers {
+    data: Vec<Vec<u64>>,
+    shadow: Vec<Vec<u8>>,
+    pages: Vec<Vec<u8>>,
+    regions: Vec<Region>,
+}
+
+// SAFETY: the pointers of the regions are to memory that the value owns; the interpreter synchronises its threads as
+// the kernels of a launch are.
+#[allow(unsafe_code)]
+unsafe impl Sync for Buffers {}
+
+impl Buffers {
+    fn new(sizes: &[usize]) -> Buffers {
+        let mut buffers = Buffers { data: vec![], shadow: vec![], pages: vec![], regions: vec![] };
+        for (at, &size) in sizes.iter().enumerate() {
+            // Small numbers, as integers of every size and as tokens, labels and indices.
+            let mut words: Vec<u64> =
+                (0..size.div_ceil(8) as u64).map(|i| (i % 5) | (((i + 1) % 7) << 32)).collect();
+            let mut shadow = vec![0u8; size];
+            let mut pages = vec![0u8; size.div_ceil(PAGE as usize)];
+            buffers.regions.push(Region {
+                base: BASE + at as u64 * STEP,
+                size: size as u64,
+                data: words.as_mut_ptr().cast(),
+                shadow: shadow.as_mut_ptr(),
+                pages: pages.as_mut_ptr(),
+                written: true,
+                writable: true,
+            });
+            buffers.data.push(words);
+            buffers.shadow.push(shadow);
+            buffers.pages.push(pages);
+        }
+        buffers
+    }
+
+    fn flags(&self, at: usize) -> u8 {
+        self.shadow[at].iter().fold(0, |all, flags| all | flags)
+    }
+}
+
+impl Memory for Buffers {
+    fn region(&self, address: u64) -> Option<Region> {
+        self.regions
+            .iter()
+            .find(|region| address >= region.base && address < region.base + region.size)
+            .copied()
+    }
+
+    fn print(&self, _: &str) {}
+}
+
+fn files() -> Vec<PathBuf> {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx-corpus");
+    let mut files = Vec::new();
+    for folder in
+        std::fs::read_dir(&corpus).unwrap().map(|folder| folder.unwrap().path()).filter(|path| path.is_dir())
+    {
+        files.extend(std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
+    }
+    // One architecture says what another does, too.
+    files.retain(|file| {
+        file.extension().is_some_and(|end| end == "ptx") && !file.to_string_lossy().contains(".75.")
+    });
+    files.sort();
+    files
+}
+
+#[test]
+fn kernels_touch_what_their_proof_says() {
+    let (mut ran, mut seen, mut unsupported) = (0, 0, 0);
+    let mut wrong = Vec::new();
+    for file in files() {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let module = ptx::parse(&text).unwrap();
+        let program = Program::decode(&module);
+        let mut analysis = Analysis::new(&module);
+        for (number, entry) in program.entries.iter().enumerate() {
+            if entry.supported.is_err() {
+                unsupported += 1;
+                continue;
+            }
+            let function = module.entry(&entry.name).unwrap();
+            let pointers = analysis.pointers(function);
+            let proof = analysis.kernel(&entry.name, &pointers);
+            let mut sizes: Vec<usize> = pointers.iter().map(|_| SIZE).collect();
+            sizes.extend(program.variables.iter().map(|variable| (variable.bytes as usize).max(8)));
+            let buffers = Buffers::new(&sizes);
+            let mut parameters = vec![0u8; entry.parameter_bytes];
+            for (at, &(offset, size)) in entry.parameters.iter().enumerate() {
+                let parameter = &function.parameters[at];
+                let value: u64 = match (pointers[at], parameter.class()) {
+                    (true, _) => buffers.regions[at].base,
+                    (_, Class::Float) if size == 4 => u64::from(1.5f32.to_bits()),
+                    (_, Class::Float) => 1.5f64.to_bits(),
+                    _ => 40,
+                };
+                let bytes = value.to_le_bytes();
+                let count = size.min(8);
+                parameters[offset..offset + count].copy_from_slice(&bytes[..count]);
+            }
+            let variables: Vec<u64> =
+                (0..program.variables.len()).map(|at| buffers.regions[pointers.len() + at].base).collect();
+            let rule = function.performance(".reqntid").map(<[u32]>::to_vec);
+            let block = match rule {
+                Some(rule) => [0, 1, 2].map(|at| rule.get(at).copied().unwrap_or(1)),
+                None if function.performance(".maxntid").is_some_and(|most| most[0] < 64) => [32, 1, 1],
+                None => [32, 2, 1],
+            };
+            let launch = Launch {
+                program: &program,
+                entry: number,
+                grid: [2, 2, 1],
+                block,
+                dynamic_shared: 4096,
+                parameters: &parameters,
+                variables: &variables,
+            };
+            // A fault ends a launch; what was touched before it is as true.
+            let options = Options {
+                limit: 100_000,
+                threads: Some(1),
+                initialised: false,
+                conflicts: false,
+                ..Options::default()
+            };
+            let _ = run(&launch, &buffers, &options);
+            ran += 1;
+            for (at, facts) in proof.parameters.iter().enumerate().filter(|(at, _)| pointers[*at]) {
+                let flags = buffers.flags(at);
+                let (read, written) = (flags & READ != 0, flags & (WRITTEN | ATOMIC) != 0);
+                seen += usize::from(read || written);
+                let right = match facts.access() {
+                    Access::Nothing => !read && !written,
+                    Access::Reads => !written,
+                    Access::Writes => !read,
+                    Access::Atomics => flags & WRITTEN == 0 || flags & ATOMIC != 0,
+                    Access::ReadsAndWrites | Access::Unknown => true,
+                };
+                // No byte behind the bound, where there is one. Every number is given as 40.
+                if let Some(reach) = &facts.reach {
+                    let value = |poly: &Poly| {
+                        poly.substitute(&|_| Some(Poly::constant(40))).and_then(|sum| sum.as_constant())
+                    };
+                    let bound =
+                        reach.iter().filter_map(|reach| reach.bytes.iter().filter_map(value).min()).max();
+                    let last =
+                        buffers.shadow[at].iter().rposition(|&flags| flags & (READ | WRITTEN | ATOMIC) != 0);
+                    if last.is_some_and(|last| bound.is_none_or(|bound| last as i128 >= bound)) {
+                        wrong.push(format!(
+                            "{}: {} {at}: byte {last:?} is behind {bound:?}",
+                            file.display(),
+                            entry.name
+                        ));
+                    }
+                }
+                if !right {
+                    wrong.push(format!(
+                        "{}: {} {at}: {:?}, read {read}, written {written}",
+                        file.display(),
+                        entry.name,
+                        facts.access()
+                    ));
+                }
+            }
+            for (at, variable) in program.variables.iter().enumerate() {
+                let flags = buffers.flags(pointers.len() + at);
+                if flags & (WRITTEN | ATOMIC) != 0 && !proof.variables_written.contains(&variable.name) {
+                    wrong.push(format!("{}: {} writes `{}`", file.display(), entry.name, variable.name));
+                }
+            }
+        }
+    }
+    println!("{ran} kernels run, {unsupported} not; {seen} parameters touched");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(ran >= 200 && seen >= 400, "{ran} kernels run, {seen} parameters touched");
+}
