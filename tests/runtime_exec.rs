@@ -181,8 +181,10 @@ fn setters_evaluate_configurations_and_extents_again() {
 
     let error = exec.set_count(601).expect_err("more than there is");
     assert!(matches!(error, Error::Extent { extent: 601, len: 600, .. }), "{error:?}");
-    let error = exec.set_count(0).expect_err("no items");
-    assert!(matches!(error, Error::Config { .. }), "{error:?}");
+    for _ in 0..2 {
+        let error = exec.set_count(0).expect_err("no items");
+        assert!(matches!(error, Error::Config { .. }), "{error:?}");
+    }
     let error = exec.set_n(5).expect_err("a length");
     assert!(matches!(&error, Error::BuildAgain { at } if at.name == "n"), "{error:?}");
     let error = exec.set_out(small).expect_err("too short");
@@ -195,6 +197,27 @@ fn setters_evaluate_configurations_and_extents_again() {
     drop(exec);
     assert_eq!(device.download(&fresh), want);
     assert_eq!(device.download(&out), want);
+}
+
+#[cuweave::graph]
+fn gridded(grid: u32, x: &mut [f32; 8]) {
+    scale[(1, grid)](&mut x, 2.0, 8);
+}
+
+#[test]
+fn a_refused_configuration_is_refused_again() {
+    let _alone = alone();
+    let device = device();
+    let mut x = device.upload(&ramp(8));
+    let mut exec =
+        gridded(&device.ctx, 8, &mut x).expect("it builds").instantiate().expect("it instantiates");
+    for _ in 0..2 {
+        let error = exec.set_grid(1025).expect_err("too many threads");
+        assert!(matches!(error, Error::Config { .. }), "{error:?}");
+    }
+    exec.launch(&device.stream).expect("the exec is as it was");
+    drop(exec);
+    assert_eq!(device.download(&x)[7], 14.0);
 }
 
 #[cuweave::graph]

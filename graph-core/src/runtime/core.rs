@@ -15,7 +15,7 @@ use crate::ir::{BufferId, Origin, Program, StatementId};
 use crate::operation::{Operation, Operations, Place, What};
 use crate::plan::budget::CurvePoint;
 
-use super::build::{Limits, at_buffer, at_statement, check_changed, plan_error};
+use super::build::{Limits, at_buffer, at_statement, plan_error};
 use super::config::Shape;
 use super::driver::{
     self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
@@ -40,7 +40,7 @@ pub struct Core {
     pub(super) dims: Vec<u64>,
     pub(super) limits: Limits,
     pub(super) modules: Modules,
-    pub(super) operations: Operations,
+    pub(super) operations: Arc<Operations>,
     /// One node an operation.
     pub(super) nodes: Vec<Node>,
     /// One record a statement.
@@ -95,9 +95,8 @@ impl Core {
         (records, words): (Vec<Recorded>, Vec<Word>),
         operands: Vec<Operand>,
         owners: Owners,
-        operations: Operations,
+        operations: Arc<Operations>,
     ) -> Result<Core> {
-        check_changed(program, &operations)?;
         let done = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
         let mut operation_of = vec![None; program.statements.len()];
         for (at, operation) in (0..).zip(&operations.list) {
@@ -167,10 +166,8 @@ impl Core {
             self.place(&inside[at], *address);
             self.owned.push(buffer);
         }
-        let list = std::mem::take(&mut self.operations.list);
-        let added = self.add_all(&list, &mut memories, &inside);
-        self.operations.list = list;
-        added?;
+        let operations = self.operations.clone();
+        self.add_all(&operations.list, &mut memories, &inside)?;
         super::annotate::annotate(self);
         self.make_slots()
     }

@@ -127,7 +127,12 @@ impl Evaluation<'_> {
         let info = self.modules.function(kernel)?;
         let block_limits = BlockLimits { most: info.most_threads, required: info.required_block };
         let shape = config.shape(block_limits).map_err(|reason| self.config(reason))?;
-        self.limits.check(&shape, kernel, &info).map_err(|reason| self.config(reason))?;
+        // Neighbours are often alike.
+        let launch = Some((std::ptr::from_ref(kernel).addr(), shape));
+        if self.modules.checked != launch {
+            self.limits.check(&shape, kernel, &info).map_err(|reason| self.config(reason))?;
+            self.modules.checked = launch;
+        }
         if shape.shared > info.dynamic_shared {
             self.modules.raise_dynamic_shared(kernel, shape.shared)?;
         }
@@ -213,7 +218,7 @@ pub struct Arguments {
 
 thread_local! {
     /// The room of the launch before: a build evaluates thousands of launches.
-    static ROOM: Cell<Arguments> = Cell::default();
+    static ROOM: Cell<Arguments> = const { Cell::new(Arguments { words: Vec::new(), buffers: Vec::new() }) };
 }
 
 impl Arguments {

@@ -1,6 +1,7 @@
 //! A way for tests to hand the driver a broken plan, to see that the simulated one finds it.
 
 use std::cell::RefCell;
+use std::sync::Arc;
 
 use crate::ir::Program;
 use crate::operation::Operations;
@@ -23,11 +24,11 @@ pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static
 }
 
 /// Changes the plan if that was asked for.
-pub(super) fn apply(program: &Program, operations: &mut Operations) -> Result<()> {
+pub(super) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<()> {
     let Some(change) = CHANGE.take() else { return Ok(()) };
     if Simulator::get().is_none() {
         return Err(Error::Plan("only the simulated driver is given a changed plan".to_owned()));
     }
-    change(program, operations);
+    change(program, Arc::make_mut(operations));
     super::build::check_changed(program, operations)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaEvent};
 
+use super::config::Shape;
 use super::driver::Driver;
 use super::error::Result;
 use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
@@ -36,12 +37,21 @@ pub struct Modules {
     functions: BTreeMap<usize, FunctionInfo>,
     /// The one that was asked for last.
     recent: Option<(usize, FunctionInfo)>,
+    /// The kernel, by its address, and the configuration that were last found to suit the device.
+    pub(super) checked: Option<(usize, Shape)>,
 }
 
 impl Modules {
     /// None yet.
     pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>) -> Modules {
-        Modules { driver, ctx, loaded: BTreeMap::new(), functions: BTreeMap::new(), recent: None }
+        Modules {
+            driver,
+            ctx,
+            loaded: BTreeMap::new(),
+            functions: BTreeMap::new(),
+            recent: None,
+            checked: None,
+        }
     }
 
     /// A kernel's function; its module is loaded if need be.

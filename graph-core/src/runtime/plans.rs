@@ -1,6 +1,6 @@
 //! Plans are kept: the same function with the same sizes is not planned again.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::compile::{self, BackError, Wishes};
 use crate::ir::{Memory, Program, StatementId};
@@ -16,7 +16,7 @@ struct Key {
 }
 
 /// The plans kept, the latest last.
-static KEPT: Mutex<Vec<(Key, Operations)>> = Mutex::new(Vec::new());
+static KEPT: Mutex<Vec<(Key, Arc<Operations>)>> = Mutex::new(Vec::new());
 /// More are forgotten, the oldest first.
 const MOST: usize = 32;
 
@@ -25,7 +25,7 @@ pub(super) fn operations(
     program: &'static Program,
     dims: &[u64],
     wishes: &Wishes,
-) -> Result<Operations, BackError> {
+) -> Result<Arc<Operations>, BackError> {
     let key = Key {
         program: std::ptr::from_ref(program) as usize,
         dims: dims.to_vec(),
@@ -39,7 +39,7 @@ pub(super) fn operations(
         }
     }
     // Not under the lock: planning takes its time, and two threads that plan the same come to the same.
-    let operations = compile::back(program, dims, wishes)?;
+    let operations = Arc::new(compile::back(program, dims, wishes)?);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.len() >= MOST {
         kept.remove(0);
