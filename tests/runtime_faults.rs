@@ -74,13 +74,13 @@ fn scenario(inputs: &mut Inputs) -> cuweave::Result<()> {
     std::mem::forget(first.launch(&streams[1])?);
     let (h, g) = first.launch(&streams[0])?;
     second.launch(&streams[1], (h,))?;
-    drop(second.args());
+    let _ = second.args();
     drop(g);
     second.set_out(&mut *owned)?;
     let (h, _) = first.launch(&streams[2])?;
     second.launch(&streams[0], (h,))?;
     drop(first.into_args());
-    drop(second.args_mut());
+    let _ = second.args_mut();
     Ok(())
 }
 

@@ -232,7 +232,10 @@ impl Expansion<'_> {
         });
         let fields = self.signature.arguments.iter().map(|argument| {
             let (name, value) = (&argument.name, argument.bound_value());
-            quote!(#name: #value)
+            match argument.buffer() {
+                None => quote!(#name),
+                Some(_) => quote!(#name: #value),
+            }
         });
         let ctx = Ident::new("ctx", Span::mixed_site());
         quote_spanned! {name.span()=>
