@@ -251,7 +251,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 continue;
             };
             let site = self.site(at);
-            kernel.parameters[parameter as usize].base.get_or_insert((site, offset));
+            if let Some(found) = kernel.parameters.get_mut(parameter as usize) {
+                found.base.get_or_insert((site, offset));
+            }
         }
         for (parameter, _) in pointers.iter().enumerate().filter(|(_, pointer)| **pointer) {
             if let Some(found) = kernel.parameters.get_mut(parameter) {
