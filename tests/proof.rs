@@ -70,14 +70,19 @@ fn program(seed: u64) -> Source {
             let id = buffers.len() as u32;
             buffers.push(declared(&format!("b{id}"), Origin::Alloc(statements.len() as u32)));
             statements.push(statement(format!("b{id}"), Kind::Alloc(id), vec![]));
-            statements.push(statement(format!("fill{step}"), Kind::Fill, vec![access(id, Mode::Write, (0, 3))]));
+            statements.push(statement(
+                format!("fill{step}"),
+                Kind::Fill,
+                vec![access(id, Mode::Write, (0, 3))],
+            ));
             alive.push(id);
         } else if roll < 4 && alive.len() > 2 {
             let at = 1 + random.below(alive.len() as u64 - 1) as usize;
             let id = alive.remove(at);
             statements.push(statement(format!("free{id}"), Kind::Free(id), vec![]));
         } else {
-            let mut pick = || (alive[random.below(alive.len() as u64) as usize], PARTS[random.below(6) as usize]);
+            let mut pick =
+                || (alive[random.below(alive.len() as u64) as usize], PARTS[random.below(6) as usize]);
             let (to, from) = (pick(), pick());
             if to.0 == from.0 && to.1.0 < from.1.1 && from.1.0 < to.1.1 {
                 continue;
@@ -175,7 +180,12 @@ impl Device {
     }
 
     /// Builds and launches the operations; the buffers `x` and the outputs as they are then, or the error.
-    fn run(&self, program: &Program, operations: &Operations, x: &[u32; LEN]) -> Result<Vec<(u32, [u32; LEN])>, u32> {
+    fn run(
+        &self,
+        program: &Program,
+        operations: &Operations,
+        x: &[u32; LEN],
+    ) -> Result<Vec<(u32, [u32; LEN])>, u32> {
         let bytes = LEN * 4;
         let mut device_x = 0;
         let mut graph = null_mut();
@@ -319,7 +329,10 @@ fn address(operations: &Operations, memories: &[u64], device_x: u64, buffer: u32
     }
 }
 
-fn kernel_params(function: sys::CUfunction, pointers: &mut [*mut c_void; 5]) -> sys::CUDA_KERNEL_NODE_PARAMS_v2_st {
+fn kernel_params(
+    function: sys::CUfunction,
+    pointers: &mut [*mut c_void; 5],
+) -> sys::CUDA_KERNEL_NODE_PARAMS_v2_st {
     sys::CUDA_KERNEL_NODE_PARAMS_v2_st {
         func: function,
         gridDimX: 1,
@@ -412,12 +425,12 @@ fn broken_plans_are_caught(mut device: Device) {
             let from = operations.list[to as usize].after[position];
             // An edge that `#[after]` alone asked for orders no memory.
             let (a, b) = (operations.list[from as usize].sources[0], operations.list[to as usize].sources[0]);
-            conflict(&program.statements[a as usize], &program.statements[b as usize]).then_some((to, position))
+            conflict(&program.statements[a as usize], &program.statements[b as usize])
+                .then_some((to, position))
         });
-        let free = operations
-            .list
-            .iter()
-            .position(|operation| matches!(operation.what, What::Free { .. }) && operation.after.iter().any(|&at| is_work(at)));
+        let free = operations.list.iter().position(|operation| {
+            matches!(operation.what, What::Free { .. }) && operation.after.iter().any(|&at| is_work(at))
+        });
         let mut broken = Vec::new();
         if let Some((to, position)) = edge {
             let mut operations = operations.clone();
@@ -440,7 +453,10 @@ fn broken_plans_are_caught(mut device: Device) {
             let outcome = device.run(&program, &operations, &x);
             let reports = cuweave_sim::take_reports().expect("the simulated driver");
             let caught = reports.iter().any(|report| report.error != 0);
-            assert!(outcome.is_err() && caught, "program {seed} is broken and nothing says so: {operations:?}");
+            assert!(
+                outcome.is_err() && caught,
+                "program {seed} is broken and nothing says so: {operations:?}"
+            );
             // A fault breaks the context, as on a GPU.
             // SAFETY: nothing of the old context is used again.
             unsafe { sys::cuDevicePrimaryCtxReset_v2(0) };
