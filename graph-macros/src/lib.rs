@@ -14,6 +14,16 @@ mod words;
 use proc_macro::TokenStream;
 
 /// Declares the kernels of a PTX file: `#[cuweave::kernels("path")] unsafe extern "ptx-kernel" { fn ..; }`.
+///
+/// The path is relative to the crate's manifest, or `concat!(env!("OUT_DIR"), "/file.ptx")`. A path that ends in `.cu`
+/// stands for the PTX that the build script makes of it with `cuweave_build::ptx`. Cubins and fat binaries are taken as
+/// they are: nothing of them can be proved.
+///
+/// The declaration is held against the PTX while the crate compiles: names (CW301), numbers and kinds of parameters
+/// (CW302, CW303), what is read and written through each buffer (CW304, CW305), static shared memory (CW306), and how
+/// far (CW308). What is refuted is an error with the instruction and its line. What is proved, and what is only vouched
+/// for by the block's `unsafe`, stands in the documentation of each kernel's item, and what is vouched for in the
+/// `report()` of a graph that launches it.
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()

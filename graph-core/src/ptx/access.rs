@@ -251,7 +251,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 continue;
             };
             let site = self.site(at);
-            kernel.parameters[parameter as usize].base.get_or_insert((site, offset));
+            if let Some(found) = kernel.parameters.get_mut(parameter as usize) {
+                found.base.get_or_insert((site, offset));
+            }
         }
         for (parameter, _) in pointers.iter().enumerate().filter(|(_, pointer)| **pointer) {
             if let Some(found) = kernel.parameters.get_mut(parameter) {
@@ -443,6 +445,16 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(path)
     }
 
+    /// Whether it exchanges a value for one that nobody looks at.
+    fn is_blind_exchange(&self, touched: &Touched) -> bool {
+        let code = &self.flow.instances[touched.instance as usize].code;
+        let step = &code.steps[touched.step as usize];
+        let unused = |&value: &u32| value == NONE || code.users[value as usize].is_empty();
+        step.instruction
+            .is_some_and(|instruction| instruction.mnemonic() == "atom" && instruction.has("exch"))
+            && step.defines.iter().all(unused)
+    }
+
     /// A load that dominates every store that can reach it.
     fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
         let mut stores = BTreeSet::new();
@@ -451,7 +463,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
         let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
         // Enough for any kernel that is written by hand; unrolled ones repeat themselves.
-        let loads = touched.iter().filter(|touched| touched.definite && touched.how != How::Write).take(64);
+        let loads = touched.iter().filter(|touched| {
+            touched.definite && touched.how != How::Write && !self.is_blind_exchange(touched)
+        });
+        let loads = loads.take(64);
         let found = loads
             .filter_map(|load| self.path(load))
             .find(|load| stores.iter().all(|store| order.nothing_before(load, store)))?;

@@ -316,8 +316,13 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             match self.things[origin as usize] {
                 Thing::Object(object) => self.expose(object),
                 Thing::Parameter(parameter) => {
-                    let size = self.kernel.function.parameters[parameter as usize].size() as i64;
-                    let words = (0..size.min(4096)).step_by(8);
+                    let size = self
+                        .kernel
+                        .function
+                        .parameters
+                        .get(parameter as usize)
+                        .map_or(0, super::Parameter::size);
+                    let words = (0..size.min(4096) as i64).step_by(8);
                     for offset in words {
                         let word = self.word(parameter, Some(offset), 8, false);
                         self.escape(&word);

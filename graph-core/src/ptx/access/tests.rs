@@ -179,6 +179,8 @@ fn a_load_before_every_store_that_can_reach_it_comes_first() {
     assert!(first("L: ld.global.f32 %f1, [%rd1]; st.global.f32 [%rd1], %f1; @%p1 bra L;"));
     assert!(first("atom.global.add.u32 %r1, [%rd1], 1;"));
     assert!(first("@%p1 bra L; ld.global.f32 %f1, [%rd1]; L:"));
+    assert!(first("atom.global.exch.b32 %r1, [%rd1], 1; st.global.u32 [%rd2], %r1;"));
+    assert!(!first("atom.global.exch.b32 %r1, [%rd1], 1;"));
     // Written, then read.
     assert!(!first("st.global.f32 [%rd1], %f1; ld.global.f32 %f1, [%rd1];"));
     assert!(!first("L: st.global.f32 [%rd1], %f1; @%p1 bra L; M: ld.global.f32 %f1, [%rd1]; @!%p1 bra M;"));
