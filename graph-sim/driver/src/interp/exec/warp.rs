@@ -610,8 +610,16 @@ impl Warp {
             Op::Copy(to, from, bytes, read) => {
                 self.copy(worker, block, base, active, (to, from), (*bytes, *read))?
             }
-            Op::BulkCopy(to, from, bytes, bar) => {
-                self.bulk_copy(worker, block, base, active, (to, from), *bytes, bar.as_ref())?;
+            Op::BulkCopy(to, from, bytes, bar, reduce) => {
+                self.bulk_copy(
+                    worker,
+                    block,
+                    base,
+                    active,
+                    (to, from),
+                    *bytes,
+                    (bar.as_ref(), reduce.as_deref()),
+                )?;
             }
             Op::Mbarrier(op, at, d, [value, _]) => {
                 self.mbarrier(worker, block, base, active, (*op, at), *d, *value)?;
