@@ -19,22 +19,25 @@ pub fn program(program: &Program, elements: &[Type]) -> TokenStream {
     let text = |text: &str| quote!(::std::borrow::Cow::Borrowed(#text));
     let dims = dims.iter().map(|dim| text(dim));
     let (name, file) = (text(name), text(file));
-    let (dims, buffers, statements) =
-        (list(quote!(#(#dims),*)), list(quote!(#(#buffers),*)), list(quote!(#(#statements),*)));
+    let (buffer_count, statement_count) = (buffers.len(), statements.len());
+    let dims = list(quote!(#(#dims),*));
     let (outputs, edges) = (list(quote!(#(#outputs),*)), list(quote!(#(#edges),*)));
-    quote! {
+    // Statics of their own: up to Rust 1.88 a borrowed array of what has a destructor is not promoted.
+    quote! {{
+        static BUFFERS: [__ir::Buffer; #buffer_count] = [#(#buffers),*];
+        static STATEMENTS: [__ir::Statement; #statement_count] = [#(#statements),*];
         __ir::Program {
             name: #name,
             file: #file,
             options: #options,
             dims: #dims,
-            buffers: #buffers,
-            statements: #statements,
+            buffers: ::std::borrow::Cow::Borrowed(&BUFFERS),
+            statements: ::std::borrow::Cow::Borrowed(&STATEMENTS),
             outputs: #outputs,
             edges: #edges,
             edges_before_reduction: #edges_before_reduction,
         }
-    }
+    }}
 }
 
 fn options(options: &Options) -> TokenStream {
