@@ -12,6 +12,16 @@
 //!   [`LOCAL`], [`PARAM`]); every other address is the [`Memory`]'s. Constant memory is ordinary memory.
 //! - Every access is checked for liveness, bounds and alignment before it happens, and for bytes that were never
 //!   written. A fault ends the launch; nothing that a kernel does can end the process.
+//! - An instruction that is not known makes the functions unusable that can reach it by calls, and no other.
+//!
+//! Not simulated: textures and surfaces, `wgmma` and `tcgen05`, tensor maps (`cp.async.bulk.tensor`), multicast, sparse and
+//! block-scaled `mma`, `.b128` and vector registers, clusters of more than one block, launches from kernels, `malloc`
+//! (always out of memory), the device heap, and weak memory: stores are seen in the order of the host. Asynchronous copies
+//! are done when they are started, so a missing wait does not show. Approximations are correctly rounded or nearly so,
+//! which is within their documented error, but not the hardware's bits.
+//!
+//! Conflicts of threads are looked for between the warps of a block, in shared memory ([`Options::conflicts`]). The place
+//! for the same in global memory is [`Region`]'s shadow: it says that a kernel read or wrote a byte, not which thread did.
 
 mod decode;
 mod exec;

@@ -4,7 +4,6 @@ mod basic;
 mod errors;
 mod fuzz;
 mod misc;
-mod proof;
 mod snippets;
 mod support;
 mod tensor;

@@ -362,3 +362,31 @@ ret;
     loaded.go(&device, "k", 300, 1, &[P(out)]);
     assert_eq!(device.get::<u32>(out), [300 * 300]);
 }
+
+/// Parameters in registers, as old files have them, and structs by value in both directions.
+#[test]
+fn parameters_of_functions() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n
+.func (.reg .u32 sum) plus (.reg .u32 a, .reg .u32 b) { add.u32 sum, a, b; ret; }
+.func (.param .align 8 .b8 r[16]) swap (.param .align 8 .b8 p[16])
+{ .reg .b64 %rd<3>; ld.param.v2.b64 {%rd1, %rd2}, [p]; st.param.b64 [r], %rd2; st.param.b64 [r+8], %rd1; ret; }
+.visible .entry k(.param .u64 out)
+{
+.reg .b32 %r<3>; .reg .b64 %rd<5>;
+call.uni (%r1), plus, (%r2, 7);
+cvt.u64.u32 %rd1, %r1;
+{ .param .align 8 .b8 x[16]; .param .align 8 .b8 y[16];
+st.param.b64 [x], %rd1; st.param.b64 [x+8], 40;
+call.uni (y), swap, (x);
+ld.param.b64 %rd2, [y]; ld.param.b64 %rd3, [y+8]; }
+ld.param.u64 %rd4, [out];
+st.global.v2.u64 [%rd4], {%rd2, %rd3};
+ret;
+}
+";
+    let mut device = Device::default();
+    let loaded = Loaded::new(text, &mut device);
+    let out = device.fresh(16);
+    loaded.go(&device, "k", 1, 1, &[P(out)]);
+    assert_eq!(device.get::<u64>(out), [40, 7]);
+}

@@ -246,8 +246,8 @@ pub enum Op {
     Atomic(Update, Type, At, Slot, [Slot; 2]),
     /// `cp.async`: to, from, bytes, bytes that are read (the rest is zeroed).
     Copy(At, At, Slot, Slot),
-    /// `cp.async.bulk`: to, from, bytes, barrier that is told.
-    BulkCopy(At, At, Slot, Option<At>),
+    /// `cp.async.bulk`: to, from, bytes, barrier that is told, and what a reduction does to each element.
+    BulkCopy(At, At, Slot, Option<At>, Option<Box<(Update, Type)>>),
     /// To the generic address, from it, and whether an address lies in the window.
     Window(Window, u64, Slot, Slot),
     Barrier {

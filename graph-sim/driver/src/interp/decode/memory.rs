@@ -177,19 +177,7 @@ impl<'m> Decoder<'_, 'm> {
         };
         let [address, b, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
         let at = self.address(address, space(i)?)?;
-        let update = match atomic(op, ty) {
-            Some(f) => Update::Map(f),
-            None if is_float(ty) => {
-                let op = match op {
-                    "add" => FloatOp::Add,
-                    "min" => FloatOp::Min,
-                    "max" => FloatOp::Max,
-                    _ => return Err(String::new()),
-                };
-                Update::Float(float_spec(i, op, ty))
-            }
-            None => return Err(String::new()),
-        };
+        let update = self.update(i, op, ty)?;
         let b = self.values(b, ty)?;
         let d = match result {
             Some(result) => self.results(result)?,
@@ -207,6 +195,23 @@ impl<'m> Decoder<'_, 'm> {
             self.emit(Op::Atomic(update, ty, at, d, [b, c]));
         }
         Ok(())
+    }
+
+    /// What an atomic or a reduction does to memory.
+    fn update(&self, i: &Instruction<'m>, op: &str, ty: Type) -> Result<Update> {
+        Ok(match atomic(op, ty) {
+            Some(f) => Update::Map(f),
+            None if is_float(ty) => {
+                let op = match op {
+                    "add" => FloatOp::Add,
+                    "min" => FloatOp::Min,
+                    "max" => FloatOp::Max,
+                    _ => return Err(String::new()),
+                };
+                Update::Float(float_spec(i, op, ty))
+            }
+            None => return Err(String::new()),
+        })
     }
 
     fn cvta(&mut self, i: &Instruction<'m>) -> Result<()> {
@@ -244,7 +249,7 @@ impl<'m> Decoder<'_, 'm> {
     /// Asynchronous copies are done at once: that is one of the orders that they may have.
     fn copy(&mut self, i: &Instruction<'m>) -> Result<()> {
         let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
-        if i.has("tensor") || i.has("reduce") || i.has("multicast::cluster") {
+        if i.has("tensor") || i.has("multicast::cluster") {
             return Err(String::new());
         }
         if waits.iter().any(|word| i.has(word)) {
@@ -282,7 +287,15 @@ impl<'m> Decoder<'_, 'm> {
                 Some(bar) => Some(self.address(bar, Space::Shared)?),
                 None => None,
             };
-            self.emit(Op::BulkCopy(to, from, bytes, bar));
+            let reduce = match i.has("reduce") {
+                true => {
+                    let ty = self.element(i)?;
+                    let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
+                    Some(Box::new((self.update(i, op, ty)?, ty)))
+                }
+                false => None,
+            };
+            self.emit(Op::BulkCopy(to, from, bytes, bar, reduce));
             return Ok(());
         }
         let read = match rest.first() {

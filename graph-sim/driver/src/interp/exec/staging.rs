@@ -1,11 +1,13 @@
 //! Asynchronous copies, the barrier objects that tell of them, and conflicts in shared memory.
 
-use super::access::{Access, Regions, read, write};
+use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
 use super::warp::{Lanes, Row, Warp};
 use super::{Trouble, Worker};
-use crate::interp::decode::{At, Inst, MbarrierOp, Slot};
+use crate::interp::decode::{At, Inst, MbarrierOp, Slot, Update};
+use crate::interp::number::float;
 use crate::interp::{FaultKind, SHARED};
+use cuweave_core::ptx::Type;
 
 /// A barrier object of ours in its 64 bits: pending arrivals, expected arrivals, bytes that are missing, and the phase.
 #[derive(Clone, Copy)]
@@ -103,7 +105,7 @@ impl Warp {
         active: u32,
         (to, from): (&At, &At),
         bytes: Slot,
-        bar: Option<&At>,
+        (bar, reduce): (Option<&At>, Option<&(Update, Type)>),
     ) -> Result<(), Trouble> {
         let (to_row, from_row, bytes) =
             (self.row(base, to.base), self.row(base, from.base), self.row(base, bytes));
@@ -118,17 +120,22 @@ impl Warp {
                 );
                 return Err(Trouble::access(FaultKind::Misaligned, source, size as u32, what).of_lane(lane));
             }
-            for offset in (0..size).step_by(8) {
-                let place = worker
-                    .regions
-                    .place(source + offset, 8, Access::Read, &own)
-                    .map_err(|t| t.of_lane(lane))?;
-                let value = read(place, 8);
-                let place = worker
-                    .regions
-                    .place(target + offset, 8, Access::Write, &own)
-                    .map_err(|t| t.of_lane(lane))?;
-                write(place, 8, value);
+            let step = reduce.map_or(8, |(_, ty)| ty.size());
+            for offset in (0..size).step_by(step as usize) {
+                let mut reach = |address: u64, access| {
+                    worker.regions.place(address + offset, step, access, &own).map_err(|t| t.of_lane(lane))
+                };
+                let value = read(reach(source, Access::Read)?, step);
+                match reduce {
+                    None => write(reach(target, Access::Write)?, step, value),
+                    Some((how, _)) => {
+                        let place = reach(target, Access::Atomic)?;
+                        match how {
+                            Update::Map(f) => update(place, step, |old| f(old, value, 0)),
+                            Update::Float(spec) => update(place, step, |old| float(spec, old, value, 0)),
+                        };
+                    }
+                }
             }
             if let Some(bar) = bar {
                 let address = Regions::generic(bar, self.rows[base + bar.base as usize][at]);

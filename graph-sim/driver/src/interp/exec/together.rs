@@ -1,14 +1,76 @@
-//! What the lanes of a warp do together: shuffles, votes, matches, reductions.
+//! What the lanes of a warp do together: barriers, shuffles, votes, matches, reductions.
 //!
 //! An instruction with a mask waits until all live lanes of the mask stand at it. One without is executed by the group
 //! that got there.
 
 use super::Trouble;
+use super::block::{Barrier, Block};
 use super::warp::{Flow, Lanes, Warp};
 use crate::interp::FaultKind;
-use crate::interp::decode::{NONE, Op, Shuffle, Vote};
+use crate::interp::decode::{NONE, Op, Reduction, Shuffle, Slot, Vote};
 
 impl Warp {
+    /// Lanes arrive at a barrier of the block, and wait there unless they only say so.
+    pub fn arrive(
+        &mut self,
+        block: &mut Block,
+        base: usize,
+        active: u32,
+        (id, count): (Slot, Slot),
+        wait: bool,
+        reduction: Option<(Reduction, Slot, Slot, bool)>,
+    ) -> Result<(), Trouble> {
+        let first = active.trailing_zeros();
+        let number = self.row(base, id)[first as usize];
+        if number as usize >= block.barriers.len() {
+            return Err(
+                Trouble::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
+            );
+        }
+        let whole = block.threads.next_multiple_of(32);
+        let expected = match count {
+            NONE => block.threads,
+            count => {
+                let count = self.row(base, count)[first as usize] as u32;
+                // Lanes that the last warp lacks count as there.
+                if count == whole { block.threads } else { count }
+            }
+        };
+        if expected == 0 || expected > block.threads {
+            let what = format!("barrier {number} for {expected} threads in a block of {}", block.threads);
+            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+        }
+        let barrier = &mut block.barriers[number as usize];
+        if barrier.expected == 0 {
+            *barrier = Barrier { expected, arrived: 0, all: true, any: false, count: 0 };
+        } else if barrier.expected != expected {
+            let what =
+                format!("barrier {number} for {expected} threads, where others said {}", barrier.expected);
+            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+        }
+        barrier.arrived += active.count_ones();
+        if let Some((kind, d, p, _)) = reduction {
+            for lane in Lanes(active) {
+                let set = self.rows[base + p as usize][lane as usize] & 1 == 1;
+                barrier.all &= set;
+                barrier.any |= set;
+                barrier.count += u32::from(set);
+                self.reduction[lane as usize] = Some((kind, base as u32 + d));
+            }
+        }
+        if wait {
+            self.ready &= !active;
+            self.at_barrier |= active;
+            for lane in Lanes(active) {
+                self.barrier[lane as usize] = number as u8;
+            }
+        }
+        if barrier.arrived >= expected {
+            block.complete.push(number as u8);
+        }
+        Ok(())
+    }
+
     /// The lanes that execute a collective now: `None` if some of `wanted` are not there yet. Places of all lanes of the
     /// group are set; when there are lanes, they stand behind the instruction.
     pub fn gather(&mut self, base: usize, active: u32, mask: u32, wanted: u32) -> Option<u32> {

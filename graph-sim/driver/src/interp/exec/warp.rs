@@ -1,7 +1,7 @@
 //! A warp: its lanes' registers and call stacks, and groups of lanes that execute together.
 
 use super::access::{Access, Own, Regions, read, update, write};
-use super::block::{Barrier, Block};
+use super::block::Block;
 use super::{Trouble, Worker, coordinates};
 use crate::interp::decode::{Counter, Function, Inst, NONE, Op, Reduction, Slot, Space, Update, Window};
 use crate::interp::number::{convert, extend, float, pack_saturated};
@@ -32,10 +32,10 @@ pub struct Warp {
     /// Lanes that wait for others of the warp.
     pub together: u32,
     /// Lanes that wait at a barrier, and at which.
-    at_barrier: u32,
-    barrier: [u8; 32],
+    pub at_barrier: u32,
+    pub barrier: [u8; 32],
     /// Row of a barrier's result, and what it is.
-    reduction: [Option<(Reduction, u32)>; 32],
+    pub reduction: [Option<(Reduction, u32)>; 32],
     started: u32,
     pub pc: [u32; 32],
     /// First row of the function that a lane is in.
@@ -610,8 +610,16 @@ impl Warp {
             Op::Copy(to, from, bytes, read) => {
                 self.copy(worker, block, base, active, (to, from), (*bytes, *read))?
             }
-            Op::BulkCopy(to, from, bytes, bar) => {
-                self.bulk_copy(worker, block, base, active, (to, from), *bytes, bar.as_ref())?;
+            Op::BulkCopy(to, from, bytes, bar, reduce) => {
+                self.bulk_copy(
+                    worker,
+                    block,
+                    base,
+                    active,
+                    (to, from),
+                    *bytes,
+                    (bar.as_ref(), reduce.as_deref()),
+                )?;
             }
             Op::Mbarrier(op, at, d, [value, _]) => {
                 self.mbarrier(worker, block, base, active, (*op, at), *d, *value)?;
@@ -645,66 +653,6 @@ impl Warp {
         self.ready &= !active;
         // Who waits for lanes that ended looks again.
         self.ready |= std::mem::take(&mut self.together);
-    }
-
-    fn arrive(
-        &mut self,
-        block: &mut Block,
-        base: usize,
-        active: u32,
-        (id, count): (Slot, Slot),
-        wait: bool,
-        reduction: Option<(Reduction, Slot, Slot, bool)>,
-    ) -> Result<(), Trouble> {
-        let first = active.trailing_zeros();
-        let number = self.row(base, id)[first as usize];
-        if number as usize >= block.barriers.len() {
-            return Err(
-                Trouble::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
-            );
-        }
-        let whole = block.threads.next_multiple_of(32);
-        let expected = match count {
-            NONE => block.threads,
-            count => {
-                let count = self.row(base, count)[first as usize] as u32;
-                // Lanes that the last warp lacks count as there.
-                if count == whole { block.threads } else { count }
-            }
-        };
-        if expected == 0 || expected > block.threads {
-            let what = format!("barrier {number} for {expected} threads in a block of {}", block.threads);
-            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
-        }
-        let barrier = &mut block.barriers[number as usize];
-        if barrier.expected == 0 {
-            *barrier = Barrier { expected, arrived: 0, all: true, any: false, count: 0 };
-        } else if barrier.expected != expected {
-            let what =
-                format!("barrier {number} for {expected} threads, where others said {}", barrier.expected);
-            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
-        }
-        barrier.arrived += active.count_ones();
-        if let Some((kind, d, p, _)) = reduction {
-            for lane in Lanes(active) {
-                let set = self.rows[base + p as usize][lane as usize] & 1 == 1;
-                barrier.all &= set;
-                barrier.any |= set;
-                barrier.count += u32::from(set);
-                self.reduction[lane as usize] = Some((kind, base as u32 + d));
-            }
-        }
-        if wait {
-            self.ready &= !active;
-            self.at_barrier |= active;
-            for lane in Lanes(active) {
-                self.barrier[lane as usize] = number as u8;
-            }
-        }
-        if barrier.arrived >= expected {
-            block.complete.push(number as u8);
-        }
-        Ok(())
     }
 }
 
