@@ -30,10 +30,12 @@ fn growing(setup: &Setup) -> Result<()> {
             let graph = graphs::$name(ctx, n, &x, stream.alloc_zeros::<f32>(n as usize)?)?;
             let report = graph.report();
             let mut exec = graph.instantiate()?;
+            cuweave::trim_graph_memory(ctx)?;
             cuweave::reset_graph_memory_high(ctx)?;
             exec.launch(stream)?;
             stream.synchronize()?;
             let y = stream.clone_dtoh(&exec.args().y)?;
+            drop(exec);
             agree($lowering, &y, &vec![33.0; n as usize])?;
             table.row(&[
                 $lowering.to_owned(),

@@ -91,10 +91,10 @@ print("}")
 PYTHON
 }
 
-# Wall-clock and processor seconds of one check.
+# Wall-clock and processor seconds of one check, of a crate that was never checked before.
 TIMEFORMAT='%R %U'
 check() {
-    touch src/lib.rs
+    cargo clean --quiet --package compile-time
     { time cargo check --quiet >"$crate/log" 2>&1; } 2>&1 || { cat "$crate/log" >&2; exit 1; }
 }
 

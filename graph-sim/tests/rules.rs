@@ -289,7 +289,8 @@ fn fills_have_elements_of_1_2_or_4_bytes() {
     let graph = Graph::new();
     let address = context.alloc(SIZE);
     let mut node = null_mut();
-    for (element, value, code) in [(3, 1, INVALID), (1, 256, INVALID), (2, 0xffff, OK), (4, u32::MAX, OK)] {
+    // The driver takes a value wider than its element, and writes the low bytes.
+    for (element, value, code) in [(3, 1, INVALID), (1, 256, OK), (2, 0xffff, OK), (4, u32::MAX, OK)] {
         let mut params = fill_params(address, 0, 16);
         (params.elementSize, params.value) = (element, value);
         gives!(code, sys::cuGraphAddMemsetNode(&mut node, graph.0, null(), 0, &params, context.context));

@@ -100,8 +100,8 @@ impl Traits {
         by_begin.sort_by_key(|&b| begins[b as usize]);
         vec![
             self.order([contention, area, width]),
-            by_begin,
             self.order([size, width, contention]),
+            by_begin,
             self.order([area, size, contention]),
             self.order([width, area, contention]),
         ]

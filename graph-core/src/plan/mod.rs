@@ -97,9 +97,9 @@ impl Effort {
     fn steps(self) -> u64 {
         match self {
             Effort::Quick => 3_000_000,
-            Effort::Default => 13_000_000,
-            Effort::Thorough => 2_000_000_000,
-            Effort::Exhaustive => 12_000_000_000,
+            Effort::Default => 8_000_000,
+            Effort::Thorough => 1_200_000_000,
+            Effort::Exhaustive => 8_000_000_000,
         }
     }
 }
@@ -228,7 +228,7 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
                 best = Some((layout, order, fit));
             }
             let done = best.as_ref().is_some_and(|(best, ..)| best.total <= goal);
-            if done || steps < effort.steps() / 2 {
+            if done || steps < effort.steps() / 4 * 3 {
                 break 'greedy;
             }
         }
@@ -239,7 +239,7 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     if best.total > goal {
         let moves = (steps / 16 / (n * n).max(1)).min(500);
         best = climb::climb(problem, order, fit, best, goal, moves);
-        let members = (steps / 2 / n.max(1)) as usize;
+        let members = (2 * steps / n.max(1)) as usize;
         let sections = section::trimmed(&problem.sections, &problem.sizes, members);
         best = portfolio::improve(&Problem { sections, ..problem.clone() }, best, goal, &mut steps);
     }

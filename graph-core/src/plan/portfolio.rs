@@ -20,25 +20,23 @@ pub(super) fn improve(problem: &Problem, best: Layout, goal: u64, steps: &mut u6
     let grain = grain(problem);
     let mut strategies = fixed(&traits);
     let n = problem.sizes.len() as u64;
-    // Some descents: each places all buffers, and looks at all sections for each.
-    let members: u64 = problem.sections.iter().map(|section| section.len() as u64).sum();
-    let mut share = n * (members + problem.sections.len() as u64 + n + 64);
-    let mut tried = 3;
+    // Dead ends until a search is given up: descents that go well meet few.
+    let mut patience = n / 8 + 64;
+    let mut tried = 2;
     let mut random = Random::new(n);
     let mut search = Bisection { instance: &instance, best, goal, grain };
     let mut round = 0;
     while search.best.total > search.goal && *steps > 0 {
-        // Where the steps are few, halfway is more likely than all the way.
-        let all_the_way = round > 0 || share.saturating_mul(4) <= *steps;
-        search.round(&mut strategies, tried, share, steps, all_the_way);
+        search.round(&mut strategies, tried, patience, steps);
         round += 1;
         if tried < strategies.len() {
             tried = (3 * tried).min(strategies.len());
+            patience *= 3;
         } else {
             let fresh = (0..strategies.len()).map(|_| perturbed(&traits, &mut random));
             strategies.splice(.., fresh.collect::<Vec<_>>());
             if round % 2 == 0 {
-                share = share.saturating_mul(2);
+                patience = patience.saturating_mul(2);
             }
         }
     }
@@ -54,16 +52,9 @@ struct Bisection<'i, 'p> {
 }
 
 impl Bisection<'_, '_> {
-    /// Tries the goal itself (`all_the_way`), then halves the span between what is known and what the strategies fail to reach.
-    fn round(
-        &mut self,
-        strategies: &mut [Strategy],
-        tried: usize,
-        share: u64,
-        steps: &mut u64,
-        all_the_way: bool,
-    ) {
-        if all_the_way && self.reach(self.goal, strategies, tried, share, steps) {
+    /// Tries the goal itself, then halves the span between what is known and what the strategies fail to reach.
+    fn round(&mut self, strategies: &mut [Strategy], tried: usize, patience: u64, steps: &mut u64) {
+        if self.reach(self.goal, strategies, tried, patience, steps) {
             return;
         }
         let mut failed = self.goal;
@@ -74,7 +65,7 @@ impl Bisection<'_, '_> {
             if capacity <= failed || *steps == 0 || span <= self.goal / 1024 {
                 return;
             }
-            if !self.reach(capacity, strategies, tried, share, steps) {
+            if !self.reach(capacity, strategies, tried, patience, steps) {
                 failed = capacity;
             }
         }
@@ -87,15 +78,12 @@ impl Bisection<'_, '_> {
         capacity: u64,
         strategies: &mut [Strategy],
         tried: usize,
-        share: u64,
+        patience: u64,
         steps: &mut u64,
     ) -> bool {
         for at in 0..tried.min(strategies.len()) {
-            let mut left = share.min(*steps);
-            let given = left;
-            let strategy = &strategies[at];
-            let outcome = search(self.instance, capacity, &strategy.priority, strategy.rule, &mut left);
-            *steps -= given - left;
+            let Strategy { priority, rule } = &strategies[at];
+            let outcome = search(self.instance, capacity, priority, *rule, patience, steps);
             match outcome {
                 Outcome::Found(offsets) => {
                     self.best = Layout { total: super::end(self.instance.problem, &offsets), offsets };
@@ -129,8 +117,8 @@ fn fixed(traits: &Traits) -> Vec<Strategy> {
     let (c, w, z, a) = (&by_contention, &by_width, &by_size, &by_area);
     [
         (c, Rule::Fewest),
-        (w, Rule::Lowest),
         (z, Rule::Fewest),
+        (w, Rule::Lowest),
         (a, Rule::Lowest),
         (w, Rule::Tightest),
         (c, Rule::Foremost),

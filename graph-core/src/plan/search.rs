@@ -41,23 +41,25 @@ pub(super) enum Outcome {
     Found(Vec<u64>),
     /// A proof that there are none.
     Impossible,
-    /// The steps ran out.
+    /// The steps or the patience ran out.
     Unknown,
 }
 
 /// Marks the absence of a buffer or a level.
 const NONE: u32 = u32::MAX;
 
-/// Searches for offsets with every buffer's end at or below `capacity`, and takes what it uses from `steps`.
+/// Searches for offsets with every buffer's end at or below `capacity`, and takes what it uses from `steps`. It
+/// gives up at the end of the steps, or after `patience` dead ends.
 pub(super) fn search(
     instance: &Instance<'_>,
     capacity: u64,
     priority: &[u32],
     rule: Rule,
+    patience: u64,
     steps: &mut u64,
 ) -> Outcome {
     let mut search = Search::new(instance, capacity, priority, rule, *steps);
-    let outcome = search.run();
+    let outcome = search.run(patience);
     *steps = search.steps;
     outcome
 }
@@ -194,7 +196,7 @@ impl<'p> Search<'p> {
         }
     }
 
-    fn run(&mut self) -> Outcome {
+    fn run(&mut self, mut patience: u64) -> Outcome {
         loop {
             match self.look() {
                 Next::Done => return Outcome::Found(std::mem::take(&mut self.offsets)),
@@ -209,9 +211,10 @@ impl<'p> Search<'p> {
                     if !self.go_back() {
                         return Outcome::Impossible;
                     }
+                    patience = patience.saturating_sub(1);
                 }
             }
-            if self.steps == 0 {
+            if self.steps == 0 || patience == 0 {
                 return Outcome::Unknown;
             }
         }
@@ -633,7 +636,7 @@ mod tests {
             (0..n).for_each(|at| priority.swap(at, random.below(n)));
             for rule in [Rule::Fewest, Rule::Lowest, Rule::Tightest, Rule::Foremost] {
                 let mut steps = u64::MAX;
-                match search(&instance, least, &priority, rule, &mut steps) {
+                match search(&instance, least, &priority, rule, u64::MAX, &mut steps) {
                     Outcome::Found(offsets) => {
                         for b in 0..n as u32 {
                             let (at, size) = (offsets[b as usize], problem.sizes[b as usize]);
@@ -649,7 +652,7 @@ mod tests {
                     outcome => prop_assert!(false, "{:?} at {}: {:?}", rule, least, outcome),
                 }
                 if least > 0 {
-                    let outcome = search(&instance, least - 1, &priority, rule, &mut steps);
+                    let outcome = search(&instance, least - 1, &priority, rule, u64::MAX, &mut steps);
                     prop_assert_eq!(outcome, Outcome::Impossible, "{:?} below {}", rule, least);
                 }
             }

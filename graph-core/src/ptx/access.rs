@@ -7,6 +7,7 @@
 
 use super::effect::{self, Effect, How};
 use super::flow::{Codes, Flow, Thing};
+use super::order::Order;
 use super::ssa::{Code, NONE, Place, Source};
 use super::value::{MEMORY, Value};
 use super::{Instruction, Module, Space, extent};
@@ -194,7 +195,7 @@ pub(super) struct Touched {
 }
 
 /// An instance and a step of it.
-type At = (u32, u32);
+pub(super) type At = (u32, u32);
 
 struct Collect<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
@@ -425,69 +426,36 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         found
     }
 
-    /// The step of the kernel in whose course an access happens; `None` if that is not one step.
-    fn in_kernel(&self, touched: &Touched) -> Option<u32> {
-        let mut at = (touched.instance, touched.step);
-        while at.0 != 0 {
-            let instance = &self.flow.instances[at.0 as usize];
+    /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share
+    /// an instance on the way.
+    fn path(&self, touched: &Touched) -> Option<Vec<At>> {
+        let mut path = vec![(touched.instance, touched.step)];
+        while let Some(&(instance, _)) = path.last()
+            && instance != 0
+        {
+            let instance = &self.flow.instances[instance as usize];
             if instance.is_shared() {
                 return None;
             }
-            at = instance.caller?;
+            path.push(instance.caller?);
         }
-        Some(at.1)
+        path.reverse();
+        Some(path)
     }
 
     /// A load that dominates every store that can reach it.
     fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
-        let code = &self.flow.kernel;
-        let mut stores = Vec::new();
+        let mut stores = BTreeSet::new();
         for touched in touched.iter().filter(|touched| touched.how != How::Read) {
-            stores.push(self.in_kernel(touched)?);
+            stores.insert(self.path(touched)?);
         }
-        stores.sort_unstable();
-        stores.dedup();
-        let loads: Vec<u32> = touched
-            .iter()
-            .filter(|touched| touched.definite && touched.instance == 0 && touched.how != How::Write)
-            .map(|touched| touched.step)
-            .collect();
-        let mut reached: BTreeMap<u32, Vec<bool>> = BTreeMap::new();
-        let mut synchronised: Option<Vec<bool>> = None;
+        let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
         // Enough for any kernel that is written by hand; unrolled ones repeat themselves.
-        for &load in loads.iter().take(64) {
-            let at = &code.steps[load as usize];
-            let mut first = true;
-            for &store in &stores {
-                let other = &code.steps[store as usize];
-                let reaches = (at.block == other.block && store < load)
-                    || reached.entry(other.block).or_insert_with(|| code.cfg.reachable_from(other.block))
-                        [at.block as usize];
-                let unguarded = at.guard.is_none() || at.guard == other.guard;
-                let before = match at.block == other.block {
-                    true => load <= store,
-                    false => code.cfg.dominates(at.block, other.block),
-                };
-                if before && unguarded {
-                    continue;
-                }
-                // Another thread may have stored, and waited then, and this one has waited for it.
-                let mut waited = || {
-                    *synchronised
-                        .get_or_insert_with(|| after_waiting(code))
-                        .get(load as usize)
-                        .unwrap_or(&true)
-                };
-                if reaches || waited() && waits_after(code, store, &reached[&other.block]) {
-                    first = false;
-                    break;
-                }
-            }
-            if first {
-                return Some(self.site((0, load)));
-            }
-        }
-        None
+        let loads = touched.iter().filter(|touched| touched.definite && touched.how != How::Write).take(64);
+        let found = loads
+            .filter_map(|load| self.path(load))
+            .find(|load| stores.iter().all(|store| order.nothing_before(load, store)))?;
+        found.last().map(|&at| self.site(at))
     }
 
     fn variables(&mut self, kernel: &mut Kernel) {
@@ -504,40 +472,6 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
     }
-}
-
-/// Whether an instruction that may wait can follow a step, given the blocks that its block leads to.
-fn waits_after(code: &Code<'_, '_>, step: u32, reached: &[bool]) -> bool {
-    let block = code.steps[step as usize].block;
-    code.steps.iter().enumerate().any(|(at, other)| {
-        let follows = reached[other.block as usize] || (other.block == block && at > step as usize);
-        follows && other.instruction.is_some_and(effect::synchronises)
-    })
-}
-
-/// The steps before which some instruction may have waited for other threads.
-fn after_waiting(code: &Code<'_, '_>) -> Vec<bool> {
-    let mut waited = vec![false; code.cfg.blocks.len()];
-    let waits = |at: usize| code.steps[at].instruction.is_some_and(effect::synchronises);
-    let mut looked = vec![false; code.cfg.blocks.len()];
-    for at in (0..code.steps.len()).filter(|&at| waits(at)) {
-        if std::mem::replace(&mut looked[code.steps[at].block as usize], true) {
-            continue;
-        }
-        for (block, reached) in code.cfg.reachable_from(code.steps[at].block).into_iter().enumerate() {
-            waited[block] |= reached;
-        }
-    }
-    let mut after = Vec::with_capacity(code.steps.len());
-    let (mut block, mut here) = (u32::MAX, false);
-    for (at, step) in code.steps.iter().enumerate() {
-        if step.block != block {
-            (block, here) = (step.block, waited[step.block as usize]);
-        }
-        after.push(here);
-        here |= waits(at);
-    }
-    after
 }
 
 /// An instruction on one line.

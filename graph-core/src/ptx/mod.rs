@@ -21,6 +21,7 @@ mod lex;
 mod memory;
 mod names;
 mod operand;
+mod order;
 mod parse;
 mod rename;
 pub mod report;

@@ -54,6 +54,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let limits = Limits::of(driver, ctx)?;
     let mut modules = Modules::new(driver, ctx.clone());
     let mut records = vec![Recorded::Nothing; program.statements.len()];
+    let mut words = Vec::with_capacity(4 * records.len());
     for (statement, record) in (0..).zip(&mut records) {
         if !program.statements[statement as usize].kind.is_memory() {
             let mut evaluation = Evaluation {
@@ -63,6 +64,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
                 modules: &mut modules,
                 statement,
                 record,
+                words: &mut words,
             };
             args.evaluate(statement, &mut evaluation)?;
         }
@@ -72,8 +74,18 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let mut operations =
         plans::operations(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
     hook::apply(program, &mut operations)?;
-    let mut core =
-        Core::new(program, driver, ctx, dims, limits, modules, records, operands, owners, operations)?;
+    let mut core = Core::new(
+        program,
+        driver,
+        ctx,
+        dims,
+        limits,
+        modules,
+        (records, words),
+        operands,
+        owners,
+        operations,
+    )?;
     core.fixed_kinds(A::SCALARS);
     core.add_nodes()?;
     Ok(Graph::new(core, args))

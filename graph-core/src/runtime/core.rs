@@ -18,11 +18,12 @@ use crate::plan::budget::CurvePoint;
 use super::build::{Limits, at_buffer, at_statement, check_changed, plan_error};
 use super::config::Shape;
 use super::driver::{
-    self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values,
+    self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
 };
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
 use super::graph::Scalar;
+use super::kernel::{Param, ParamKind};
 use super::modules::{FILL64, HUB, Modules};
 use super::operand::{Operand, Owners};
 use super::output::Slot;
@@ -44,6 +45,8 @@ pub struct Core {
     pub(super) nodes: Vec<Node>,
     /// One record a statement.
     pub(super) records: Vec<Recorded>,
+    /// The values of the launches' parameters.
+    pub(super) words: Vec<Word>,
     /// The operation of each statement that has one.
     pub(super) operation_of: Vec<Option<u32>>,
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
@@ -75,7 +78,7 @@ pub struct Core {
     pub(super) broken: bool,
     /// Room that setters use again.
     pub(super) scratch: Scratch,
-    pub(super) spare: Vec<Recorded>,
+    pub(super) spare: Vec<Word>,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -89,7 +92,7 @@ impl Core {
         dims: Vec<u64>,
         limits: Limits,
         modules: Modules,
-        records: Vec<Recorded>,
+        (records, words): (Vec<Recorded>, Vec<Word>),
         operands: Vec<Operand>,
         owners: Owners,
         operations: Operations,
@@ -115,6 +118,7 @@ impl Core {
             fill_kernels: vec![false; program.statements.len()],
             operations,
             records,
+            words,
             operation_of,
             operands: Vec::new(),
             owners,
@@ -151,6 +155,7 @@ impl Core {
         for (base, operand) in self.bases.iter_mut().zip(&self.operands) {
             *base = operand.address;
         }
+        let inside = self.inside();
         let mut memories = vec![0u64; self.operations.memories.len()];
         for (at, address) in memories.iter_mut().enumerate() {
             if self.operations.memories[at].node {
@@ -159,48 +164,62 @@ impl Core {
             let buffer = driver::allocate(&self.ctx.default_stream(), self.operations.memories[at].bytes)
                 .map_err(|failure| Error::driver(failure, Some(self.at_memory(at as u32))))?;
             *address = address_of(&buffer);
-            self.place(at as u32, *address);
+            self.place(&inside[at], *address);
             self.owned.push(buffer);
         }
         let list = std::mem::take(&mut self.operations.list);
-        let added = self.add_all(&list, &mut memories);
+        let added = self.add_all(&list, &mut memories, &inside);
         self.operations.list = list;
         added?;
         super::annotate::annotate(self);
         self.make_slots()
     }
 
-    /// Sets the bases of the buffers that lie in a memory.
-    fn place(&mut self, memory: u32, address: u64) {
-        for (base, place) in self.bases.iter_mut().zip(&self.operations.places) {
-            match *place {
-                Place::Inside { memory: other, offset } if other == memory => {
-                    *base = address.wrapping_add(offset)
-                }
-                _ => {}
+    /// The buffers that lie in each memory.
+    fn inside(&self) -> Vec<Vec<BufferId>> {
+        let mut inside = vec![Vec::new(); self.operations.memories.len()];
+        for (buffer, place) in (0..).zip(&self.operations.places) {
+            if let Place::Inside { memory, .. } = *place {
+                inside[memory as usize].push(buffer);
+            }
+        }
+        inside
+    }
+
+    /// Sets the bases of buffers that lie in a memory at that address.
+    fn place(&mut self, buffers: &[BufferId], address: u64) {
+        for &buffer in buffers {
+            if let Place::Inside { offset, .. } = self.operations.places[buffer as usize] {
+                self.bases[buffer as usize] = address.wrapping_add(offset);
             }
         }
     }
 
-    fn add_all(&mut self, list: &[Operation], memories: &mut [u64]) -> Result<()> {
+    fn add_all(&mut self, list: &[Operation], memories: &mut [u64], inside: &[Vec<BufferId>]) -> Result<()> {
         let mut after = Vec::new();
         for operation in list {
             after.clear();
             after.extend(operation.after.iter().map(|&before| self.nodes[before as usize]));
-            let node = self.add(operation, &after, memories)?;
+            let node = self.add(operation, &after, memories, inside)?;
             self.nodes.push(node);
         }
         Ok(())
     }
 
-    fn add(&mut self, operation: &Operation, after: &[Node], memories: &mut [u64]) -> Result<Node> {
+    fn add(
+        &mut self,
+        operation: &Operation,
+        after: &[Node],
+        memories: &mut [u64],
+        inside: &[Vec<BufferId>],
+    ) -> Result<Node> {
         let (driver, graph) = (self.driver, self.graph);
         let added = match operation.what {
             What::Alloc { memory } => {
                 let bytes = self.operations.memories[memory as usize].bytes;
                 driver.add_alloc(graph, after, bytes, self.ctx.ordinal()).map(|(node, address)| {
                     memories[memory as usize] = address;
-                    self.place(memory, address);
+                    self.place(&inside[memory as usize], address);
                     node
                 })
             }
@@ -209,72 +228,74 @@ impl Core {
             What::Hub => {
                 let function = self.modules.function(&HUB)?.function;
                 let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
-                driver.add_kernel(
-                    graph,
-                    after,
-                    &launch,
-                    Values { words: &[], starts: &[] },
-                    &mut self.scratch,
-                )
+                let none = Values { words: &[], params: HUB.params };
+                driver.add_kernel(graph, after, &launch, none, &mut self.scratch)
             }
             What::Kernel | What::Fill | What::Copy => {
                 let statement = operation.sources[0];
-                let mut record = std::mem::take(&mut self.records[statement as usize]);
-                self.resolve(statement, &mut record)?;
-                let added = match self.node_of(statement, &record)? {
-                    NodeParams::Launch(launch, values) => {
-                        driver.add_kernel(graph, after, &launch, values, &mut self.scratch)
+                let mut words = std::mem::take(&mut self.words);
+                let record = self.resolve(statement, self.records[statement as usize], &mut words);
+                self.words = words;
+                self.records[statement as usize] = record?;
+                let params = self.node_of(statement)?;
+                let scratch = &mut self.scratch;
+                match params {
+                    NodeParams::Launch(launch, first, params) => {
+                        let values = Values { words: &self.words[first..], params };
+                        driver.add_kernel(graph, after, &launch, values, scratch)
                     }
                     NodeParams::Fill(fill) => driver.add_fill(graph, after, &fill, self.context),
                     NodeParams::Copy { from, to, bytes } => {
                         driver.add_copy(graph, after, from, to, bytes, self.context)
                     }
-                };
-                self.records[statement as usize] = record;
-                added
+                }
             }
         };
         added.map_err(|failure| Error::driver(failure, Some(self.at(operation))))
     }
 
-    /// Writes the addresses of its buffers into a new record, and turns a fill that no memset can do into a launch.
-    pub(super) fn resolve(&mut self, statement: StatementId, record: &mut Recorded) -> Result<()> {
+    /// A new record with the addresses of its buffers in its words; a fill that no memset can do is a launch.
+    pub(super) fn resolve(
+        &mut self,
+        statement: StatementId,
+        record: Recorded,
+        words: &mut [Word],
+    ) -> Result<Recorded> {
         match record {
             Recorded::Launch(launch) => {
                 let accesses = &self.program.statements[statement as usize].accesses;
-                for &(param, access) in &launch.buffers {
-                    let access = &accesses[access as usize];
-                    let offset = self.dims[access.lo as usize] * self.element(access.buffer);
-                    let address = self.bases[access.buffer as usize].wrapping_add(offset);
-                    launch.words[launch.starts[param as usize] as usize] = driver::address_word(address);
+                let mut accesses = accesses.iter();
+                let mut at = launch.first as usize;
+                for param in launch.kernel.params {
+                    if param.kind != ParamKind::Scalar
+                        && let Some(access) = accesses.next()
+                    {
+                        let offset = self.dims[access.lo as usize] * self.element(access.buffer);
+                        let address = self.bases[access.buffer as usize].wrapping_add(offset);
+                        words[at] = driver::address_word(address);
+                    }
+                    at += param.words();
                 }
+                Ok(record)
             }
-            Recorded::Fill { bits, size: 8 }
-                if self.fill_kernels[statement as usize] || *bits >> 32 != *bits & 0xffff_ffff =>
+            Recorded::Fill { bits, size: 8, first }
+                if self.fill_kernels[statement as usize] || bits >> 32 != bits & 0xffff_ffff =>
             {
                 let (address, len) = self.end(statement, 0);
                 let info = self.modules.function(&FILL64)?;
                 let blocks = len.div_ceil(256).clamp(1, 1 << 20) as u32;
-                let mut words = vec![driver::address_word(address)];
-                driver::push_value(&mut words, *bits);
-                driver::push_value(&mut words, len);
                 let shape = Shape {
                     grid: [blocks, 1, 1],
                     block: [256.min(info.most_threads.max(1)), 1, 1],
                     shared: 0,
                 };
-                *record = Recorded::Launch(LaunchRecord {
-                    kernel: &FILL64,
-                    info,
-                    shape,
-                    words,
-                    starts: vec![0, 1, 2],
-                    buffers: vec![(0, 0)],
-                });
+                for (word, value) in words[first as usize..].iter_mut().zip([address, bits, len]) {
+                    *word = driver::address_word(value);
+                }
+                Ok(Recorded::Launch(LaunchRecord { kernel: &FILL64, function: info.function, shape, first }))
             }
-            Recorded::Fill { .. } | Recorded::Copy | Recorded::Nothing => {}
+            Recorded::Fill { .. } | Recorded::Copy | Recorded::Nothing => Ok(record),
         }
-        Ok(())
     }
 
     fn element(&self, buffer: BufferId) -> u64 {
@@ -299,16 +320,13 @@ impl Core {
     }
 
     /// What a node is given, from its resolved record.
-    pub(super) fn node_of<'r>(&self, statement: StatementId, record: &'r Recorded) -> Result<NodeParams<'r>> {
-        Ok(match record {
-            Recorded::Launch(LaunchRecord { info, shape, words, starts, .. }) => {
-                let Shape { grid, block, shared } = *shape;
-                NodeParams::Launch(
-                    Launching { function: info.function, grid, block, shared },
-                    Values { words, starts },
-                )
+    pub(super) fn node_of(&self, statement: StatementId) -> Result<NodeParams> {
+        Ok(match self.records[statement as usize] {
+            Recorded::Launch(LaunchRecord { kernel, function, shape, first }) => {
+                let Shape { grid, block, shared } = shape;
+                NodeParams::Launch(Launching { function, grid, block, shared }, first as usize, kernel.params)
             }
-            &Recorded::Fill { bits, size } => {
+            Recorded::Fill { bits, size, .. } => {
                 let (target, len) = self.end(statement, 0);
                 let (element, width) = if size == 8 { (4, len * 2) } else { (size, len) };
                 NodeParams::Fill(Filling { target, value: bits as u32, element, width })
@@ -412,8 +430,13 @@ fn address_of(buffer: &CudaSlice<u8>) -> u64 {
 }
 
 /// What a node is given.
-pub(super) enum NodeParams<'r> {
-    Launch(Launching, Values<'r>),
+pub(super) enum NodeParams {
+    /// The word at which the parameters begin, and what they are.
+    Launch(Launching, usize, &'static [Param]),
     Fill(Filling),
-    Copy { from: driver::Place, to: driver::Place, bytes: u64 },
+    Copy {
+        from: driver::Place,
+        to: driver::Place,
+        bytes: u64,
+    },
 }

@@ -3,6 +3,8 @@
 //! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
 //! graph is built, and made again, in the same room, when an argument is set.
 
+use std::cell::Cell;
+
 use cudarc::driver::DeviceRepr;
 
 use crate::ir::{Access, Program, StatementId};
@@ -10,14 +12,14 @@ use crate::ir::{Access, Program, StatementId};
 use super::build::Limits;
 use super::config::{BlockLimits, Config, Shape};
 use super::dims::Dim;
-use super::driver::{self, Word};
+use super::driver::{self, Function, Word};
 use super::error::{At, Error, Result};
-use super::kernel::{FunctionInfo, Kernel};
+use super::kernel::{Kernel, ParamKind};
 use super::mark::Mark;
-use super::modules::Modules;
+use super::modules::{FILL64, Modules};
 
-/// What a statement is given.
-#[derive(Clone, Debug, Default)]
+/// What a statement is given. Values of parameters lie in a list of words that all statements share.
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Recorded {
     /// Nothing: a statement of memory, or one that is still to be evaluated.
     #[default]
@@ -30,26 +32,47 @@ pub(crate) enum Recorded {
         bits: u64,
         /// 1, 2, 4 or 8.
         size: u32,
+        /// For 8 bytes, which may need a kernel: where its parameters have their room.
+        first: u32,
     },
     /// A copy.
     Copy,
 }
 
 /// A launch of a kernel.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct LaunchRecord {
     /// The kernel.
     pub kernel: &'static Kernel,
     /// Its loaded function.
-    pub info: FunctionInfo,
+    pub function: Function,
     /// Its configuration.
     pub shape: Shape,
-    /// Room for the parameters' values. That of a buffer is its address once that is known.
-    pub words: Vec<Word>,
-    /// The word at which each parameter begins.
-    pub starts: Vec<u32>,
-    /// The parameters that are buffers: which, and which access of the statement.
-    pub buffers: Vec<(u32, u32)>,
+    /// The word at which its parameters begin, in the order of the kernel's declaration. The k-th buffer among them
+    /// is the k-th access of the statement; its word is its address once that is known.
+    pub first: u32,
+}
+
+impl Recorded {
+    /// Where its words begin, and how many it has.
+    pub fn words(&self) -> (usize, usize) {
+        match self {
+            Recorded::Launch(launch) => (launch.first as usize, launch.kernel.words()),
+            &Recorded::Fill { size: 8, first, .. } => (first as usize, FILL64.words()),
+            _ => (0, 0),
+        }
+    }
+
+    /// The same with its words elsewhere.
+    pub fn at(mut self, place: usize) -> Recorded {
+        match &mut self {
+            Recorded::Launch(LaunchRecord { first, .. }) | Recorded::Fill { first, .. } => {
+                *first = place as u32
+            }
+            Recorded::Copy | Recorded::Nothing => {}
+        }
+        self
+    }
 }
 
 /// Takes down what generated code says of one statement.
@@ -60,6 +83,8 @@ pub struct Evaluation<'b> {
     pub(super) modules: &'b mut Modules,
     pub(super) statement: StatementId,
     pub(super) record: &'b mut Recorded,
+    /// Where the values of parameters are added.
+    pub(super) words: &'b mut Vec<Word>,
 }
 
 impl Evaluation<'_> {
@@ -106,54 +131,47 @@ impl Evaluation<'_> {
         if shape.shared > info.dynamic_shared {
             self.modules.raise_dynamic_shared(kernel, shape.shared)?;
         }
-        let Arguments { mut words, starts, buffers: given } = arguments;
-        if starts.len() != kernel.params.len() {
-            let (count, declared) = (starts.len(), kernel.params.len());
-            return Err(Error::Plan(format!("{} gives {count} parameters of {declared}", self.at())));
+        let first = self.words.len() as u32;
+        self.words.extend_from_slice(&arguments.words);
+        for (index, &(access, extent)) in (0..).zip(&arguments.buffers) {
+            self.extent(kernel, index, access, extent)?;
         }
-        let mut buffers = Vec::with_capacity(given.len());
-        for (parameter, access, extent) in given {
-            let offset = self.extent(kernel, parameter, access, extent)?;
-            // The buffer's own address is added once it is known.
-            words[starts[parameter as usize] as usize] = driver::address_word(offset);
-            buffers.push((parameter, access));
+        if arguments.words.len() != kernel.words() {
+            return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }
-        *self.record = Recorded::Launch(LaunchRecord { kernel, info, shape, words, starts, buffers });
+        arguments.end();
+        *self.record = Recorded::Launch(LaunchRecord { kernel, function: info.function, shape, first });
         Ok(())
     }
 
-    /// Checks a buffer argument against the extent that its parameter declares: the bytes from the buffer's start.
-    fn extent(&self, kernel: &Kernel, parameter: u32, access: u32, extent: Dim) -> Result<u64> {
+    /// Checks the `index`-th buffer argument against the extent that its parameter declares.
+    fn extent(&self, kernel: &Kernel, index: u32, access: u32, extent: Dim) -> Result<()> {
+        if access != index {
+            return Err(Error::Plan(format!("{} has its accesses in another order", self.at())));
+        }
         let access = self.access(access)?;
-        let parameter = kernel.params[parameter as usize].name;
-        let extent = extent.value().map_err(|fault| Error::Size {
-            what: "the extent",
-            at: self.at(),
-            text: parameter.to_owned(),
-            fault,
-        })?;
-        let (len, buffer, kernel) = (self.len(access), self.name(access), kernel.name.to_owned());
-        if extent > len {
-            return Err(Error::Extent {
-                at: self.at(),
-                kernel,
-                parameter: parameter.to_owned(),
-                buffer,
-                extent,
-                len,
-            });
+        let len = self.len(access);
+        if extent.value().is_ok_and(|extent| extent == len || extent < len && !access.relied_on) {
+            return Ok(());
         }
-        if access.relied_on && extent != len {
-            return Err(Error::PartlyWritten { at: self.at(), kernel, buffer, extent, len });
+        let mut parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
+        let parameter = parameters.nth(index as usize).map_or("?", |param| param.name).to_owned();
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match extent.value() {
+            Err(fault) => Err(Error::Size { what: "the extent", at, text: parameter, fault }),
+            Ok(extent) if extent > len => Err(Error::Extent { at, kernel, parameter, buffer, extent, len }),
+            Ok(extent) => Err(Error::PartlyWritten { at, kernel, buffer, extent, len }),
         }
-        let element = u64::from(self.program.buffers[access.buffer as usize].element);
-        Ok(self.dims[access.lo as usize] * element)
     }
 
     /// A fill with a value.
     pub fn fill<T: Copy + DeviceRepr>(&mut self, value: T) -> Result<()> {
         self.not_empty()?;
-        *self.record = Recorded::Fill { bits: driver::bits_of(value), size: size_of::<T>() as u32 };
+        let (size, first) = (size_of::<T>() as u32, self.words.len() as u32);
+        if size == 8 {
+            self.words.resize(first as usize + FILL64.words(), driver::address_word(0));
+        }
+        *self.record = Recorded::Fill { bits: driver::bits_of(value), size, first };
         Ok(())
     }
 
@@ -187,29 +205,39 @@ impl Evaluation<'_> {
 /// The arguments of a launch as its kernel's item lists them.
 #[derive(Debug, Default)]
 pub struct Arguments {
+    /// Their values.
     words: Vec<Word>,
-    /// The word at which each parameter begins.
-    starts: Vec<u32>,
-    /// The parameters that are buffers: which, which access of the statement, how many elements the kernel touches.
-    buffers: Vec<(u32, u32, Dim)>,
+    /// The buffers: which access of the statement, how many elements the kernel touches.
+    buffers: Vec<(u32, Dim)>,
+}
+
+thread_local! {
+    /// The room of the launch before: a build evaluates thousands of launches.
+    static ROOM: Cell<Arguments> = Cell::default();
 }
 
 impl Arguments {
     /// None yet, of that many.
     pub fn new(count: usize) -> Arguments {
-        Arguments { words: Vec::with_capacity(count), starts: Vec::with_capacity(count), buffers: Vec::new() }
+        let mut arguments = ROOM.take();
+        arguments.words.reserve(count);
+        arguments
+    }
+
+    fn end(mut self) {
+        self.words.clear();
+        self.buffers.clear();
+        ROOM.set(self);
     }
 
     /// The next parameter is a buffer, of which the kernel touches `extent` elements.
     pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
-        self.buffers.push((self.starts.len() as u32, mark.access(), extent));
-        self.starts.push(self.words.len() as u32);
+        self.buffers.push((mark.access(), extent));
         self.words.push(driver::address_word(0));
     }
 
     /// The next parameter is a scalar.
     pub fn scalar<T: Copy + DeviceRepr>(&mut self, value: T) {
-        let start = driver::push_value(&mut self.words, value);
-        self.starts.push(start as u32);
+        driver::push_value(&mut self.words, value);
     }
 }

@@ -43,6 +43,11 @@ impl Param {
         Param { name, kind, size: 8, proved: false }
     }
 
+    /// The 8-byte words that its value takes.
+    pub(super) fn words(&self) -> usize {
+        (self.size as usize).div_ceil(8).max(1)
+    }
+
     /// A scalar.
     pub const fn scalar<T>(name: &'static str) -> Param {
         Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32, proved: false }
@@ -74,6 +79,11 @@ impl Kernel {
     /// A kernel that shares no hidden state.
     pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
         Kernel { name, module, params, hidden_reads: &[], hidden_writes: &[] }
+    }
+
+    /// The words that the values of its parameters take.
+    pub(super) fn words(&self) -> usize {
+        self.params.iter().map(Param::words).sum()
     }
 
     /// With the module-level variables that it reads and writes.

@@ -34,19 +34,25 @@ pub struct Modules {
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// By the kernel's address.
     functions: BTreeMap<usize, FunctionInfo>,
+    /// The one that was asked for last.
+    recent: Option<(usize, FunctionInfo)>,
 }
 
 impl Modules {
     /// None yet.
     pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>) -> Modules {
-        Modules { driver, ctx, loaded: BTreeMap::new(), functions: BTreeMap::new() }
+        Modules { driver, ctx, loaded: BTreeMap::new(), functions: BTreeMap::new(), recent: None }
     }
 
     /// A kernel's function; its module is loaded if need be.
     pub(super) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
         let key = std::ptr::from_ref(kernel).addr();
-        if let Some(info) = self.functions.get(&key) {
-            return Ok(*info);
+        if let Some((_, info)) = self.recent.filter(|recent| recent.0 == key) {
+            return Ok(info);
+        }
+        if let Some(&info) = self.functions.get(&key) {
+            self.recent = Some((key, info));
+            return Ok(info);
         }
         let module = std::ptr::from_ref(kernel.module).addr();
         let module = match self.loaded.entry(module) {
@@ -68,6 +74,7 @@ impl Modules {
         if let Some(info) = self.functions.get_mut(&std::ptr::from_ref(kernel).addr()) {
             info.dynamic_shared = info.dynamic_shared.max(bytes);
         }
+        self.recent = None;
         Ok(())
     }
 

@@ -1,11 +1,14 @@
 //! What a graph consists of and what it needs.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use crate::ir::Program;
 use crate::operation::{Bounds, BudgetStep, Budgeted, What};
 
 use super::core::Core;
+use super::evaluate::{LaunchRecord, Recorded};
+use super::kernel::ParamKind;
 
 /// The graph pool's step: it takes memory from the system in multiples of this.
 const POOL_STEP: u64 = 32 << 20;
@@ -40,6 +43,9 @@ pub struct Report {
     pub plan: Option<Plan>,
     /// What the budget did to the order, where there is one.
     pub budget: Option<Budgeted>,
+    /// The parameters of the launched kernels, as `kernel.parameter`, whose declared use the PTX does not prove: the
+    /// user vouches for it. Sorted.
+    pub vouched_for: Vec<String>,
 }
 
 /// How good a plan of the temporaries is.
@@ -108,6 +114,7 @@ impl Report {
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(core.program, bounds)),
             budget: operations.budget.clone(),
+            vouched_for: vouched_for(&core.records),
         }
     }
 
@@ -115,6 +122,17 @@ impl Report {
     pub fn nodes(&self) -> usize {
         self.kernels + self.fills + self.copies + self.hubs + self.allocs + self.frees
     }
+}
+
+/// What nobody has proved of the kernels that are launched.
+fn vouched_for(records: &[Recorded]) -> Vec<String> {
+    let mut names = BTreeSet::new();
+    for record in records {
+        let Recorded::Launch(LaunchRecord { kernel, .. }) = record else { continue };
+        let buffers = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar && !param.proved);
+        names.extend(buffers.map(|param| format!("{}.{}", kernel.name, param.name)));
+    }
+    names.into_iter().collect()
 }
 
 impl fmt::Display for Report {
@@ -133,6 +151,9 @@ impl fmt::Display for Report {
         write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)?;
         if let Some(plan) = &self.plan {
             write!(f, "\n{plan}")?;
+        }
+        if !self.vouched_for.is_empty() {
+            write!(f, "\nvouched for, not proved: {}", self.vouched_for.join(", "))?;
         }
         let Some(budget) = &self.budget else { return Ok(()) };
         let Budgeted { budget: bytes, edges, path_before, path_after, steps } = budget;

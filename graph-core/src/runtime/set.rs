@@ -9,7 +9,7 @@ use crate::ir::StatementId;
 use super::bind::Bound;
 use super::build::{check_new_overlap, check_operands};
 use super::core::{Core, NodeParams};
-use super::driver::Event;
+use super::driver::{Event, Values};
 use super::error::{At, Error, Result};
 use super::evaluate::{Evaluation, Recorded};
 use super::graph::{ExecCore, GraphFn};
@@ -84,11 +84,14 @@ impl<A: GraphFn> ExecCore<A> {
         changed
     }
 
+    /// New records of statements, with their words in the spare room.
     fn evaluate(&mut self, statements: &[StatementId]) -> Result<Vec<Recorded>> {
         let core = &mut self.core;
         let mut records = Vec::with_capacity(statements.len());
+        let mut words = std::mem::take(&mut core.spare);
+        words.clear();
         for &statement in statements {
-            let mut record = core.spare.pop().unwrap_or_default();
+            let mut record = Recorded::Nothing;
             let mut evaluation = Evaluation {
                 program: core.program,
                 dims: &core.dims,
@@ -96,11 +99,12 @@ impl<A: GraphFn> ExecCore<A> {
                 modules: &mut core.modules,
                 statement,
                 record: &mut record,
+                words: &mut words,
             };
             self.args.evaluate(statement, &mut evaluation)?;
-            core.resolve(statement, &mut record)?;
-            records.push(record);
+            records.push(core.resolve(statement, record, &mut words)?);
         }
+        core.spare = words;
         Ok(records)
     }
 }
@@ -122,40 +126,45 @@ impl Core {
     fn patch(&mut self, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operation_of[statement as usize] else { return Ok(()) };
         let node = self.nodes[operation as usize];
-        let record = std::mem::take(&mut self.records[statement as usize]);
         let (driver, exec) = (self.driver, self.exec);
-        let patched = self.node_of(statement, &record).and_then(|params| {
-            let set = match params {
-                NodeParams::Launch(launch, values) => {
-                    driver.set_kernel(exec, node, &launch, values, &mut self.scratch)
-                }
-                NodeParams::Fill(fill) => driver.set_fill(exec, node, &fill, self.context),
-                NodeParams::Copy { from, to, bytes } => {
-                    driver.set_copy(exec, node, from, to, bytes, self.context)
-                }
-            };
-            set.map_err(|failure| {
-                Error::driver(failure, Some(super::build::at_statement(self.program, statement)))
-            })
-        });
-        self.records[statement as usize] = record;
-        patched
+        let set = match self.node_of(statement)? {
+            NodeParams::Launch(launch, first, params) => {
+                let values = Values { words: &self.words[first..], params };
+                driver.set_kernel(exec, node, &launch, values, &mut self.scratch)
+            }
+            NodeParams::Fill(fill) => driver.set_fill(exec, node, &fill, self.context),
+            NodeParams::Copy { from, to, bytes } => {
+                driver.set_copy(exec, node, from, to, bytes, self.context)
+            }
+        };
+        set.map_err(|failure| {
+            Error::driver(failure, Some(super::build::at_statement(self.program, statement)))
+        })
     }
 
     /// Puts new records in the place of old ones, in the graph too; on failure everything is put back.
     fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Recorded>) -> Result<()> {
         for (at, &statement) in statements.iter().enumerate() {
-            std::mem::swap(&mut self.records[statement as usize], &mut records[at]);
+            self.swap(statement, &mut records[at]);
             if let Err(error) = self.patch(statement) {
                 for (&statement, record) in statements[..=at].iter().zip(&mut records) {
-                    std::mem::swap(&mut self.records[statement as usize], record);
+                    self.swap(statement, record);
                 }
                 self.put_back(&statements[..at]);
                 return Err(error);
             }
         }
-        self.spare.append(&mut records);
         Ok(())
+    }
+
+    /// Swaps a statement's record with one whose words are in the spare room.
+    fn swap(&mut self, statement: StatementId, other: &mut Recorded) {
+        let record = &mut self.records[statement as usize];
+        let ((here, count), (there, _)) = (record.words(), other.words());
+        self.words[here..here + count].swap_with_slice(&mut self.spare[there..there + count]);
+        let old = record.at(there);
+        *record = other.at(here);
+        *other = old;
     }
 
     fn put_back(&mut self, statements: &[StatementId]) {
@@ -210,10 +219,11 @@ impl Core {
     }
 
     fn readdress(&mut self, statement: StatementId) -> Result<()> {
-        let mut record = std::mem::take(&mut self.records[statement as usize]);
-        let resolved = self.resolve(statement, &mut record);
-        self.records[statement as usize] = record;
-        resolved
+        let mut words = std::mem::take(&mut self.words);
+        let record = self.resolve(statement, self.records[statement as usize], &mut words);
+        self.words = words;
+        self.records[statement as usize] = record?;
+        Ok(())
     }
 
     /// Replaced operands: borrowed ones stay borrowed as long as the exec's type says so, and are given back at

@@ -7,6 +7,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys;
 
+use super::super::kernel::Param;
 use super::{Function, Node};
 
 #[repr(C)]
@@ -153,22 +154,24 @@ pub struct Scratch {
     pointers: Vec<usize>,
 }
 
-/// Where a launch's parameters lie.
+/// Where a launch's parameters lie: one behind the other.
 #[derive(Clone, Copy)]
 pub struct Values<'w> {
-    /// All words.
+    /// Their words.
     pub words: &'w [Word],
-    /// The word at which each parameter begins.
-    pub starts: &'w [u32],
+    /// What they are.
+    pub params: &'static [Param],
 }
 
 pub(super) fn kernel_params(launch: &Launching, values: Values<'_>, scratch: &mut Scratch) -> KernelParams {
     scratch.pointers.clear();
-    let base = values.words.as_ptr();
+    let mut next = values.words.as_ptr();
     // The driver reads the values within the call, and does not write them.
-    scratch
-        .pointers
-        .extend(values.starts.iter().map(|&start| base.wrapping_add(start as usize).expose_provenance()));
+    scratch.pointers.extend(values.params.iter().map(|param| {
+        let at = next.expose_provenance();
+        next = next.wrapping_add(param.words());
+        at
+    }));
     KernelParams {
         function: launch.function,
         grid: launch.grid,

@@ -29,6 +29,8 @@ pub const SHARED: u64 = 0x00f0_0000_0000_0000;
 pub const LOCAL: u64 = 0x00f1_0000_0000_0000;
 /// The window of a kernel's parameters.
 pub const PARAM: u64 = 0x00f2_0000_0000_0000;
+/// The window of what the driver gives a cooperative launch to meet at.
+pub const GRID: u64 = 0x00f4_0000_0000_0000;
 /// Addresses of functions.
 pub const CODE: u64 = 0x00f3_0000_0000_0000;
 
@@ -110,13 +112,23 @@ pub struct Options {
     pub stack: u32,
     /// Whether reads of bytes never written are faults.
     pub initialised: bool,
+    /// Whether the launch is cooperative: its blocks may wait for all of the grid.
+    pub cooperative: bool,
     /// Look for conflicts of a block's threads in shared memory.
     pub conflicts: bool,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { limit: 1 << 32, threads: None, seed: 0, stack: 512 << 10, initialised: true, conflicts: true }
+        Self {
+            limit: 1 << 32,
+            threads: None,
+            seed: 0,
+            stack: 512 << 10,
+            initialised: true,
+            cooperative: false,
+            conflicts: true,
+        }
     }
 }
 

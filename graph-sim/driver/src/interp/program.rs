@@ -10,6 +10,8 @@ pub struct Program {
     pub entries: Vec<Entry>,
     /// Variables in global and constant memory, in the file's order.
     pub variables: Vec<GlobalVariable>,
+    /// Why no driver would take the file, if so: a label or name that is not there, operands of a wrong size. Names the line.
+    pub invalid: Option<String>,
     pub(super) functions: Vec<Function>,
     pub(super) code: Code,
 }

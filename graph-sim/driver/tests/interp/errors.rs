@@ -98,7 +98,7 @@ fn what_is_not_known_makes_one_function_unusable() {
         [
             Ok(()),
             Err("line 8: `frobnicate.b32` is not supported".to_owned()),
-            Err("line 17: `bra`: label `nowhere` is not defined".to_owned()),
+            Err("line 17: `bra`: label `nowhere` is not defined, which is an error in the file".to_owned()),
         ]
     );
     loaded.go(&device, "good", 1, 1, &[]);
@@ -146,4 +146,33 @@ fn conflicts_of_warps_in_shared_memory() {
     // Everybody writes the same, and what is there already.
     assert!(conflicts("mov.u32 %r4, 0;\nst.shared.u32 [s], %r4;\n").is_empty());
     assert_eq!(conflicts("st.shared.u32 [s], %r1;\n").len(), 1);
+}
+
+#[test]
+fn files_that_no_driver_takes() {
+    let invalid = |body: &str| {
+        let text = format!(
+            "{HEAD}.visible .entry k()\n{{\n.reg .b32 %r<3>; .reg .f64 %fd<3>; .reg .b16 %h<2>; .reg .pred %p<2>;\n{body}\nret;\n}}\n"
+        );
+        let mut device = Device::default();
+        Loaded::new(&text, &mut device).program.invalid
+    };
+    for body in [
+        "add.s32 %r1, %r2, 4;",
+        "mul.wide.u16 %r1, %h1, %h1;",
+        "frobnicate %r1;",
+        "mov.u32 %r1, %brand_new;",
+        "not.pred %p1, %p1;",
+    ] {
+        assert_eq!(invalid(body), None, "{body}");
+    }
+    for (body, why) in [
+        ("add.s32 %r1, %r2, %r9;", "line 7: `add.s32`: `%r9` is not declared"),
+        ("bra L;", "line 7: `bra`: label `L` is not defined"),
+        ("st.shared.u32 [tile], %r1;", "line 7: `st.shared.u32`: `tile` is not declared"),
+        ("add.f32 %r1, %r2, %fd1;", "line 7: `add.f32`: `%fd1` is .f64 where .f32 is wanted"),
+        ("and.b32 %r1, %r1, %p1;", "line 7: `and.b32`: `%p1` is .pred where .b32 is wanted"),
+    ] {
+        assert_eq!(invalid(body), Some(format!("{why}, which is an error in the file")), "{body}");
+    }
 }

@@ -66,7 +66,7 @@ fn proofs_hold_when_kernels_run() {
             let required = source.performance(".reqntid").is_some();
             let axis = |at: usize| most.get(at).copied().unwrap_or(1);
             let block = if required { [axis(0), axis(1), axis(2)] } else { [axis(0).min(64), 1, 1] };
-            loaded.options.limit = 20_000;
+            loaded.options.limit = 6_000;
             loaded.options.initialised = false;
             let launch = Launch {
                 program: &loaded.program,

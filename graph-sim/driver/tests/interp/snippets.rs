@@ -287,3 +287,78 @@ fn control() {
         ("griddepcontrol.wait; griddepcontrol.launch_dependents; nanosleep.u32 20; mov.u32 %r1, 1;", 1),
     ]);
 }
+
+/// Three groups of one warp wait for each other, through calls and with sleeps: the last lane goes first.
+#[test]
+fn groups_of_a_warp_take_turns() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n
+.func (.param .b32 r) look(.param .b64 a)
+{ .reg .b32 %r<2>; .reg .b64 %rd<2>; ld.param.u64 %rd1, [a]; ld.volatile.global.u32 %r1, [%rd1]; st.param.b32 [r], %r1; ret; }
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %p<3>; .reg .b32 %r<5>; .reg .b64 %rd<2>;
+ld.param.u64 %rd1, [out];
+mov.u32 %r1, %tid.x;
+setp.eq.u32 %p1, %r1, 0;
+@%p1 bra A;
+setp.eq.u32 %p1, %r1, 1;
+@%p1 bra B;
+bra C;
+A: { .param .b64 a; .param .b32 r; st.param.b64 [a], %rd1; call.uni (r), look, (a); ld.param.b32 %r2, [r]; }
+setp.ne.u32 %p2, %r2, 2;
+@%p2 bra A;
+mov.u32 %r3, 3;
+st.volatile.global.u32 [%rd1], %r3;
+bra D;
+B: nanosleep.u32 10;
+{ .param .b64 a; .param .b32 r; st.param.b64 [a], %rd1; call.uni (r), look, (a); ld.param.b32 %r2, [r]; }
+setp.ne.u32 %p2, %r2, 1;
+@%p2 bra B;
+mov.u32 %r3, 2;
+st.volatile.global.u32 [%rd1], %r3;
+bra D;
+C: mov.u32 %r3, 1;
+setp.eq.u32 %p1, %r1, 2;
+@%p1 st.volatile.global.u32 [%rd1], %r3;
+D: bar.warp.sync 7;
+ret;
+}
+";
+    let mut device = Device::default();
+    let mut loaded = Loaded::new(text, &mut device);
+    loaded.options.limit = 1_000_000;
+    let out = device.put(&[0u32]);
+    loaded.go(&device, "k", 1, 3, &[P(out)]);
+    assert_eq!(device.get::<u32>(out), [3]);
+}
+
+/// All blocks of a cooperative launch meet at what the driver gives them, as cooperative groups of CUDA do.
+#[test]
+fn blocks_of_a_cooperative_launch_meet() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64\n
+.visible .entry k(.param .u64 out)
+{
+.reg .pred %p<3>; .reg .b32 %r<9>; .reg .b64 %rd<4>;
+mov.u32 %r1, %envreg2;
+mov.u32 %r2, %envreg1;
+mov.b64 %rd1, {%r1, %r2};
+setp.eq.s64 %p1, %rd1, 0;
+@%p1 trap;
+atom.add.release.gpu.u32 %r3, [%rd1+4], 1;
+mov.u32 %r4, %nctaid.x;
+L: ld.acquire.gpu.u32 %r5, [%rd1+4];
+setp.lt.u32 %p1, %r5, %r4;
+@%p1 bra L;
+ld.param.u64 %rd2, [out];
+red.global.add.u32 [%rd2], %r5;
+ret;
+}
+";
+    let mut device = Device::default();
+    let mut loaded = Loaded::new(text, &mut device);
+    let out = device.put(&[0u32]);
+    assert!(loaded.launch(&device, "k", [4, 1, 1], [1, 1, 1], 0, &[P(out)]).is_err());
+    loaded.options.cooperative = true;
+    loaded.go(&device, "k", 300, 1, &[P(out)]);
+    assert_eq!(device.get::<u32>(out), [300 * 300]);
+}

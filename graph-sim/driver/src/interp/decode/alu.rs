@@ -259,6 +259,13 @@ impl<'m> Decoder<'_, 'm> {
     pub fn alu(&mut self, i: &Instruction<'m>) -> Result<()> {
         let name = i.mnemonic();
         let Some(ty) = i.types().next_back() else { return Err(String::new()) };
+        let plain = [
+            "add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "and", "or", "xor", "not", "neg",
+            "abs",
+        ];
+        if plain.contains(&name) && !i.has("wide") && i.types().count() == 1 {
+            self.check_sizes(i, ty)?;
+        }
         if is_float(ty) && !matches!(name, "and" | "or" | "xor" | "not") {
             let op = float_op(name).ok_or_else(String::new)?;
             return self.float(i, op, ty);

@@ -65,6 +65,8 @@ pub struct Function {
     pub callees: Vec<u32>,
     /// Why it cannot be run.
     pub error: Option<String>,
+    /// Whether it is no PTX, as far as that is told: no driver would take it.
+    pub invalid: bool,
 }
 
 /// What a slot holds from the start.
@@ -94,6 +96,10 @@ pub enum Special {
     Mask(u8),
     DynamicShared,
     TotalShared,
+    /// Start, or end, of the shared memory that CUDA's own code keeps to itself.
+    Reserved(bool),
+    /// Halves of the address of a cooperative launch's workspace, the high one first: `%envreg1`, `%envreg2`.
+    Workspace(u8),
     /// Which of some multiprocessors.
     Multiprocessor,
     Grid,
@@ -222,6 +228,8 @@ pub enum Op {
     Counter(Counter, Slot),
     ActiveMask(Slot),
     Nop,
+    /// Ends the warp's turn.
+    Rest,
     Fence,
     Branch(u32),
     /// Targets by an index.

@@ -36,6 +36,7 @@ impl<'m> Decoder<'_, 'm> {
                 let d = self.result(d)?;
                 self.emit(Op::ActiveMask(d));
             }
+            "nanosleep" => self.emit(Op::Rest),
             _ => self.emit(Op::Nop),
         }
         Ok(())

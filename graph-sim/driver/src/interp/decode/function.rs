@@ -6,6 +6,9 @@ use cuweave_core::ptx::{self, Address, Class, Instruction, Module, Operand, Stat
 use cuweave_core::ptx::{Names as BodyNames, Space as PtxSpace};
 use std::collections::HashMap;
 
+/// How the words for what no driver takes end; all else may be a fault of ours.
+const WRONG: &str = ", which is an error in the file";
+
 /// Why a function cannot be decoded; without the line, which the caller knows.
 pub type Result<T> = std::result::Result<T, String>;
 
@@ -77,6 +80,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         let mut function = decoder.function;
         if let Err(what) = outcome {
             code.insts.truncate(start);
+            function.invalid = what.ends_with(WRONG);
             function.error = Some(format!("line {line}: {what}"));
         }
         function.end = code.insts.len() as u32;
@@ -280,7 +284,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         }
         match self.formal(name) {
             Some(Place::Register(slot)) => Ok(slot),
-            _ => Err(format!("register `{name}` is not declared")),
+            _ => Err(undeclared(name)),
         }
     }
 
@@ -342,6 +346,19 @@ impl<'d, 'm> Decoder<'d, 'm> {
         }
     }
 
+    /// Whether an instruction's registers have its type's size: all those that have one type for all operands.
+    pub fn check_sizes(&self, i: &Instruction<'m>, ty: Type) -> Result<()> {
+        for operand in &i.operands {
+            let declared = self.declared(operand);
+            if let (Operand::Name(name), Some(declared)) = (operand, declared)
+                && (declared.size() != ty.size() || (declared == Type::Pred) != (ty == Type::Pred))
+            {
+                return Err(format!("`{name}` is {declared} where {ty} is wanted{WRONG}"));
+            }
+        }
+        Ok(())
+    }
+
     /// What a name stands for, as a value: a register, a special register, or the address of something.
     fn named(&mut self, name: &str, offset: i64) -> Result<Slot> {
         if let Some(binding) = self.body.resolve(self.scope, name) {
@@ -389,7 +406,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
             self.calls(number);
             return Ok(self.constant(function_address(number)));
         }
-        Err(format!("`{name}` is not declared"))
+        Err(undeclared(name))
     }
 
     fn uses_shared(&mut self, number: u32) {
@@ -478,7 +495,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         self.body
             .label(self.scope, name)
             .map(|at| at as u32)
-            .ok_or_else(|| format!("label `{name}` is not defined"))
+            .ok_or_else(|| format!("label `{name}` is not defined{WRONG}"))
     }
 
     /// The labels of a `.branchtargets`.
@@ -528,10 +545,22 @@ fn special(name: &str) -> Option<Init> {
         "%smid" => Some(Init::Special(Special::Multiprocessor)),
         "%nsmid" => Some(Init::Const(132)),
         "%gridid" => Some(Init::Special(Special::Grid)),
-        "%reserved_smem_offset_begin" | "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => zero,
+        "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => {
+            Some(Init::Special(Special::Reserved(true)))
+        }
+        _ if stem.starts_with("%reserved_smem_offset") => Some(Init::Special(Special::Reserved(false))),
+        "%envreg1" => Some(Init::Special(Special::Workspace(1))),
+        "%envreg2" => Some(Init::Special(Special::Workspace(0))),
         _ if stem.starts_with("%envreg") || stem.starts_with("%pm") => zero,
         _ => None,
     }
+}
+
+/// In words. A longer name behind a `%` may be a special register that is not known here.
+fn undeclared(name: &str) -> String {
+    let stem = name.strip_prefix('%').map(|stem| stem.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let special = stem.is_some_and(|stem| stem.len() > 3);
+    format!("`{name}` is not declared{}", if special { "" } else { WRONG })
 }
 
 /// Whether a type is a float.

@@ -75,7 +75,9 @@ pub(super) fn program(module: &Module) -> Program {
             entries.push(entry(source, at, &functions, &shared));
         }
     }
-    Program { entries, variables, functions, code }
+    let invalid =
+        functions.iter().filter(|function| function.invalid).find_map(|function| function.error.clone());
+    Program { entries, variables, invalid, functions, code }
 }
 
 fn shared_variable(variable: &ptx::Variable) -> SharedVariable {

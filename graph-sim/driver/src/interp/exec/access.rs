@@ -3,7 +3,7 @@
 use super::Trouble;
 use crate::interp::decode::{At, Space};
 use crate::interp::{
-    ATOMIC, FaultKind, INITIALISED, LOCAL, Launch, Options, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
+    ATOMIC, FaultKind, GRID, INITIALISED, LOCAL, Launch, Options, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
 };
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -37,6 +37,7 @@ pub struct Regions<'a> {
     launch: &'a Launch<'a>,
     memory: &'a dyn crate::interp::Memory,
     parameters: &'a [u64],
+    workspace: &'a [AtomicU64; 2],
     initialised: bool,
     known: Vec<Region>,
 }
@@ -49,9 +50,10 @@ impl<'a> Regions<'a> {
         launch: &'a Launch<'a>,
         memory: &'a dyn crate::interp::Memory,
         parameters: &'a [u64],
+        workspace: &'a [AtomicU64; 2],
         options: &Options,
     ) -> Self {
-        Self { launch, memory, parameters, initialised: options.initialised, known: Vec::new() }
+        Self { launch, memory, parameters, workspace, initialised: options.initialised, known: Vec::new() }
     }
 
     /// The generic address of an access.
@@ -127,6 +129,7 @@ impl<'a> Regions<'a> {
         let (start, length, name) = match address & !(u64::MAX >> 16) {
             SHARED => (own.shared.0, own.shared.1, "shared"),
             LOCAL => (own.local.0, own.local.1, "local"),
+            GRID => (self.workspace.as_ptr() as *mut u8, 16, "workspace"),
             PARAM if access == Access::Read => {
                 let length = self.launch.parameters.len() as u64;
                 (self.parameters.as_ptr() as *mut u8, length, "parameter")

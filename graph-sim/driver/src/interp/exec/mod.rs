@@ -10,7 +10,7 @@ mod together;
 mod warp;
 
 use super::decode::{Init, Special};
-use super::{Fault, FaultKind, Launch, Memory, Options, Stats};
+use super::{Fault, FaultKind, GRID, Launch, Memory, Options, Stats};
 use access::Regions;
 use block::{Block, Turn};
 use std::collections::VecDeque;
@@ -19,6 +19,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// The most shared memory of a block, static and dynamic.
 const MAX_SHARED: u64 = 227 << 10;
+/// Bytes of shared memory that CUDA's own code may use, beside the program's.
+const RESERVED: u32 = 1024;
 /// Blocks that one host thread has begun and not ended, at most: as many as an H200 holds at once, if they are small.
 const OPEN: u64 = 4224;
 /// The same for large ones: four a multiprocessor.
@@ -59,6 +61,8 @@ pub(crate) struct Worker<'a> {
     pub regions: Regions<'a>,
     /// Bytes of shared memory of a block.
     pub shared: u32,
+    /// What a block has behind those, for CUDA's own code.
+    pub reserved: u32,
     pub instructions: u64,
     pub conflicts: Vec<Fault>,
     pub ended: &'a AtomicBool,
@@ -96,6 +100,11 @@ impl Worker<'_> {
                 Special::Mask(_) => u64::from((u64::from(u32::MAX) << (lane + 1)) as u32),
                 Special::DynamicShared => launch.dynamic_shared.into(),
                 Special::TotalShared => self.shared.into(),
+                Special::Reserved(end) => {
+                    u64::from(self.shared.next_multiple_of(16) + if end { RESERVED } else { 0 })
+                }
+                Special::Workspace(half) if self.options.cooperative => GRID >> (32 * half) & 0xffff_ffff,
+                Special::Workspace(_) => 0,
                 Special::Multiprocessor => block.number % 132,
                 Special::Grid => 1,
             },
@@ -208,6 +217,11 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
     for (at, &byte) in launch.parameters.iter().enumerate() {
         parameters[at / 8] |= u64::from(byte) << (8 * (at % 8));
     }
+    let reserves = |init: &Init| matches!(init, Init::Special(Special::Reserved(_)));
+    let mut inits = launch.program.functions.iter().flat_map(|function| &function.inits);
+    let reserved = if inits.any(|(_, init)| reserves(init)) { 16 + RESERVED } else { 0 };
+    // Size and barrier, as cooperative groups of CUDA read them.
+    let workspace = [AtomicU64::new(16), AtomicU64::new(0)];
     let cores =
         options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let small = options.threads.is_none() && blocks.saturating_mul(threads) <= SMALL;
@@ -219,8 +233,9 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
             launch,
             options,
             memory,
-            regions: Regions::new(launch, memory, &parameters, options),
+            regions: Regions::new(launch, memory, &parameters, &workspace, options),
             shared: shared as u32,
+            reserved,
             instructions: 0,
             conflicts: Vec::new(),
             ended: &ended,

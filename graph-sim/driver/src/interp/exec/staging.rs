@@ -207,6 +207,9 @@ impl Warp {
             if !matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) {
                 write(place, 8, object.pack());
             }
+            if matches!(op, MbarrierOp::Test | MbarrierOp::TestParity) && result == 0 {
+                self.rests = true;
+            }
             self.set(base, d, lane, result);
         }
         Ok(())
@@ -240,7 +243,7 @@ impl Worker<'_> {
             return;
         }
         if block.cells.is_empty() {
-            block.cells = vec![Cell::default(); (self.shared as usize).div_ceil(4)];
+            block.cells = vec![Cell::default(); ((self.shared + self.reserved) as usize).div_ceil(4)];
         }
         let me = warp.number as u8 + 1;
         for lane in Lanes(active) {

@@ -47,8 +47,15 @@ pub struct Warp {
     pub local: [Vec<u64>; 32],
     pub rows: Vec<Row>,
     executed: [u64; 32],
-    /// The group that was interrupted last: others come first.
-    after: Option<u64>,
+    /// Something was asked for that is not there yet: others come first.
+    pub rests: bool,
+    /// The lane that leads, and for how many instructions more.
+    leader: Option<(u32, u64)>,
+    /// Instructions since another lane led.
+    since: u64,
+    /// When each lane executed last, by a clock of this warp.
+    ran: [u64; 32],
+    clock: u64,
 }
 
 /// What an instruction does to the group's way.
@@ -101,7 +108,11 @@ impl Warp {
             local: std::array::from_fn(|_| Vec::new()),
             rows: vec![[0; 32]; function.slots as usize],
             executed: [0; 32],
-            after: None,
+            rests: false,
+            leader: None,
+            since: 0,
+            ran: [0; 32],
+            clock: 0,
         };
         for lane in Lanes(live) {
             warp.grow_local(lane, function.frame);
@@ -222,23 +233,27 @@ impl Warp {
     }
 
     /// The group to execute: its lanes, and where the next other group waits.
+    ///
+    /// The group with the least key comes first, so that groups meet; but after [`GROUP_TURN`] instructions the lane that
+    /// waits longest leads for as many, through whatever calls and branches: nobody waits for ever.
     fn choose(&mut self) -> (u32, u32) {
-        let mut best = u64::MAX;
-        let mut least = u64::MAX;
-        for lane in Lanes(self.ready) {
-            let key = self.key(lane);
-            least = least.min(key);
-            if self.after.is_none_or(|after| key > after) {
-                best = best.min(key);
-            }
+        let leads = self.leader.filter(|&(lane, left)| left > 0 && self.ready >> lane & 1 == 1);
+        self.leader = leads;
+        if leads.is_none() && self.since >= GROUP_TURN {
+            self.since = 0;
+            let oldest = Lanes(self.ready).min_by_key(|&lane| self.ran[lane as usize]);
+            self.leader = oldest.map(|lane| (lane, GROUP_TURN));
         }
-        self.after = None;
-        let best = if best == u64::MAX { least } else { best };
-        let (mut mask, mut base, mut stop) = (0, None, u64::MAX);
+        let first = match self.leader {
+            Some((lane, _)) => Some(lane),
+            None => Lanes(self.ready).min_by_key(|&lane| self.key(lane)),
+        };
+        let first = first.unwrap_or(0);
+        let (best, base) = (self.key(first), self.base[first as usize]);
+        let (mut mask, mut stop) = (0, u64::MAX);
         for lane in Lanes(self.ready) {
             let key = self.key(lane);
-            let at = lane as usize;
-            if key == best && *base.get_or_insert(self.base[at]) == self.base[at] {
+            if key == best && self.base[lane as usize] == base {
                 mask |= 1 << lane;
             } else if key > best {
                 stop = stop.min(key);
@@ -249,17 +264,34 @@ impl Warp {
         (mask, stop)
     }
 
+    /// Keeps account of a group that has executed while others waited.
+    fn ran(&mut self, mask: u32, steps: u64) {
+        self.clock += 1;
+        for lane in Lanes(mask) {
+            self.ran[lane as usize] = self.clock;
+        }
+        self.since += steps;
+        if let Some((_, left)) = &mut self.leader {
+            *left = left.saturating_sub(steps);
+        }
+        if self.rests {
+            self.since = GROUP_TURN;
+            self.leader = None;
+        }
+    }
+
     /// Executes until the lanes wait or end, or the turn is over. Gives the number of instructions executed.
     pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, Trouble> {
         let insts = worker.launch.program.code.insts.as_slice();
         let mut steps = 0;
-        while steps < most && block.complete.is_empty() {
+        while steps < most && block.complete.is_empty() && !std::mem::take(&mut self.rests) {
             if self.ready == 0 {
                 break;
             }
             let (mask, stop) = self.choose();
             let others = self.ready & !mask != 0;
-            let budget = if others { GROUP_TURN.min(most - steps) } else { most - steps };
+            let turn = self.leader.map_or(GROUP_TURN, |(_, left)| left);
+            let budget = if others { turn.min(most - steps) } else { most - steps };
             let first = mask.trailing_zeros() as usize;
             let mut pc = self.pc[first];
             let base = self.base[first] as usize;
@@ -312,11 +344,12 @@ impl Warp {
             }
             if !regrouped {
                 self.stand(mask, pc);
-                if done >= budget && others {
-                    self.after = Some(self.key(first as u32));
-                }
             }
             steps += done;
+            match others {
+                true => self.ran(mask, done),
+                false => (self.since, self.leader) = (0, None),
+            }
             worker.instructions += counted * u64::from(mask.count_ones());
             for lane in Lanes(mask) {
                 self.executed[lane as usize] += counted;
@@ -559,6 +592,11 @@ impl Warp {
                 let time = nanoseconds();
                 self.put(base, *d, active, |_| time);
             }
+            Op::Rest => {
+                self.rests = true;
+                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
+                return Ok(Flow::Regroup);
+            }
             Op::Fence => {
                 block.epoch += 1;
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
@@ -576,7 +614,11 @@ impl Warp {
                 self.bulk_copy(worker, block, base, active, (to, from), *bytes, bar.as_ref())?;
             }
             Op::Mbarrier(op, at, d, [value, _]) => {
-                self.mbarrier(worker, block, base, active, (*op, at), *d, *value)?
+                self.mbarrier(worker, block, base, active, (*op, at), *d, *value)?;
+                if self.rests {
+                    self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
+                    return Ok(Flow::Regroup);
+                }
             }
             Op::LoadMatrix { .. }
             | Op::StoreMatrix { .. }
