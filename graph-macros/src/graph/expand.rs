@@ -465,7 +465,16 @@ impl Expansion<'_> {
     fn step(&self, id: usize, statement: &Statement, evaluation: &Ident) -> Option<TokenStream> {
         match &self.lowered.bodies[id] {
             Body::Memory => None,
-            Body::Copy => Some(quote!(#evaluation.copy())),
+            Body::Copy => {
+                let element = |at: usize| &self.lowered.elements[statement.accesses[at].buffer as usize];
+                let (from, to) = (element(0), element(1));
+                // rustc holds one element type against the other, at the destination.
+                let span = self.lowered.spans.accesses[id][1];
+                let same = quote_spanned! {span=>
+                    let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
+                };
+                Some(quote!({ #same #evaluation.copy() }))
+            }
             Body::Fill { value } => {
                 let element = &self.lowered.elements[statement.accesses[0].buffer as usize];
                 Some(quote!(#evaluation.fill::<#element>(#value)))
