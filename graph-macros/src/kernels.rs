@@ -238,8 +238,11 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         #[allow(clippy::all, unused)]
         impl #name {
             #[doc(hidden)]
-            pub const __KERNEL: &'static #private::Kernel =
-                &#private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #required;
+            pub fn __kernel() -> &'static #private::Kernel {
+                static KERNEL: #private::Kernel =
+                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #required;
+                &KERNEL
+            }
 
             #limits
 
@@ -343,7 +346,9 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
             #(#implementations)*
             impl #hidden::__CuweaveBlock {
                 #[doc(hidden)]
-                pub const MODULE: &'static ::cuweave::__private::Module = &MODULE;
+                pub fn module() -> &'static ::cuweave::__private::Module {
+                    &MODULE
+                }
             }
         };
 
@@ -361,7 +366,7 @@ fn module(image: &Image, items: &[Item]) -> TokenStream {
             pub fn load(
                 ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
             ) -> ::cuweave::Result<::cuweave::Loaded> {
-                ::cuweave::__private::load(__CuweaveBlock::MODULE, ctx)
+                ::cuweave::__private::load(__CuweaveBlock::module(), ctx)
             }
 
             /// The module of these kernels, by the name of its file.

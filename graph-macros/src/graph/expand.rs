@@ -27,7 +27,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let buffers = expansion.buffer_names();
     let literals = expansion.literals();
     let returned = expansion.returned_elements();
-    let elements = expansion.element_checks();
+    let fills = expansion.fill_sizes();
     let unknown = &lowered.unknown;
     let table = table::program(&lowered.source.program, &lowered.elements);
     quote! {
@@ -43,7 +43,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #methods
             #literals
             #returned
-            #elements
+            #fills
         };
         #(const _: () = {
             // Where a buffer should stand: rustc says what the name is, or that it is none.
@@ -487,7 +487,7 @@ impl Expansion<'_> {
                 // rustc points at the kernel where the number of arguments is wrong.
                 let call = quote_spanned!(*span=> <#kernel>::__launch(#(#arguments),*));
                 let config = &config.tokens;
-                Some(quote!(#evaluation.run(<#kernel>::__KERNEL, #config, #call)))
+                Some(quote!(#evaluation.run(<#kernel>::__kernel(), #config, #call)))
             }
         }
     }
@@ -524,40 +524,23 @@ impl Expansion<'_> {
             .collect()
     }
 
-    /// The two ends of a copy have the same elements, those of a fill a size that a memset node takes.
-    fn element_checks(&self) -> TokenStream {
+    /// A fill's elements have a size that the driver fills with, each source place told once.
+    fn fill_sizes(&self) -> TokenStream {
         let lowered = self.lowered;
         let mut seen = BTreeSet::new();
         let mut checks = TokenStream::new();
-        for (id, (body, statement)) in
-            lowered.bodies.iter().zip(lowered.source.program.statements.iter()).enumerate()
-        {
-            let span = |index: usize| lowered.spans.accesses[id][index];
-            let element = |index: usize| &lowered.elements[statement.accesses[index].buffer as usize];
-            let (at, check) = match body {
-                Body::Copy => {
-                    let (from, to, at) = (element(0), element(1), span(1));
-                    let check = quote_spanned! {at=>
-                        const _: fn(::core::marker::PhantomData<#from>) -> ::core::marker::PhantomData<#to> =
-                            |element| element;
-                    };
-                    (at, check)
-                }
-                Body::Fill { .. } => {
-                    let (element, at) = (element(0), span(0));
-                    let check = quote_spanned! {at=>
-                        const _: () = ::core::assert!(
-                            ::core::matches!(::core::mem::size_of::<#element>(), 1 | 2 | 4 | 8),
-                            "`fill` takes types of 1, 2, 4 and 8 bytes"
-                        );
-                    };
-                    (at, check)
-                }
-                Body::Launch { .. } | Body::Memory => continue,
-            };
+        for (id, body) in lowered.bodies.iter().enumerate() {
+            let Body::Fill { .. } = body else { continue };
+            let buffer = lowered.source.program.statements[id].accesses[0].buffer;
+            let (element, at) = (&lowered.elements[buffer as usize], lowered.spans.accesses[id][0]);
             let start = at.start();
             if seen.insert((start.line, start.column)) {
-                checks.extend(check);
+                checks.extend(quote_spanned! {at=>
+                    const _: () = ::core::assert!(
+                        ::core::matches!(::core::mem::size_of::<#element>(), 1 | 2 | 4 | 8),
+                        "`fill` takes types of 1, 2, 4 and 8 bytes"
+                    );
+                });
             }
         }
         checks
