@@ -1,8 +1,8 @@
 //! The checks of a graph launch that no real driver makes.
 //!
 //! After each node the bytes that it touched are compared with what earlier nodes touched. For each range of bytes
-//! the last writer is kept and the readers since: a writer before that one was ordered before it, or was reported
-//! already. So a conflict of two nodes that no path orders is found in whichever order they ran.
+//! the last plain writer is kept, and the atomics and the readers since: a writer before that one was ordered before
+//! it, or was reported already. Atomics are left unordered among each other, so one does not stand for another. So a conflict of two nodes that no path orders is found in whichever order they ran.
 //!
 //! Buffers that the program told us about are checked on top, see [`plan`].
 
@@ -22,12 +22,20 @@ struct Cell {
     end: u64,
     /// The node that began the life of the allocation, or ended that of the one before.
     life: Option<usize>,
-    /// The last node that wrote since, and how.
-    writer: Option<(usize, u8)>,
-    /// The nodes that read since.
+    /// The last node that wrote since, other than by atomics.
+    writer: Option<usize>,
+    /// The nodes that updated by atomics since that one wrote.
+    atomics: Vec<usize>,
+    /// The nodes that read since that one wrote.
     readers: Vec<usize>,
     /// Whether a planned buffer's life began here since that writer wrote.
     fresh: bool,
+}
+
+impl Cell {
+    fn untouched(end: u64) -> Cell {
+        Cell { end, life: None, writer: None, atomics: Vec::new(), readers: Vec::new(), fresh: false }
+    }
 }
 
 /// The checks of one launch.
@@ -124,11 +132,11 @@ impl<'a> Checker<'a> {
             if let Some(life) = cell.life.filter(|&life| apart(life)) {
                 conflict(life, LIFE);
             }
-            if let Some((writer, how)) = cell.writer
-                && apart(writer)
-                && !(how == ATOMIC && flags == ATOMIC)
-            {
-                conflict(writer, how);
+            if let Some(writer) = cell.writer.filter(|&writer| apart(writer)) {
+                conflict(writer, WRITTEN);
+            }
+            if flags != ATOMIC {
+                cell.atomics.iter().filter(|&&other| apart(other)).for_each(|&other| conflict(other, ATOMIC));
             }
             if flags != READ {
                 cell.readers
@@ -139,21 +147,17 @@ impl<'a> Checker<'a> {
             match flags {
                 READ if cell.readers.contains(&node) => {}
                 READ => cell.readers.push(node),
-                LIFE => {
-                    *cell = Cell {
-                        end: cell.end,
-                        life: Some(node),
-                        writer: None,
-                        readers: Vec::new(),
-                        fresh: false,
+                LIFE => *cell = Cell { life: Some(node), ..Cell::untouched(cell.end) },
+                ATOMIC => {
+                    if !cell.atomics.contains(&node) {
+                        cell.atomics.push(node);
                     }
+                    cell.fresh = false;
                 }
                 _ => {
-                    // Atomics among each other are left unordered: the readers before them stay of interest.
-                    if flags != ATOMIC || cell.writer.is_none_or(|writer| writer.1 != ATOMIC) {
-                        cell.readers.clear();
-                    }
-                    cell.writer = Some((node, flags));
+                    cell.writer = Some(node);
+                    cell.atomics.clear();
+                    cell.readers.clear();
                     cell.fresh = false;
                 }
             }
@@ -162,11 +166,12 @@ impl<'a> Checker<'a> {
             gaps.push((at, end));
         }
         for (from, end) in gaps {
-            let mut cell = Cell { end, life: None, writer: None, readers: Vec::new(), fresh: false };
+            let mut cell = Cell::untouched(end);
             match flags {
                 READ => cell.readers.push(node),
+                ATOMIC => cell.atomics.push(node),
                 LIFE => cell.life = Some(node),
-                _ => cell.writer = Some((node, flags)),
+                _ => cell.writer = Some(node),
             }
             self.cells.insert(from, cell);
         }

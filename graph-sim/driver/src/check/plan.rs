@@ -130,8 +130,9 @@ impl Checker<'_> {
         let inside = self.cells.range(from + 1..to);
         let stranger =
             before.into_iter().chain(inside).filter(|(_, cell)| !cell.fresh).find_map(|(at, cell)| {
-                let writer = cell.writer.map(|writer| writer.0).filter(|writer| *writer != node)?;
-                (!users.contains(&writer)).then_some((writer, (*at).max(from)))
+                let mut writers = cell.atomics.iter().copied().chain(cell.writer);
+                let stranger = writers.find(|writer| *writer != node && !users.contains(writer))?;
+                Some((stranger, (*at).max(from)))
             });
         let Some((stranger, at)) = stranger else { return };
         if self.reported.insert((stranger.min(node), stranger.max(node))) {
