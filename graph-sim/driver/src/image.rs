@@ -123,6 +123,9 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
     let program = Program::decode(&module);
+    if let Some(what) = &program.invalid {
+        return Err(invalid(what.clone()));
+    }
     let entries = program.entries.iter().enumerate();
     let kernels =
         entries.filter_map(|(at, entry)| Some(kernel(module.entry(&entry.name)?, entry, at))).collect();

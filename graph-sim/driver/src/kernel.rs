@@ -147,7 +147,8 @@ pub fn run(
     let view = View { memory: &state.memory, device: own.device, peers: &own.peers, seen: Mutex::default() };
     let settings = config();
     let (limit, initialised) = (settings.instructions, settings.initialised);
-    let options = Options { limit, seed: state.seed, initialised, ..Options::default() };
+    let cooperative = launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0);
+    let options = Options { limit, seed: state.seed, initialised, cooperative, ..Options::default() };
     let work = interp::Launch {
         program: &image.program,
         entry: function.kernel().entry,
