@@ -100,7 +100,8 @@ struct Frontier {
 
 /// Read after write, write after read and write after write; alloc before use, use before free.
 ///
-/// A write drops from the frontier what it covers: whatever overlaps that overlaps the write too, and follows it.
+/// A write drops from the frontier what it covers, and cuts off the ends that it covers: whatever overlaps that overlaps
+/// the write too, and follows it.
 /// O(accesses × frontier).
 fn inferred(source: &Source, facts: &Facts) -> Vec<Vec<StatementId>> {
     let program = &source.program;
@@ -154,12 +155,27 @@ impl Frontier {
             Mode::Atomic => self.atomics.push((id, *access)),
             Mode::ReadWrite | Mode::Write => {
                 for list in [&mut self.writes, &mut self.reads, &mut self.atomics] {
-                    list.retain(|(from, other)| *from == id || !facts.contains(range, source.range(other)));
+                    list.retain_mut(|(from, other)| *from == id || !superseded(other, access, source, facts));
                 }
                 self.writes.push((id, *access));
             }
         }
     }
+}
+
+/// Whether a write leaves nothing of an earlier access; where it leaves one end, that is what remains of it.
+fn superseded(earlier: &mut Access, write: &Access, source: &Source, facts: &Facts) -> bool {
+    let ((lo, hi), (from, to)) = (source.range(earlier), source.range(write));
+    let (front, back) = (facts.at_most(from, lo), facts.at_most(hi, to));
+    if front && back {
+        return true;
+    }
+    if front && facts.at_most(lo, to) && facts.at_most(to, hi) {
+        earlier.lo = write.hi;
+    } else if back && facts.at_most(from, hi) && facts.at_most(lo, from) {
+        earlier.hi = write.lo;
+    }
+    false
 }
 
 /// The order; where it has cycles, CW204 for each and the order without the `#[after]` that points forward.
