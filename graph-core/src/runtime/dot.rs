@@ -1,17 +1,23 @@
 //! The operations as a picture, in the DOT language.
 
-use std::fmt::Write;
+use petgraph::dot::{Config, Dot};
+use petgraph::graph::{DiGraph, NodeIndex};
 
-use crate::operation::What;
+use crate::operation::{Operation, What};
 
 use super::core::Core;
 
 /// One node an operation, one arrow an edge.
 pub(super) fn dot(core: &Core) -> String {
     let program = core.program;
-    let mut text =
-        format!("digraph {} {{\n  node [shape=box, fontname=\"monospace\"];\n", quoted(&program.name));
-    for (at, operation) in core.operations.list.iter().enumerate() {
+    let mut graph: DiGraph<&Operation, ()> = DiGraph::new();
+    for operation in &core.operations.list {
+        let to = graph.add_node(operation);
+        for &before in &operation.after {
+            graph.add_edge(NodeIndex::new(before as usize), to, ());
+        }
+    }
+    let node = |_: &DiGraph<&Operation, ()>, (_, operation): (NodeIndex, &&Operation)| {
         let (kind, colour) = match operation.what {
             What::Alloc { .. } => ("alloc", "palegreen"),
             What::Free { .. } | What::FreeTaken { .. } => ("free", "lightsalmon"),
@@ -26,15 +32,11 @@ pub(super) fn dot(core: &Core) -> String {
             .map(|&source| format!("\n{}:{}", program.file, program.statements[source as usize].line))
             .collect();
         let label = quoted(&format!("{}{}", operation.name, lines.concat()));
-        let _ = writeln!(text, "  n{at} [label={label}, style=filled, fillcolor={colour}, tooltip={kind}];");
-    }
-    for (at, operation) in core.operations.list.iter().enumerate() {
-        for before in &operation.after {
-            let _ = writeln!(text, "  n{before} -> n{at};");
-        }
-    }
-    text.push_str("}\n");
-    text
+        format!("label={label} shape=box fontname=monospace style=filled fillcolor={colour} tooltip={kind}")
+    };
+    let config = [Config::EdgeNoLabel, Config::NodeNoLabel];
+    let text = format!("{:?}", Dot::with_attr_getters(&graph, &config, &|_, _| String::new(), &node));
+    text.replacen("digraph", &format!("digraph {}", quoted(&program.name)), 1)
 }
 
 fn quoted(text: &str) -> String {
