@@ -171,7 +171,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
                         ),
                     )
                     .note(format!("`{}` is declared with `&` on line {}", buffer.name, buffer.line))
-                    .help(format!("declare `{}` with `&mut`", base(&buffer.name))),
+                    .help(format!("declare `{}` with `&mut`", buffer.base_name())),
                 );
             }
             let earlier = statement.accesses[..index].iter().find(|other| {
@@ -184,11 +184,6 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
             }
         }
     }
-}
-
-/// `w` of `w[2]`.
-fn base(name: &str) -> &str {
-    name.split('[').next().unwrap_or(name)
 }
 
 fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, access: &Access) -> Diagnostic {

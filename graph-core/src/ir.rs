@@ -239,6 +239,11 @@ impl Access {
 }
 
 impl Buffer {
+    /// The name of the argument or allocation: `w` of `w[2]`.
+    pub fn base_name(&self) -> &str {
+        self.name.split('[').next().unwrap_or(&self.name)
+    }
+
     /// A buffer of the printed table, of elements `T`.
     pub const fn fixed<T>(name: &'static str, line: u32, origin: Origin, len: DimId) -> Buffer {
         Buffer {

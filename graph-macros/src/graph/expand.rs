@@ -315,7 +315,7 @@ impl Expansion<'_> {
     /// A type for each name of a buffer, for rustc's messages about arguments.
     fn buffer_names(&self) -> TokenStream {
         let names: BTreeSet<&str> =
-            self.lowered.source.program.buffers.iter().map(|buffer| base(&buffer.name)).collect();
+            self.lowered.source.program.buffers.iter().map(|buffer| buffer.base_name()).collect();
         let names = names.into_iter().map(named);
         quote! {
             mod __buffers {
@@ -503,7 +503,7 @@ impl Expansion<'_> {
         };
         let program: &Program = &self.lowered.source.program;
         let span = self.lowered.spans.accesses[id][index as usize];
-        let (kind, buffer) = (ident(kind), named(base(&program.buffers[access.buffer as usize].name)));
+        let (kind, buffer) = (ident(kind), named(program.buffers[access.buffer as usize].base_name()));
         let element = &self.lowered.elements[access.buffer as usize];
         quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
     }
@@ -671,11 +671,6 @@ fn named(name: &str) -> Ident {
         Some(raw) => Ident::new_raw(raw, Span::call_site()),
         None => ident(name),
     }
-}
-
-/// `w` of `w[2]`.
-fn base(name: &str) -> &str {
-    name.split('[').next().unwrap_or(name)
 }
 
 /// Whether a name stands anywhere in tokens.
