@@ -111,6 +111,42 @@ pub(super) struct Flow<'c, 'm, 'a> {
     pub gave_up: bool,
 }
 
+/// What an address may point into.
+struct Targets {
+    /// Things that it is the base of, each with the distance from it where that is known.
+    places: Vec<(Origin, Option<i64>)>,
+    /// Whether it may also point where nothing is known of.
+    elsewhere: bool,
+    /// Whether it has no value at all yet.
+    none: bool,
+}
+
+impl Targets {
+    /// Those of an address, `more` bytes further on.
+    fn of(address: &Value, more: i64) -> Targets {
+        let mut targets = Targets { places: Vec::new(), elsewhere: false, none: false };
+        let Some(sums) = address.addresses() else {
+            targets.places.extend(address.origins().into_iter().map(|origin| (origin, None)));
+            targets.elsewhere = true;
+            return targets;
+        };
+        targets.none = true;
+        for sum in sums {
+            targets.none = false;
+            match sum.direct() {
+                Some(origin) => {
+                    targets.places.push((origin, sum.offset.map(|offset| offset.wrapping_add(more))));
+                }
+                None => {
+                    targets.places.extend(sum.terms().iter().map(|term| (term.0, None)));
+                    targets.elsewhere = true;
+                }
+            }
+        }
+        targets
+    }
+}
+
 impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     /// Analyses a kernel. `None` if it has no body, or one that is too large.
     pub fn new(codes: &'c mut Codes<'m, 'a>, name: &str, pointers: &'c [bool]) -> Option<Self> {
@@ -373,30 +409,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         if instruction.space() == Some(Space::Shared) {
             return memory;
         }
-        let mut places: Vec<(Origin, Option<i64>)> = Vec::new();
-        let mut elsewhere = false;
-        match address.addresses() {
-            None => {
-                places.extend(address.origins().into_iter().map(|origin| (origin, None)));
-                elsewhere = true;
-            }
-            Some(sums) => {
-                let mut any = false;
-                for sum in sums {
-                    any = true;
-                    match sum.direct() {
-                        Some(origin) => {
-                            places.push((origin, sum.offset.map(|offset| offset.wrapping_add(more))))
-                        }
-                        None => {
-                            places.extend(sum.terms().iter().map(|term| (term.0, None)));
-                            elsewhere = true;
-                        }
-                    }
-                }
-                elsewhere |= !any;
-            }
-        }
+        let Targets { places, elsewhere, none } = Targets::of(address, more);
+        let elsewhere = elsewhere || none;
         let mut value = if elsewhere { memory.clone() } else { Value::Bottom };
         for (origin, offset) in places {
             match self.things[origin as usize] {
@@ -426,30 +440,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         if space == Some(Space::Shared) {
             return self.escape(value);
         }
-        let mut seen = false;
-        let mut objects = Vec::new();
-        match address.addresses() {
-            None => {
-                objects.extend(address.origins().into_iter().map(|origin| (origin, None)));
-                seen = true;
-            }
-            Some(sums) => {
-                let mut any = false;
-                for sum in sums {
-                    any = true;
-                    match sum.direct() {
-                        Some(origin) => {
-                            objects.push((origin, sum.offset.map(|offset| offset.wrapping_add(more))))
-                        }
-                        None => {
-                            objects.extend(sum.terms().iter().map(|term| (term.0, None)));
-                            seen = true;
-                        }
-                    }
-                }
-                seen |= !any && *address != Value::Bottom;
-            }
-        }
+        let Targets { places: objects, elsewhere, none } = Targets::of(address, more);
+        let mut seen = elsewhere || none && *address != Value::Bottom;
         for (origin, offset) in objects {
             match self.things[origin as usize] {
                 Thing::Object(object) => {
