@@ -16,6 +16,7 @@ unsafe extern "ptx-kernel" {
 }
 
 /// A diamond: two branches over slices of one buffer, joined.
+#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(2 * n);
@@ -28,6 +29,7 @@ fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
 }
 
 /// A chain of temporaries, one handed on to the next, the last returned.
+#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
     let a = alloc::<f32>(n);
@@ -42,6 +44,7 @@ fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
 }
 
 /// Order of the user's own, and an allocation taken over.
+#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(order = "explicit", launches = "as-written")]
 fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
     let twice = scale[per_item(n)](&mut h, 2.0, n);
