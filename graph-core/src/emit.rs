@@ -52,15 +52,18 @@ pub fn emit(program: &Program, placed: &Placed, layout: Layout, edges_before_red
     let depth = depth(program, placed);
     draft.hubs();
     draft.memories(program, placed, &layout);
-    Operations {
+    let mut operations = Operations {
         list: draft.sorted(),
+        of_statement: Vec::new(),
         memories: layout.memories,
         places: layout.places,
         bounds: layout.bounds,
         budget: None,
         edges_before_reduction,
         depth,
-    }
+    };
+    operations.index(program.statements.len());
+    operations
 }
 
 /// The longest chain of kernels, copies and fills.

@@ -140,9 +140,21 @@ pub struct Operations {
     pub edges_before_reduction: usize,
     /// The longest chain of kernels, copies and fills.
     pub depth: usize,
+    /// The operation of each statement that has one.
+    pub of_statement: Vec<Option<OperationId>>,
 }
 
 impl Operations {
+    /// Finds the operation of each statement again, once the list has changed.
+    pub fn index(&mut self, statements: usize) {
+        self.of_statement = vec![None; statements];
+        for (at, operation) in (0..).zip(&self.list) {
+            for &source in &operation.sources {
+                self.of_statement[source as usize] = Some(at);
+            }
+        }
+    }
+
     /// The number of edges.
     pub fn edges(&self) -> usize {
         self.list.iter().map(|operation| operation.after.len()).sum()

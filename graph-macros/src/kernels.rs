@@ -196,7 +196,8 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         .collect();
     // No name that a parameter's could meet.
     let launch = Ident::new("launch", Span::mixed_site());
-    let count = parameters.len();
+    let buffers =
+        parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. })).count();
     for (i, Parameter { name: parameter, span, kind }) in parameters.iter().enumerate() {
         let label = parameter.to_string();
         match kind {
@@ -249,7 +250,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
             // The user's arguments and nothing else, so that rustc counts what they count.
             #[doc(hidden)]
             pub fn __launch<#(#generics),*>(#(#arguments),*) -> #private::Arguments {
-                let mut #launch = #private::Arguments::new(#count);
+                let mut #launch = #private::Arguments::new(Self::__kernel().words, #buffers);
                 #(#steps)*
                 #launch
             }

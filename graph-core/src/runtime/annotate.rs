@@ -17,7 +17,7 @@ pub(super) fn annotate(core: &Core) {
     }
     let mut users: Vec<Vec<Node>> = vec![Vec::new(); program.buffers.len()];
     for (statement, declared) in program.statements.iter().enumerate() {
-        if let Some(operation) = core.operation_of[statement] {
+        if let Some(operation) = core.operations.of_statement[statement] {
             for access in declared.accesses.iter() {
                 users[access.buffer as usize].push(core.nodes[operation as usize]);
             }

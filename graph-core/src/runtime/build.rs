@@ -17,7 +17,7 @@ use super::core::Core;
 use super::dims::{Dim, Dims};
 use super::driver::{self, Driver};
 use super::error::{At, Error, Result};
-use super::evaluate::{Evaluation, Recorded};
+use super::evaluate::Evaluation;
 use super::graph::{Graph, GraphFn};
 use super::kernel::{FunctionInfo, Kernel};
 use super::modules::Modules;
@@ -41,8 +41,10 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
             return Err(Error::ReturnedLength { at: at_buffer(program, buffer), declared, actual });
         }
     }
-    zero_lengths(program, &dims)?;
-    ranges(program, &dims)?;
+    if !plans::known(program, &dims) {
+        zero_lengths(program, &dims)?;
+        ranges(program, &dims)?;
+    }
 
     let mut owners = Owners::default();
     let mut visitor = Visitor::new(ctx, &mut owners);
@@ -53,24 +55,20 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     let limits = Limits::of(driver, ctx)?;
     let mut modules = Modules::new(driver, ctx.clone());
-    let mut records = vec![Recorded::Nothing; program.statements.len()];
-    let mut words = Vec::with_capacity(4 * records.len());
-    for (statement, record) in (0..).zip(&mut records) {
-        if !program.statements[statement as usize].kind.is_memory() {
-            let mut evaluation = Evaluation {
-                program,
-                dims: &dims,
-                limits: &limits,
-                modules: &mut modules,
-                statement,
-                record,
-                words: &mut words,
-            };
+    let room = (program.statements.len(), Vec::new());
+    let mut evaluation = Evaluation::new(program, &dims, &limits, &mut modules, room);
+    for (statement, declared) in (0..).zip(program.statements.iter()) {
+        if declared.kind.is_memory() {
+            evaluation.nothing();
+        } else {
+            evaluation.of(statement);
             args.evaluate(statement, &mut evaluation)?;
         }
     }
+    let (records, words) = evaluation.into_parts();
 
-    let wishes = Wishes { edges: hidden::edges(program, &records)?, ..Wishes::default() };
+    let edges = if modules.share_state() { hidden::edges(program, &records)? } else { Vec::new() };
+    let wishes = Wishes { edges, ..Wishes::default() };
     let mut operations =
         plans::operations(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
     hook::apply(program, &mut operations)?;

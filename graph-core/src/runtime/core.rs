@@ -47,8 +47,6 @@ pub struct Core {
     pub(super) records: Vec<Recorded>,
     /// The values of the launches' parameters.
     pub(super) words: Vec<Word>,
-    /// The operation of each statement that has one.
-    pub(super) operation_of: Vec<Option<u32>>,
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
     pub(super) fill_kernels: Vec<bool>,
     /// One operand an argument buffer: operand i stands for buffer i.
@@ -98,10 +96,6 @@ impl Core {
         operations: Arc<Operations>,
     ) -> Result<Core> {
         let done = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-        let mut operation_of = vec![None; program.statements.len()];
-        for (at, operation) in (0..).zip(&operations.list) {
-            operation.sources.iter().for_each(|&source| operation_of[source as usize] = Some(at));
-        }
         let mut core = Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             program,
@@ -118,7 +112,6 @@ impl Core {
             operations,
             records,
             words,
-            operation_of,
             operands: Vec::new(),
             owners,
             pinned: Vec::new(),
@@ -211,6 +204,17 @@ impl Core {
         inside: &[Vec<BufferId>],
     ) -> Result<Node> {
         let (driver, graph) = (self.driver, self.graph);
+        // Most nodes of most graphs.
+        if let (What::Kernel, &[statement]) = (&operation.what, operation.sources.as_slice())
+            && let Recorded::Launch(ref launch) = self.records[statement as usize]
+        {
+            let words = &mut self.words[launch.first as usize..];
+            address(self.program, &self.dims, &self.bases, (statement, launch), words);
+            let values = Values { words, params: launch.kernel.params };
+            return driver
+                .add_kernel(graph, after, &launch.launching(), values, &mut self.scratch)
+                .map_err(|failure| Error::driver(failure, Some(self.at(operation))));
+        }
         let added = match operation.what {
             What::Alloc { memory } => {
                 let bytes = self.operations.memories[memory as usize].bytes;
@@ -260,19 +264,8 @@ impl Core {
     ) -> Result<Recorded> {
         match record {
             Recorded::Launch(launch) => {
-                let accesses = &self.program.statements[statement as usize].accesses;
-                let mut accesses = accesses.iter();
-                let mut at = launch.first as usize;
-                for param in launch.kernel.params {
-                    if param.kind != ParamKind::Scalar
-                        && let Some(access) = accesses.next()
-                    {
-                        let offset = self.dims[access.lo as usize] * self.element(access.buffer);
-                        let address = self.bases[access.buffer as usize].wrapping_add(offset);
-                        words[at] = driver::address_word(address);
-                    }
-                    at += param.words();
-                }
+                let words = &mut words[launch.first as usize..];
+                address(self.program, &self.dims, &self.bases, (statement, &launch), words);
                 Ok(record)
             }
             Recorded::Fill { bits, size: 8, first }
@@ -319,9 +312,8 @@ impl Core {
     /// What a node is given, from its resolved record.
     pub(super) fn node_of(&self, statement: StatementId) -> Result<NodeParams> {
         Ok(match self.records[statement as usize] {
-            Recorded::Launch(LaunchRecord { kernel, function, shape, first }) => {
-                let Shape { grid, block, shared } = shape;
-                NodeParams::Launch(Launching { function, grid, block, shared }, first as usize, kernel.params)
+            Recorded::Launch(launch) => {
+                NodeParams::Launch(launch.launching(), launch.first as usize, launch.kernel.params)
             }
             Recorded::Fill { bits, size, .. } => {
                 let (target, len) = self.end(statement, 0);
@@ -415,6 +407,29 @@ impl Core {
     /// The taken-over arguments.
     pub(super) fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
         (0..).zip(&self.operands).filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
+    }
+}
+
+/// Writes the addresses of a launch's buffers into its words.
+#[inline]
+fn address(
+    program: &'static Program,
+    dims: &[u64],
+    bases: &[u64],
+    (statement, launch): (StatementId, &LaunchRecord),
+    words: &mut [Word],
+) {
+    let mut accesses = program.statements[statement as usize].accesses.iter();
+    let mut at = 0;
+    for param in launch.kernel.params {
+        if param.kind != ParamKind::Scalar
+            && let Some(access) = accesses.next()
+        {
+            let buffer = access.buffer as usize;
+            let offset = dims[access.lo as usize] * u64::from(program.buffers[buffer].element);
+            words[at] = driver::address_word(bases[buffer].wrapping_add(offset));
+        }
+        at += param.words();
     }
 }
 

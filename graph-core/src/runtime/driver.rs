@@ -17,7 +17,9 @@ mod params;
 mod simulator;
 
 pub use buffers::{Lent, Made, allocate, guarded, pinned_parts};
-pub use params::{Filling, Launching, Place, Scratch, Values, Word, address_word, bits_of, push_value};
+pub use params::{
+    Filling, Launching, Place, Scratch, Values, Word, address_word, bits_of, push_value, write_value,
+};
 pub use simulator::{PlannedBuffer, Simulator};
 
 use std::ffi::{CStr, c_char, c_int, c_void};

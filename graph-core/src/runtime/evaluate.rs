@@ -3,16 +3,14 @@
 //! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
 //! graph is built, and made again, in the same room, when an argument is set.
 
-use std::cell::Cell;
-
 use cudarc::driver::DeviceRepr;
 
 use crate::ir::{Access, Program, StatementId};
 
 use super::build::Limits;
 use super::config::{BlockLimits, Config, Shape};
-use super::dims::Dim;
-use super::driver::{self, Function, Word};
+use super::dims::{Dim, Fault};
+use super::driver::{self, Function, Launching, Word};
 use super::error::{At, Error, Result};
 use super::kernel::{Kernel, ParamKind};
 use super::mark::Mark;
@@ -53,12 +51,21 @@ pub(crate) struct LaunchRecord {
     pub first: u32,
 }
 
+impl LaunchRecord {
+    /// As the driver takes it.
+    #[inline]
+    pub fn launching(&self) -> Launching {
+        let Shape { grid, block, shared } = self.shape;
+        Launching { function: self.function, grid, block, shared }
+    }
+}
+
 impl Recorded {
     /// Where its words begin, and how many it has.
     pub fn words(&self) -> (usize, usize) {
         match self {
-            Recorded::Launch(launch) => (launch.first as usize, launch.kernel.words()),
-            &Recorded::Fill { size: 8, first, .. } => (first as usize, FILL64.words()),
+            Recorded::Launch(launch) => (launch.first as usize, launch.kernel.words),
+            &Recorded::Fill { size: 8, first, .. } => (first as usize, FILL64.words),
             _ => (0, 0),
         }
     }
@@ -75,19 +82,53 @@ impl Recorded {
     }
 }
 
-/// Takes down what generated code says of one statement.
+/// Takes down what generated code says of statements, one after the other.
 pub struct Evaluation<'b> {
-    pub(super) program: &'static Program,
-    pub(super) dims: &'b [u64],
-    pub(super) limits: &'b Limits,
-    pub(super) modules: &'b mut Modules,
-    pub(super) statement: StatementId,
-    pub(super) record: &'b mut Recorded,
-    /// Where the values of parameters are added.
-    pub(super) words: &'b mut Vec<Word>,
+    program: &'static Program,
+    dims: &'b [u64],
+    limits: &'b Limits,
+    modules: &'b mut Modules,
+    /// The one that it is about.
+    statement: StatementId,
+    records: Vec<Recorded>,
+    /// The values of parameters.
+    words: Vec<Word>,
+}
+
+impl<'b> Evaluation<'b> {
+    /// Of so many statements, with room for their values.
+    pub(super) fn new(
+        program: &'static Program,
+        dims: &'b [u64],
+        limits: &'b Limits,
+        modules: &'b mut Modules,
+        (statements, mut words): (usize, Vec<Word>),
+    ) -> Evaluation<'b> {
+        words.clear();
+        words.reserve(4 * statements);
+        let records = Vec::with_capacity(statements);
+        Evaluation { program, dims, limits, modules, statement: 0, records, words }
+    }
+
+    /// What comes is about this statement.
+    pub(super) fn of(&mut self, statement: StatementId) {
+        self.statement = statement;
+    }
+
+    /// The next statement has nothing to record.
+    pub(super) fn nothing(&mut self) {
+        self.records.push(Recorded::Nothing);
+    }
+
+    /// A record for each statement, and the values of parameters.
+    pub(super) fn into_parts(self) -> (Vec<Recorded>, Vec<Word>) {
+        (self.records, self.words)
+    }
 }
 
 impl Evaluation<'_> {
+    #[cold]
+    #[inline(never)]
     fn at(&self) -> Box<At> {
         let statement = &self.program.statements[self.statement as usize];
         Box::new(At {
@@ -97,6 +138,8 @@ impl Evaluation<'_> {
         })
     }
 
+    #[cold]
+    #[inline(never)]
     fn config(&self, reason: String) -> Error {
         Error::Config { at: self.at(), reason }
     }
@@ -124,48 +167,61 @@ impl Evaluation<'_> {
     ///
     /// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
     pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
-        let info = self.modules.function(kernel)?;
-        let block_limits = BlockLimits { most: info.most_threads, required: info.required_block };
+        let known = self.modules.known(kernel)?;
+        let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
         let shape = config.shape(block_limits).map_err(|reason| self.config(reason))?;
-        // Neighbours are often alike.
-        let launch = Some((std::ptr::from_ref(kernel).addr(), shape));
-        if self.modules.checked != launch {
-            self.limits.check(&shape, kernel, &info).map_err(|reason| self.config(reason))?;
-            self.modules.checked = launch;
+        self.launch(kernel, &shape, &arguments)
+    }
+
+    /// What every launch has in common, apart from the kinds of configurations.
+    fn launch(&mut self, kernel: &'static Kernel, shape: &Shape, arguments: &Arguments) -> Result<()> {
+        let known = self.modules.known(kernel)?;
+        let function = known.info.function;
+        // Launches of one kernel are often alike.
+        if known.checked != Some(*shape) {
+            let info = known.info;
+            self.limits.check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
+            if shape.shared > info.dynamic_shared {
+                self.modules.raise_dynamic_shared(kernel, shape.shared)?;
+            }
+            self.modules.known(kernel)?.checked = Some(*shape);
         }
-        if shape.shared > info.dynamic_shared {
-            self.modules.raise_dynamic_shared(kernel, shape.shared)?;
-        }
-        let first = self.words.len() as u32;
-        self.words.extend_from_slice(&arguments.words);
-        for (index, &(access, extent)) in (0..).zip(&arguments.buffers) {
-            self.extent(kernel, index, access, extent)?;
-        }
-        if arguments.words.len() != kernel.words() {
+        let accesses: &'static [Access] = &self.program.statements[self.statement as usize].accesses;
+        if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
             return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }
-        arguments.end();
-        *self.record = Recorded::Launch(LaunchRecord { kernel, function: info.function, shape, first });
+        if let Some(fault) = arguments.fault {
+            return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
+        }
+        for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
+            let len = self.len(access);
+            if extent != len && (extent > len || access.relied_on) {
+                return Err(self.extent_fault(kernel, access, index, Ok(extent)));
+            }
+        }
+        let first = self.words.len() as u32;
+        self.words.extend_from_slice(arguments.words());
+        self.records.push(Recorded::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
         Ok(())
     }
 
-    /// Checks the `index`-th buffer argument against the extent that its parameter declares.
-    fn extent(&self, kernel: &Kernel, index: u32, access: u32, extent: Dim) -> Result<()> {
-        if access != index {
-            return Err(Error::Plan(format!("{} has its accesses in another order", self.at())));
-        }
-        let access = self.access(access)?;
+    /// The `index`-th buffer argument does not suit the extent that its parameter declares.
+    #[cold]
+    fn extent_fault(
+        &self,
+        kernel: &Kernel,
+        access: &Access,
+        index: usize,
+        extent: std::result::Result<u64, Fault>,
+    ) -> Error {
         let len = self.len(access);
-        if extent.value().is_ok_and(|extent| extent == len || extent < len && !access.relied_on) {
-            return Ok(());
-        }
         let mut parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
-        let parameter = parameters.nth(index as usize).map_or("?", |param| param.name).to_owned();
+        let parameter = parameters.nth(index).map_or("?", |param| param.name).to_owned();
         let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
-        match extent.value() {
-            Err(fault) => Err(Error::Size { what: "the extent", at, text: parameter, fault }),
-            Ok(extent) if extent > len => Err(Error::Extent { at, kernel, parameter, buffer, extent, len }),
-            Ok(extent) => Err(Error::PartlyWritten { at, kernel, buffer, extent, len }),
+        match extent {
+            Err(fault) => Error::Size { what: "the extent", at, text: parameter, fault },
+            Ok(extent) if extent > len => Error::Extent { at, kernel, parameter, buffer, extent, len },
+            Ok(extent) => Error::PartlyWritten { at, kernel, buffer, extent, len },
         }
     }
 
@@ -174,9 +230,9 @@ impl Evaluation<'_> {
         self.not_empty()?;
         let (size, first) = (size_of::<T>() as u32, self.words.len() as u32);
         if size == 8 {
-            self.words.resize(first as usize + FILL64.words(), driver::address_word(0));
+            self.words.resize(first as usize + FILL64.words, driver::address_word(0));
         }
-        *self.record = Recorded::Fill { bits: driver::bits_of(value), size, first };
+        self.records.push(Recorded::Fill { bits: driver::bits_of(value), size, first });
         Ok(())
     }
 
@@ -189,7 +245,7 @@ impl Evaluation<'_> {
             let (source_name, target_name) = (self.name(source), self.name(target));
             return Err(Error::CopyLength { at: self.at(), source_name, from, target_name, to });
         }
-        *self.record = Recorded::Copy;
+        self.records.push(Recorded::Copy);
         Ok(())
     }
 
@@ -207,42 +263,82 @@ impl Evaluation<'_> {
     }
 }
 
+/// The words and the buffers of a launch that need no allocation: a build evaluates thousands of launches.
+const FEW_WORDS: usize = 16;
+const FEW_BUFFERS: usize = 8;
+
 /// The arguments of a launch as its kernel's item lists them.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Arguments {
     /// Their values.
-    words: Vec<Word>,
-    /// The buffers: which access of the statement, how many elements the kernel touches.
-    buffers: Vec<(u32, Dim)>,
-}
-
-thread_local! {
-    /// The room of the launch before: a build evaluates thousands of launches.
-    static ROOM: Cell<Arguments> = const { Cell::new(Arguments { words: Vec::new(), buffers: Vec::new() }) };
+    words: [Word; FEW_WORDS],
+    word_count: usize,
+    /// How many elements of each buffer the kernel touches.
+    extents: [u64; FEW_BUFFERS],
+    extent_count: usize,
+    /// All of either, where they are more than few.
+    many: Option<Box<(Vec<Word>, Vec<u64>)>>,
+    /// How many of the buffers are the access of their own number of the statement.
+    in_order: usize,
+    /// The first buffer whose extent has no value.
+    fault: Option<(usize, Fault)>,
 }
 
 impl Arguments {
-    /// None yet, of that many.
-    pub fn new(count: usize) -> Arguments {
-        let mut arguments = ROOM.take();
-        arguments.words.reserve(count);
-        arguments
+    /// None yet, of that many words and buffers.
+    #[inline]
+    pub fn new(words: usize, buffers: usize) -> Arguments {
+        let many = (words > FEW_WORDS || buffers > FEW_BUFFERS)
+            .then(|| Box::new((Vec::with_capacity(words), Vec::with_capacity(buffers))));
+        Arguments {
+            words: [Word::uninit(); FEW_WORDS],
+            word_count: 0,
+            extents: [0; FEW_BUFFERS],
+            extent_count: 0,
+            many,
+            in_order: 0,
+            fault: None,
+        }
     }
 
-    fn end(mut self) {
-        self.words.clear();
-        self.buffers.clear();
-        ROOM.set(self);
+    #[inline]
+    fn words(&self) -> &[Word] {
+        self.many.as_ref().map_or(&self.words[..self.word_count], |many| &many.0)
+    }
+
+    #[inline]
+    fn extents(&self) -> &[u64] {
+        self.many.as_ref().map_or(&self.extents[..self.extent_count], |many| &many.1)
     }
 
     /// The next parameter is a buffer, of which the kernel touches `extent` elements.
+    #[inline]
     pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
-        self.buffers.push((mark.access(), extent));
-        self.words.push(driver::address_word(0));
+        let at = self.extent_count;
+        self.extent_count += 1;
+        self.in_order += usize::from(mark.access() as usize == at);
+        let extent = extent.value().unwrap_or_else(|fault| {
+            self.fault.get_or_insert((at, fault));
+            0
+        });
+        match &mut self.many {
+            None => self.extents[at] = extent,
+            Some(many) => many.1.push(extent),
+        }
+        self.scalar(0u64);
     }
 
     /// The next parameter is a scalar.
+    #[inline]
     pub fn scalar<T: Copy + DeviceRepr>(&mut self, value: T) {
-        driver::push_value(&mut self.words, value);
+        match &mut self.many {
+            None => {
+                let count = size_of::<T>().div_ceil(8).max(1);
+                let room = &mut self.words[self.word_count..][..count];
+                driver::write_value(room, value);
+                self.word_count += count;
+            }
+            Some(many) => driver::push_value(&mut many.0, value),
+        }
     }
 }

@@ -29,6 +29,9 @@ pub(super) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Resu
     if Simulator::get().is_none() {
         return Err(Error::Plan("only the simulated driver is given a changed plan".to_owned()));
     }
-    change(program, Arc::make_mut(operations));
-    super::build::check_changed(program, operations)
+    let operations = Arc::make_mut(operations);
+    change(program, operations);
+    super::build::check_changed(program, operations)?;
+    operations.index(program.statements.len());
+    Ok(())
 }

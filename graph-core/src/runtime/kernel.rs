@@ -44,8 +44,10 @@ impl Param {
     }
 
     /// The 8-byte words that its value takes.
-    pub(super) fn words(&self) -> usize {
-        (self.size as usize).div_ceil(8).max(1)
+    #[inline]
+    pub(super) const fn words(&self) -> usize {
+        let words = (self.size as usize).div_ceil(8);
+        if words == 0 { 1 } else { words }
     }
 
     /// A scalar.
@@ -69,6 +71,8 @@ pub struct Kernel {
     pub module: &'static Module,
     /// Its parameters.
     pub params: &'static [Param],
+    /// The words that the values of its parameters take.
+    pub words: usize,
     /// Module-level variables that it reads and that something writes.
     pub hidden_reads: &'static [&'static str],
     /// Module-level variables that it writes.
@@ -78,12 +82,17 @@ pub struct Kernel {
 impl Kernel {
     /// A kernel that shares no hidden state.
     pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
-        Kernel { name, module, params, hidden_reads: &[], hidden_writes: &[] }
+        let (mut words, mut at) = (0, 0);
+        while at < params.len() {
+            words += params[at].words();
+            at += 1;
+        }
+        Kernel { name, module, params, words, hidden_reads: &[], hidden_writes: &[] }
     }
 
-    /// The words that the values of its parameters take.
-    pub(super) fn words(&self) -> usize {
-        self.params.iter().map(Param::words).sum()
+    /// Whether it shares module-level variables that something writes.
+    pub(super) fn shares_state(&self) -> bool {
+        !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())
     }
 
     /// With the module-level variables that it reads and writes.

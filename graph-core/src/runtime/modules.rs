@@ -33,36 +33,57 @@ pub struct Modules {
     ctx: Arc<CudaContext>,
     /// By the module's address.
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
-    /// By the kernel's address.
-    functions: BTreeMap<usize, FunctionInfo>,
-    /// The one that was asked for last.
-    recent: Option<(usize, FunctionInfo)>,
-    /// The kernel, by its address, and the configuration that were last found to suit the device.
-    pub(super) checked: Option<(usize, Shape)>,
+    /// The kernels asked for, in the order of the first request.
+    kernels: Vec<Known>,
+    /// Where in that list a kernel may stand, by its address.
+    places: [u32; PLACES],
+}
+
+/// Kernels of neighbouring launches are found at once; others by a search.
+const PLACES: usize = 32;
+
+/// A kernel with its function.
+pub(super) struct Known {
+    kernel: &'static Kernel,
+    /// What is known of its function.
+    pub info: FunctionInfo,
+    /// The configuration that was last found to suit the device.
+    pub checked: Option<Shape>,
 }
 
 impl Modules {
     /// None yet.
     pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>) -> Modules {
-        Modules {
-            driver,
-            ctx,
-            loaded: BTreeMap::new(),
-            functions: BTreeMap::new(),
-            recent: None,
-            checked: None,
-        }
+        Modules { driver, ctx, loaded: BTreeMap::new(), kernels: Vec::new(), places: [0; PLACES] }
     }
 
     /// A kernel's function; its module is loaded if need be.
     pub(super) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
-        let key = std::ptr::from_ref(kernel).addr();
-        if let Some((_, info)) = self.recent.filter(|recent| recent.0 == key) {
-            return Ok(info);
+        Ok(self.known(kernel)?.info)
+    }
+
+    /// A kernel with its function; its module is loaded if need be.
+    #[inline]
+    pub(super) fn known(&mut self, kernel: &'static Kernel) -> Result<&mut Known> {
+        let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
+        let mut at = self.places[place] as usize;
+        if !self.kernels.get(at).is_some_and(|known| std::ptr::eq(known.kernel, kernel)) {
+            at = self.find(kernel)?;
+            self.places[place] = at as u32;
         }
-        if let Some(&info) = self.functions.get(&key) {
-            self.recent = Some((key, info));
-            return Ok(info);
+        Ok(&mut self.kernels[at])
+    }
+
+    /// Whether kernels were asked for that share module-level variables that something writes.
+    pub(super) fn share_state(&self) -> bool {
+        self.kernels.iter().any(|known| known.kernel.shares_state())
+    }
+
+    /// Where a kernel stands in the list.
+    #[cold]
+    fn find(&mut self, kernel: &'static Kernel) -> Result<usize> {
+        if let Some(at) = self.kernels.iter().position(|known| std::ptr::eq(known.kernel, kernel)) {
+            return Ok(at);
         }
         let module = std::ptr::from_ref(kernel.module).addr();
         let module = match self.loaded.entry(module) {
@@ -72,8 +93,8 @@ impl Modules {
             }
         };
         let info = module.function(kernel.name, kernel.params)?;
-        self.functions.insert(key, info);
-        Ok(info)
+        self.kernels.push(Known { kernel, info, checked: None });
+        Ok(self.kernels.len() - 1)
     }
 
     /// Lets a kernel take that much dynamic shared memory.
@@ -81,10 +102,8 @@ impl Modules {
         if let Some(module) = self.loaded.get(&std::ptr::from_ref(kernel.module).addr()) {
             module.raise_dynamic_shared(kernel.name, bytes)?;
         }
-        if let Some(info) = self.functions.get_mut(&std::ptr::from_ref(kernel).addr()) {
-            info.dynamic_shared = info.dynamic_shared.max(bytes);
-        }
-        self.recent = None;
+        let known = self.known(kernel)?;
+        known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
         Ok(())
     }
 

@@ -20,6 +20,13 @@ static KEPT: Mutex<Vec<(Key, Arc<Operations>)>> = Mutex::new(Vec::new());
 /// More are forgotten, the oldest first.
 const MOST: usize = 32;
 
+/// Whether the same function was planned with the same sizes, which are right then.
+pub(super) fn known(program: &'static Program, dims: &[u64]) -> bool {
+    let program = std::ptr::from_ref(program) as usize;
+    let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    kept.iter().any(|(key, _)| key.program == program && key.dims == dims)
+}
+
 /// As [`compile::back`], from what is kept where that can be.
 pub(super) fn operations(
     program: &'static Program,

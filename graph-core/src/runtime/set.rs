@@ -87,22 +87,15 @@ impl<A: GraphFn> ExecCore<A> {
     /// New records of statements, with their words in the spare room.
     fn evaluate(&mut self, statements: &[StatementId]) -> Result<Vec<Recorded>> {
         let core = &mut self.core;
-        let mut records = Vec::with_capacity(statements.len());
-        let mut words = std::mem::take(&mut core.spare);
-        words.clear();
+        let room = (statements.len(), std::mem::take(&mut core.spare));
+        let mut evaluation = Evaluation::new(core.program, &core.dims, &core.limits, &mut core.modules, room);
         for &statement in statements {
-            let mut record = Recorded::Nothing;
-            let mut evaluation = Evaluation {
-                program: core.program,
-                dims: &core.dims,
-                limits: &core.limits,
-                modules: &mut core.modules,
-                statement,
-                record: &mut record,
-                words: &mut words,
-            };
+            evaluation.of(statement);
             self.args.evaluate(statement, &mut evaluation)?;
-            records.push(core.resolve(statement, record, &mut words)?);
+        }
+        let (mut records, mut words) = evaluation.into_parts();
+        for (&statement, record) in statements.iter().zip(&mut records) {
+            *record = core.resolve(statement, *record, &mut words)?;
         }
         core.spare = words;
         Ok(records)
@@ -124,7 +117,7 @@ impl Core {
 
     /// Gives a node what its statement's record says.
     fn patch(&mut self, statement: StatementId) -> Result<()> {
-        let Some(operation) = self.operation_of[statement as usize] else { return Ok(()) };
+        let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
         let node = self.nodes[operation as usize];
         let (driver, exec) = (self.driver, self.exec);
         let set = match self.node_of(statement)? {

@@ -129,13 +129,25 @@ pub fn address_word(address: u64) -> Word {
     MaybeUninit::new(address)
 }
 
-/// Appends a value, byte for byte with its padding, and gives the word that it starts at.
-pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) -> usize {
+/// Writes a value, byte for byte with its padding, into the words that it takes: `size_of::<T>()` bytes rounded up to
+/// words, one at least. Fewer are left as they are.
+#[inline]
+pub fn write_value<T: Copy>(room: &mut [Word], value: T) {
+    if size_of::<T>() < 8 {
+        // What is past the value is the graph's, not left over.
+        room[..1].fill(MaybeUninit::new(0));
+    }
+    if size_of_val(room) >= size_of::<T>() {
+        // SAFETY: the room is large enough; padding stays uninitialised, which the words allow.
+        unsafe { room.as_mut_ptr().cast::<T>().write_unaligned(value) };
+    }
+}
+
+/// Appends a value, byte for byte with its padding.
+pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) {
     let start = words.len();
     words.resize(start + size_of::<T>().div_ceil(8).max(1), MaybeUninit::new(0));
-    // SAFETY: the room was made above; padding stays uninitialised, which the words allow.
-    unsafe { words.as_mut_ptr().add(start).cast::<T>().write_unaligned(value) };
-    start
+    write_value(&mut words[start..], value);
 }
 
 /// The bits of a value of 1, 2, 4 or 8 bytes.
@@ -164,14 +176,15 @@ pub struct Values<'w> {
 }
 
 pub(super) fn kernel_params(launch: &Launching, values: Values<'_>, scratch: &mut Scratch) -> KernelParams {
-    scratch.pointers.clear();
+    if scratch.pointers.len() < values.params.len() {
+        scratch.pointers.resize(values.params.len(), 0);
+    }
     let mut next = values.words.as_ptr();
     // The driver reads the values within the call, and does not write them.
-    scratch.pointers.extend(values.params.iter().map(|param| {
-        let at = next.expose_provenance();
+    for (pointer, param) in scratch.pointers.iter_mut().zip(values.params) {
+        *pointer = next.expose_provenance();
         next = next.wrapping_add(param.words());
-        at
-    }));
+    }
     KernelParams {
         function: launch.function,
         grid: launch.grid,
