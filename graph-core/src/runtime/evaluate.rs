@@ -9,12 +9,12 @@ use cudarc::driver::DeviceRepr;
 
 use crate::ir::{Access, Program, StatementId};
 
-use super::build::Limits;
 use super::config::{BlockLimits, Config, Shape};
 use super::dims::Dim;
 use super::driver::{self, Function, Word};
 use super::error::{At, Error, Result};
 use super::kernel::{Kernel, ParamKind};
+use super::limits::Limits;
 use super::mark::Mark;
 use super::modules::{FILL64, Modules};
 
@@ -101,6 +101,16 @@ impl Evaluation<'_> {
         Error::Config { at: self.at(), reason }
     }
 
+    /// The error of a driver's call that was made for this statement.
+    fn placed(&self, mut error: Error) -> Error {
+        if let Error::Driver(failure) = &mut error
+            && failure.at.is_none()
+        {
+            failure.at = Some(self.at());
+        }
+        error
+    }
+
     /// The range's length in elements.
     fn len(&self, access: &Access) -> u64 {
         self.dims[access.hi as usize] - self.dims[access.lo as usize]
@@ -134,7 +144,7 @@ impl Evaluation<'_> {
             self.modules.checked = launch;
         }
         if shape.shared > info.dynamic_shared {
-            self.modules.raise_dynamic_shared(kernel, shape.shared)?;
+            self.modules.raise_dynamic_shared(kernel, shape.shared).map_err(|error| self.placed(error))?;
         }
         let first = self.words.len() as u32;
         self.words.extend_from_slice(&arguments.words);
