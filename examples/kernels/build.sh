@@ -5,7 +5,8 @@
 # CUDA 12.4 on take, for compute capability 7.0 on. The wheel is kept in a cache folder ($CUWEAVE_NVRTC_CACHE,
 # else target/nvrtc). No CUDA toolkit and no GPU needed.
 #
-# usage: build.sh            every .cu of examples/kernels, tests/kernels and benches/kernels
+# usage: build.sh            every .cu of examples/kernels, tests/kernels and benches/kernels, and the machine code that
+#                            the tests of loading give to the driver
 #        build.sh FILE.cu..  these
 set -euo pipefail
 
@@ -22,5 +23,8 @@ fi
 if [ $# -eq 0 ]; then
     shopt -s nullglob
     set -- "$root"/{examples,tests,benches}/kernels/*.cu
+    for architecture in sm_80 sm_90; do
+        python3 "$root/examples/kernels/nvrtc.py" "$library" $architecture "$root"/tests/kernels/load/*.cu
+    done
 fi
 python3 "$root/examples/kernels/nvrtc.py" "$library" compute_70 "$@"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles CUDA C++ files to PTX with NVRTC, through ctypes: no CUDA toolkit and no GPU needed.
+"""Compiles CUDA C++ files with NVRTC, through ctypes: no CUDA toolkit and no GPU needed.
 
 usage: nvrtc.py path/to/libnvrtc.so.12 ARCHITECTURE FILE.cu...
 
-Each FILE.cu becomes FILE.ptx beside it.
+Each FILE.cu becomes FILE.ptx beside it, or FILE.sm_NN.cubin where ARCHITECTURE is of machine code (`sm_90`).
 """
 
 import ctypes
@@ -11,7 +11,8 @@ import pathlib
 import sys
 
 
-def compile_ptx(nvrtc, source: pathlib.Path, options: list[str]) -> str:
+def compile_source(nvrtc, source: pathlib.Path, options: list[str], kind: str) -> bytes:
+    """The PTX (`kind` is "PTX") or the machine code ("CUBIN") of a file."""
     program = ctypes.c_void_p()
 
     def check(code: int, call: str) -> None:
@@ -35,11 +36,11 @@ def compile_ptx(nvrtc, source: pathlib.Path, options: list[str]) -> str:
     array = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
     check(nvrtc.nvrtcCompileProgram(program, len(options), array), "nvrtcCompileProgram")
     size = ctypes.c_size_t()
-    check(nvrtc.nvrtcGetPTXSize(program, ctypes.byref(size)), "nvrtcGetPTXSize")
+    check(getattr(nvrtc, f"nvrtcGet{kind}Size")(program, ctypes.byref(size)), f"nvrtcGet{kind}Size")
     buffer = ctypes.create_string_buffer(size.value)
-    check(nvrtc.nvrtcGetPTX(program, buffer), "nvrtcGetPTX")
+    check(getattr(nvrtc, f"nvrtcGet{kind}")(program, buffer), f"nvrtcGet{kind}")
     nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
-    return buffer.value.decode()
+    return buffer.raw
 
 
 def main() -> None:
@@ -50,7 +51,12 @@ def main() -> None:
     options = [f"--gpu-architecture={architecture}", "--std=c++17"]
     for name in files:
         source = pathlib.Path(name)
-        ptx = compile_ptx(nvrtc, source, options)
+        if architecture.startswith("sm_"):
+            target = source.with_suffix(f".{architecture}.cubin")
+            target.write_bytes(compile_source(nvrtc, source, options, "CUBIN"))
+            print(target)
+            continue
+        ptx = compile_source(nvrtc, source, options, "PTX").rstrip(b"\0").decode()
         source.with_suffix(".ptx").write_text(ptx.rstrip("\n") + "\n")
         version = next(line for line in ptx.splitlines() if line.startswith(".version"))
         print(f"{source.with_suffix('.ptx')}: {version}, {ptx.count('.entry')} kernels")

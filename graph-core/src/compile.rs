@@ -7,6 +7,8 @@
 //!
 //! The macro runs [`front`] and prints the checked program; the runtime runs [`back`] on it, once the sizes are known.
 
+use std::fmt;
+
 use crate::check::{self, Checked};
 use crate::diagnostic::Diagnostic;
 use crate::emit;
@@ -42,19 +44,13 @@ pub struct Wishes {
 }
 
 /// Why a checked program cannot be emitted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BackError {
     /// Added edges contradict the program's own.
-    #[error(transparent)]
-    Cycle(#[from] Cycle),
+    Cycle(Cycle),
     /// The sizes.
-    #[error(transparent)]
-    Layout(#[from] LayoutError),
+    Layout(LayoutError),
     /// One statement alone needs more than the budget.
-    #[error(
-        "the budget of {budget} bytes is below the floor: `{statement}` (line {line}) needs {floor} bytes at once, for {}",
-        .buffers.join(", ")
-    )]
     BelowFloor {
         /// The budget, in bytes.
         budget: u64,
@@ -68,13 +64,44 @@ pub enum BackError {
         buffers: Vec<String>,
     },
     /// No order of the statements was found in which the buffers fit.
-    #[error("no order was found that fits into the budget of {budget} bytes; the best one takes {best}")]
     OverBudget {
         /// The budget, in bytes.
         budget: u64,
         /// The best plan found.
         best: u64,
     },
+}
+
+impl fmt::Display for BackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackError::Cycle(cycle) => cycle.fmt(f),
+            BackError::Layout(error) => error.fmt(f),
+            BackError::BelowFloor { budget, floor, statement, line, buffers } => write!(
+                f,
+                "the budget of {budget} bytes is below the floor: `{statement}` (line {line}) needs {floor} bytes at once, for {}",
+                buffers.join(", ")
+            ),
+            BackError::OverBudget { budget, best } => write!(
+                f,
+                "no order was found that fits into the budget of {budget} bytes; the best one takes {best}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BackError {}
+
+impl From<Cycle> for BackError {
+    fn from(cycle: Cycle) -> BackError {
+        BackError::Cycle(cycle)
+    }
+}
+
+impl From<LayoutError> for BackError {
+    fn from(error: LayoutError) -> BackError {
+        BackError::Layout(error)
+    }
 }
 
 /// Places, lays out and emits a checked program whose `dims` have these values.

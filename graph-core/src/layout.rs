@@ -4,6 +4,8 @@
 //! - a buffer with a life that begins here has a place inside a memory, outputs in a memory of their own;
 //! - two buffers share bytes only if one is over before the other begins ([`Placed::before`]).
 
+use std::fmt;
+
 use crate::emit::{Layout, Ranks};
 use crate::ir::{BufferId, Memory, Origin, Program};
 use crate::operation::{Bounds, MemoryBlock, Place};
@@ -12,10 +14,9 @@ use crate::plan;
 use crate::plan::nodes::Emit;
 
 /// Why sizes cannot be laid out.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LayoutError {
     /// Length times element size leaves 64 bits.
-    #[error("the size of `{buffer}` overflows: {len} elements of {element} bytes")]
     Overflow {
         /// The buffer.
         buffer: String,
@@ -25,7 +26,6 @@ pub enum LayoutError {
         element: u32,
     },
     /// All buffers together.
-    #[error("the buffers need more than {most} bytes together with `{buffer}`")]
     TooMuch {
         /// The buffer at which the sum leaves what can be addressed.
         buffer: String,
@@ -33,6 +33,21 @@ pub enum LayoutError {
         most: u64,
     },
 }
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            LayoutError::Overflow { buffer, len, element } => {
+                write!(f, "the size of `{buffer}` overflows: {len} elements of {element} bytes")
+            }
+            LayoutError::TooMuch { buffer, most } => {
+                write!(f, "the buffers need more than {most} bytes together with `{buffer}`")
+            }
+        }
+    }
+}
+
+impl std::error::Error for LayoutError {}
 
 /// What every offset is a multiple of: what the driver gives allocations.
 const ALIGNMENT: u64 = 256;

@@ -6,6 +6,8 @@
 //! after the other are ordered so in the graph too; there always are two, or all of the antichain would be live at
 //! once in an order that stays below it. Of all such pairs the one is taken that lengthens the path least.
 
+use std::fmt;
+
 use super::sequence::{Guide, Sequence, all, within};
 use super::{Buffer, BufferIx, BufferOrder, Effort, Floor, Plan, PlanError, antichain, floor, plan_ordered};
 use crate::reach::Reach;
@@ -20,13 +22,9 @@ const MANY_NODES: usize = 2_000;
 const FEW_STEPS: usize = 16;
 
 /// Why a budget is not met.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BudgetError {
     /// One node alone needs more.
-    #[error(
-        "the budget of {budget} bytes is below the floor: node {} needs {} bytes at once, for buffers {:?}",
-        .floor.node.unwrap_or_default(), .floor.bytes, .floor.buffers
-    )]
     BelowFloor {
         /// The budget.
         budget: u64,
@@ -34,9 +32,6 @@ pub enum BudgetError {
         floor: Floor,
     },
     /// No order was found in which the buffers fit.
-    #[error(
-        "no order was found that fits into the budget of {budget} bytes; the best one takes {best} bytes"
-    )]
     NotFound {
         /// The budget.
         budget: u64,
@@ -44,8 +39,34 @@ pub enum BudgetError {
         best: u64,
     },
     /// The buffers cannot be planned at all.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
+    Plan(PlanError),
+}
+
+impl fmt::Display for BudgetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BudgetError::BelowFloor { budget, floor } => write!(
+                f,
+                "the budget of {budget} bytes is below the floor: node {} needs {} bytes at once, for buffers {:?}",
+                floor.node.unwrap_or_default(),
+                floor.bytes,
+                floor.buffers
+            ),
+            BudgetError::NotFound { budget, best } => write!(
+                f,
+                "no order was found that fits into the budget of {budget} bytes; the best one takes {best} bytes"
+            ),
+            BudgetError::Plan(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for BudgetError {}
+
+impl From<PlanError> for BudgetError {
+    fn from(error: PlanError) -> BudgetError {
+        BudgetError::Plan(error)
+    }
 }
 
 /// One pair of buffers that was ordered.

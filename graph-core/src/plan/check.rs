@@ -1,14 +1,15 @@
 //! Whether a plan is right, straight from the definition: pair by pair, node by node, with nothing that the planner
 //! uses but the order of the nodes.
 
+use std::fmt;
+
 use super::{Buffer, csv};
 use crate::reach::Reach;
 
 /// What is wrong with a placement.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The number of offsets is not that of the buffers.
-    #[error("{offsets} offsets for {buffers} buffers")]
     Count {
         /// The offsets.
         offsets: usize,
@@ -16,7 +17,6 @@ pub enum Fault {
         buffers: usize,
     },
     /// An offset is not aligned.
-    #[error("buffer {buffer} lies at {offset}, which is no multiple of its alignment")]
     Unaligned {
         /// The buffer.
         buffer: usize,
@@ -24,13 +24,11 @@ pub enum Fault {
         offset: u64,
     },
     /// A buffer ends above the total.
-    #[error("buffer {buffer} ends above the total")]
     Above {
         /// The buffer.
         buffer: usize,
     },
     /// Two buffers that may live together share bytes.
-    #[error("buffers {first} and {second} share bytes, and neither is over before the other begins")]
     Shared {
         /// The first one.
         first: usize,
@@ -38,6 +36,24 @@ pub enum Fault {
         second: usize,
     },
 }
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::Count { offsets, buffers } => write!(f, "{offsets} offsets for {buffers} buffers"),
+            Fault::Unaligned { buffer, offset } => {
+                write!(f, "buffer {buffer} lies at {offset}, which is no multiple of its alignment")
+            }
+            Fault::Above { buffer } => write!(f, "buffer {buffer} ends above the total"),
+            Fault::Shared { first, second } => write!(
+                f,
+                "buffers {first} and {second} share bytes, and neither is over before the other begins"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
 
 /// Checks the offsets of a graph's buffers.
 ///

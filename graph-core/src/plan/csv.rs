@@ -10,6 +10,7 @@
 
 use super::{Bound, Conflicts, Problem};
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// The most rows that a trace may have: conflicts are a matrix.
 pub const MOST_ROWS: usize = 65_536;
@@ -45,14 +46,21 @@ pub struct Gap {
 }
 
 /// What is wrong with a trace, and in which line (from 1).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {what}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvError {
     /// The line.
     pub line: usize,
     /// What is wrong there.
     pub what: String,
 }
+
+impl fmt::Display for CsvError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for CsvError {}
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Column {

@@ -36,6 +36,8 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+use std::fmt;
+
 use crate::reach::Reach;
 pub use bounds::{Floor, antichain, floor};
 pub use conflict::Conflicts;
@@ -105,15 +107,26 @@ impl Effort {
 }
 
 /// Why there is no plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanError {
     /// A buffer's alignment is 0.
-    #[error("buffer {0} has an alignment of 0")]
     NoAlignment(BufferIx),
     /// The sum of the sizes is out of range.
-    #[error("the sizes overflow with buffer {0}: their sum is above 2^62 bytes")]
     Overflow(BufferIx),
 }
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlanError::NoAlignment(buffer) => write!(f, "buffer {buffer} has an alignment of 0"),
+            PlanError::Overflow(buffer) => {
+                write!(f, "the sizes overflow with buffer {buffer}: their sum is above 2^62 bytes")
+            }
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
 
 /// Where each buffer lies in one allocation, and how good that is.
 #[derive(Clone, Debug, PartialEq, Eq)]

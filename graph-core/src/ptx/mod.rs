@@ -29,6 +29,8 @@ mod ssa;
 mod transfer;
 mod value;
 
+use std::fmt;
+
 pub use access::{Access, Analysis, Kernel, Parameter as ParameterFacts, Reach, Site};
 pub use ast::*;
 pub use hidden::{Hidden, hidden};
@@ -36,8 +38,7 @@ pub use names::{Binding, Names};
 pub use parse::{parse, parse_bytes};
 
 /// Why a text is not PTX, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}:{column}: {message}")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// From 1.
     pub line: u32,
@@ -46,6 +47,14 @@ pub struct Error {
     /// Lower case, without a full stop.
     pub message: String,
 }
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for Error {}
 
 impl Error {
     /// At a byte of a text.

@@ -12,14 +12,13 @@ use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
 use crate::layout::LayoutError;
 use crate::operation::Operations;
 
-use super::config::Shape;
 use super::core::Core;
 use super::dims::{Dim, Dims};
-use super::driver::{self, Driver};
+use super::driver;
 use super::error::{At, Error, Result};
 use super::evaluate::Evaluation;
 use super::graph::{Graph, GraphFn};
-use super::kernel::{FunctionInfo, Kernel};
+use super::limits::Limits;
 use super::modules::Modules;
 use super::operand::{MemoryKind, Operand, Owners, Visitor};
 use super::{context, hidden, hook, plans};
@@ -300,75 +299,6 @@ pub(super) fn plan_error(program: &Program, error: BackError) -> Error {
             Error::Budget { at: Box::new(at), reason: error.to_string() }
         }
         other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
-    }
-}
-
-/// What a device takes of a launch.
-#[derive(Clone, Copy, Debug)]
-pub struct Limits {
-    threads: u32,
-    block: [u32; 3],
-    grid: [u32; 3],
-    /// Shared memory of a block: without asking, and on request.
-    shared: [u32; 2],
-}
-
-impl Limits {
-    fn of(driver: &Driver, ctx: &CudaContext) -> Result<Limits> {
-        // CUdevice_attribute
-        let ask = |attribute| driver.device_attribute(ctx, attribute).map_err(Error::from);
-        Ok(Limits {
-            threads: ask(1)?,
-            block: [ask(2)?, ask(3)?, ask(4)?],
-            grid: [ask(5)?, ask(6)?, ask(7)?],
-            shared: [ask(8)?, ask(97)?],
-        })
-    }
-
-    /// Why the device, or the loaded function, does not take a configuration.
-    pub(super) fn check(
-        &self,
-        shape: &Shape,
-        kernel: &Kernel,
-        info: &FunctionInfo,
-    ) -> std::result::Result<(), String> {
-        let Shape { grid, block, shared } = *shape;
-        for (what, extents, most) in [("grid", grid, self.grid), ("block", block, self.block)] {
-            for (axis, extent, most) in
-                [('x', extents[0], most[0]), ('y', extents[1], most[1]), ('z', extents[2], most[2])]
-            {
-                if extent == 0 {
-                    return Err(format!("the {what}'s {axis} is 0"));
-                }
-                if extent > most {
-                    return Err(format!("the {what}'s {axis} is {extent}, and the device takes {most}"));
-                }
-            }
-        }
-        let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
-        if threads > u64::from(self.threads) {
-            return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
-        }
-        if threads > u64::from(info.most_threads) {
-            return Err(format!(
-                "a block of {threads} threads, and `{}` takes {}",
-                kernel.name, info.most_threads
-            ));
-        }
-        if let Some(required) = info.required_block
-            && required != block
-        {
-            return Err(format!("a block of {block:?}, and `{}` requires {required:?}", kernel.name));
-        }
-        let most = self.shared[0].max(self.shared[1]);
-        if u64::from(info.shared) + u64::from(shared) > u64::from(most) {
-            let own = info.shared;
-            return Err(format!(
-                "{shared} bytes of shared memory and {own} of `{}`'s own, and the device has {most} a block",
-                kernel.name
-            ));
-        }
-        Ok(())
     }
 }
 

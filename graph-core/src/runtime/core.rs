@@ -15,7 +15,7 @@ use crate::ir::{BufferId, Origin, Program, StatementId};
 use crate::operation::{Operation, Operations, Place, What};
 use crate::plan::budget::CurvePoint;
 
-use super::build::{Limits, at_buffer, at_statement, plan_error};
+use super::build::{at_buffer, at_statement, plan_error};
 use super::config::Shape;
 use super::driver::{
     self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
@@ -24,6 +24,7 @@ use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
 use super::graph::Scalar;
 use super::kernel::{Param, ParamKind};
+use super::limits::Limits;
 use super::modules::{FILL64, HUB, Modules};
 use super::operand::{Operand, Owners};
 use super::output::Slot;

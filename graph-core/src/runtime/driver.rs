@@ -43,6 +43,12 @@ pub const NOT_READY: u32 = 600;
 pub const INVALID_VALUE: u32 = 1;
 /// `CUDA_ERROR_NO_DEVICE`.
 pub const NO_DEVICE: u32 = 100;
+/// `CUDA_ERROR_INVALID_IMAGE`.
+pub const INVALID_IMAGE: u32 = 200;
+/// `CUDA_ERROR_NO_BINARY_FOR_GPU`.
+pub const NO_BINARY_FOR_GPU: u32 = 209;
+/// `CUDA_ERROR_INVALID_PTX`.
+pub const INVALID_PTX: u32 = 218;
 /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`.
 pub const UNSUPPORTED_PTX_VERSION: u32 = 222;
 /// `CUDA_ERROR_UNKNOWN`.
@@ -241,7 +247,7 @@ pub fn driver() -> Result<&'static Driver> {
 }
 
 /// The CUDA version of the driver, presence checked first: cudarc's own calls panic without one.
-fn version() -> Result<(u32, u32)> {
+pub fn version() -> Result<(u32, u32)> {
     if library().is_null() {
         return Err(Error::NoDriver(LIBRARIES[LIBRARIES.len() - 1]));
     }

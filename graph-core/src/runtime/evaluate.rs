@@ -7,12 +7,12 @@ use cudarc::driver::DeviceRepr;
 
 use crate::ir::{Access, Program, StatementId};
 
-use super::build::Limits;
 use super::config::{BlockLimits, Config, Shape};
 use super::dims::{Dim, Fault};
 use super::driver::{self, Function, Launching, Word};
 use super::error::{At, Error, Result};
 use super::kernel::{Kernel, ParamKind};
+use super::limits::Limits;
 use super::mark::Mark;
 use super::modules::{FILL64, Modules};
 
@@ -144,6 +144,16 @@ impl Evaluation<'_> {
         Error::Config { at: self.at(), reason }
     }
 
+    /// The error of a driver's call that was made for this statement.
+    fn placed(&self, mut error: Error) -> Error {
+        if let Error::Driver(failure) = &mut error
+            && failure.at.is_none()
+        {
+            failure.at = Some(self.at());
+        }
+        error
+    }
+
     /// The range's length in elements.
     fn len(&self, access: &Access) -> u64 {
         self.dims[access.hi as usize] - self.dims[access.lo as usize]
@@ -182,7 +192,7 @@ impl Evaluation<'_> {
             let info = known.info;
             self.limits.check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
             if shape.shared > info.dynamic_shared {
-                self.modules.raise_dynamic_shared(kernel, shape.shared)?;
+                self.modules.raise_dynamic_shared(kernel, shape.shared).map_err(|error| self.placed(error))?;
             }
             self.modules.known(kernel)?.checked = Some(*shape);
         }
@@ -303,12 +313,18 @@ impl Arguments {
 
     #[inline]
     fn words(&self) -> &[Word] {
-        self.many.as_ref().map_or(&self.words[..self.word_count], |many| &many.0)
+        match &self.many {
+            None => &self.words[..self.word_count],
+            Some(many) => &many.0,
+        }
     }
 
     #[inline]
     fn extents(&self) -> &[u64] {
-        self.many.as_ref().map_or(&self.extents[..self.extent_count], |many| &many.1)
+        match &self.many {
+            None => &self.extents[..self.extent_count],
+            Some(many) => &many.1,
+        }
     }
 
     /// The next parameter is a buffer, of which the kernel touches `extent` elements.

@@ -8,6 +8,7 @@ use crate::ptx;
 
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
 use super::error::{Error, Result, describe};
+use super::image::{self, Target};
 
 /// What a kernel's declaration says of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,7 +138,9 @@ impl Module {
             return Ok(module);
         }
         loaded.retain(|entry| entry.1.strong_count() > 0);
-        let raw = driver.load_module(self.image).map_err(|(failure, log)| self.failed(failure, log))?;
+        let raw = driver
+            .load_module(self.image)
+            .map_err(|(failure, log)| self.failed(driver, ctx, failure, &log))?;
         let module = Arc::new(LoadedModule {
             module: self,
             entries: Entry::all(self.image),
@@ -151,38 +154,20 @@ impl Module {
         Ok(module)
     }
 
-    fn failed(&self, failure: Failure, log: String) -> Error {
-        let mut failure_text = describe(failure, None);
+    /// The error of a call that took the image, or a function out of it: with what the image says of itself.
+    fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: Failure, log: &str) -> Error {
+        let mut described = describe(failure, None);
         if !log.is_empty() {
-            failure_text.text = format!("{}: {log}", failure_text.text);
+            described.text = format!("{}: {log}", described.text);
         }
-        let help = match failure.code {
-            driver::UNSUPPORTED_PTX_VERSION => self.newer_driver(),
-            _ => String::new(),
+        // CUdevice_attribute: compute capability, major and minor. Told as far as the driver still answers.
+        let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
+        let target = Target {
+            capability: (capability[0], capability[1]),
+            driver: driver::version().unwrap_or((0, 0)),
         };
-        Error::Module { path: self.path.to_owned(), failure: Box::new(failure_text), help }
-    }
-
-    /// Which driver takes this PTX, if that can be said.
-    fn newer_driver(&self) -> String {
-        let text = String::from_utf8_lossy(&self.image[..self.image.len().min(4096)]);
-        let version = text.lines().find_map(|line| line.trim().strip_prefix(".version"));
-        let Some((major, minor)) = version.and_then(|text| text.trim().split_once('.')) else {
-            return String::new();
-        };
-        let (Ok(major), Ok(minor)) = (major.parse::<u32>(), minor.trim().parse::<u32>()) else {
-            return String::new();
-        };
-        let needed = match (major, minor) {
-            // PTX 7.m came with CUDA 11.m, 8.m with 12.m up to 12.5, 9.m with 13.m.
-            (8, 6..) => (12, minor + 1),
-            (7.., _) => (major + 4, minor),
-            _ => return String::new(),
-        };
-        format!(
-            "\nhelp: its PTX version {major}.{minor} needs a driver of CUDA {}.{} or newer",
-            needed.0, needed.1
-        )
+        let help = image::explain(self.image, failure.code, target);
+        Error::Module { path: self.path.to_owned(), failure: Box::new(described), help }
     }
 }
 
@@ -237,14 +222,21 @@ pub(super) struct FunctionInfo {
     pub shared: u32,
     /// The most dynamic shared memory that it is set to take.
     pub dynamic_shared: u32,
+    /// Registers of a thread.
+    pub registers: u32,
     /// The block that it requires, where that is known.
     pub required_block: Option<[u32; 3]>,
+    /// The clusters that it has to be launched in; zeros where the launch has to give their size.
+    pub cluster: Option<[u32; 3]>,
 }
 
 // CUfunction_attribute
 const MAX_THREADS_PER_BLOCK: u32 = 0;
 const SHARED_SIZE_BYTES: u32 = 1;
+const NUM_REGS: u32 = 4;
 const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
+const CLUSTER_SIZE_MUST_BE_SET: u32 = 10;
+const REQUIRED_CLUSTER: [u32; 3] = [11, 12, 13];
 
 impl LoadedModule {
     /// A kernel's function, checked against its declaration when it is first asked for.
@@ -258,8 +250,12 @@ impl LoadedModule {
             path: self.module.path.to_owned(),
             reason,
         };
-        let function =
-            self.driver.function(self.raw, name)?.ok_or_else(|| fault("does not exist there".to_owned()))?;
+        // A driver that loads lazily may meet the machine code only here.
+        let function = self
+            .driver
+            .function(self.raw, name)
+            .map_err(|failure| self.module.failed(self.driver, &self.ctx, failure, ""))?
+            .ok_or_else(|| fault("does not exist there".to_owned()))?;
         let entry = self.entries.iter().flatten().find(|entry| entry.name == name);
         // The driver tells the end of a list by an error, which tools report: it is asked only where nothing else
         // tells.
@@ -285,12 +281,17 @@ impl LoadedModule {
                 }
             }
         }
+        let ask = |attribute| self.driver.function_attribute(function, attribute);
+        let required = [ask(REQUIRED_CLUSTER[0])?, ask(REQUIRED_CLUSTER[1])?, ask(REQUIRED_CLUSTER[2])?];
+        let in_clusters = required != [0; 3] || ask(CLUSTER_SIZE_MUST_BE_SET)? != 0;
         let info = FunctionInfo {
             function,
-            most_threads: self.driver.function_attribute(function, MAX_THREADS_PER_BLOCK)?,
-            shared: self.driver.function_attribute(function, SHARED_SIZE_BYTES)?,
-            dynamic_shared: self.driver.function_attribute(function, MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+            most_threads: ask(MAX_THREADS_PER_BLOCK)?,
+            shared: ask(SHARED_SIZE_BYTES)?,
+            dynamic_shared: ask(MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+            registers: ask(NUM_REGS)?,
             required_block: entry.and_then(|entry| entry.required_block),
+            cluster: in_clusters.then_some(required),
         };
         functions.push((name, info));
         Ok(info)

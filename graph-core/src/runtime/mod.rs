@@ -6,7 +6,8 @@
 //!
 //! - `driver`: the driver's calls, the one module with `unsafe`;
 //! - `bind`, `operand`: what arguments are bound to, and how its uses are ordered with the graph's;
-//! - `mark`, `kernel`, `modules`, `config`, `dims`, `evaluate`: what generated code says of kernels and launches;
+//! - `mark`, `kernel`, `image`, `modules`, `config`, `limits`, `dims`, `evaluate`: what generated code says of kernels
+//!   and launches, and whether device and driver take it;
 //! - `build`, `hidden`, `core`: from arguments to nodes;
 //! - `graph`, `launch`, `set`, `output`: the graph and the exec, and what can be done with them;
 //! - `annotate`, `hook`: what the simulated driver is told, and the way for tests to give it a broken plan;
@@ -28,8 +29,10 @@ mod evaluate;
 mod graph;
 mod hidden;
 mod hook;
+mod image;
 mod kernel;
 mod launch;
+mod limits;
 mod mark;
 mod modules;
 mod operand;

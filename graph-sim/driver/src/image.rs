@@ -21,6 +21,8 @@ pub struct Kernel {
     pub required_block: Option<[u32; 3]>,
     /// `.reqnctapercluster`.
     pub required_cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: a launch has to say its cluster, where the kernel does not.
+    pub explicit_cluster: bool,
     /// Static shared memory.
     pub shared_bytes: u32,
     /// Local memory of a thread.
@@ -148,6 +150,7 @@ fn kernel(function: &Function, entry: &Entry, at: usize) -> Kernel {
         max_threads: most.map(|most| most.iter().fold(1u32, |all, &size| all.saturating_mul(size))),
         required_block,
         required_cluster: function.performance(".reqnctapercluster").map(three),
+        explicit_cluster: function.performance(".explicitcluster").is_some(),
         shared_bytes: entry.shared_bytes,
         local_bytes: entry.local_bytes,
         waits_first: entry.waits_first,

@@ -68,6 +68,8 @@ pub fn check(state: &State, launch: &Launch) -> Result {
         if !divides || size > 16 {
             return no(Status::INVALID_CLUSTER_SIZE, "a cluster that does not divide the grid".to_owned());
         }
+    } else if kernel.explicit_cluster {
+        return no(Status::INVALID_CLUSTER_SIZE, "no cluster, and it asks for one".to_owned());
     }
     Ok(())
 }

@@ -94,7 +94,7 @@ fn attribute(state: &State, function: CUfunction, number: u32) -> Result<c_int> 
         5 | 6 => 90,
         8 => function.dynamic_shared as c_int,
         9 => function.attributes.get(&number).copied().unwrap_or(-1),
-        10 => c_int::from(kernel.required_cluster.is_some()),
+        10 => c_int::from(kernel.explicit_cluster),
         11..=13 => kernel.required_cluster.map_or(0, |cluster| cluster[number as usize - 11] as c_int),
         14 => function.attributes.get(&number).copied().unwrap_or(0),
         _ => return Err(Status::INVALID_VALUE),
