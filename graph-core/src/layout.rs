@@ -35,7 +35,7 @@ pub enum LayoutError {
 }
 
 /// What every offset is a multiple of: what the driver gives allocations.
-const ALIGNMENT: u64 = 256;
+pub(crate) const ALIGNMENT: u64 = 256;
 
 /// Lays the buffers out.
 ///

@@ -12,9 +12,11 @@ use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 
 use crate::compile;
 use crate::ir::{BufferId, Origin, Program, StatementId};
+use crate::layout::ALIGNMENT;
 use crate::operation::{Operation, Operations, Place, What};
 use crate::plan::budget::CurvePoint;
 
+use super::arena::Member;
 use super::build::{Limits, at_buffer, at_statement, plan_error};
 use super::config::Shape;
 use super::driver::{
@@ -62,6 +64,8 @@ pub struct Core {
     pub(super) bases: Vec<u64>,
     /// Memory of the exec's own.
     pub(super) owned: Vec<CudaSlice<u8>>,
+    /// The pool in whose arena the temporaries lie.
+    pub(super) pool: Option<Member>,
     /// One slot an output; that of a taken-over buffer is its maker's.
     pub(super) slots: Vec<Arc<Slot>>,
     /// Records the last launch.
@@ -98,10 +102,7 @@ impl Core {
         operations: Arc<Operations>,
     ) -> Result<Core> {
         let done = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-        let mut operation_of = vec![None; program.statements.len()];
-        for (at, operation) in (0..).zip(&operations.list) {
-            operation.sources.iter().for_each(|&source| operation_of[source as usize] = Some(at));
-        }
+        let operation_of = operation_of(program, &operations);
         let mut core = Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             program,
@@ -125,6 +126,7 @@ impl Core {
             pinned_pending: true,
             bases: Vec::new(),
             owned: Vec::new(),
+            pool: None,
             slots: Vec::new(),
             done: Arc::new(done),
             last: None,
@@ -156,15 +158,13 @@ impl Core {
         }
         let inside = self.inside();
         let mut memories = vec![0u64; self.operations.memories.len()];
-        for (at, address) in memories.iter_mut().enumerate() {
-            if self.operations.memories[at].node {
-                continue;
-            }
-            let buffer = driver::allocate(&self.ctx.default_stream(), self.operations.memories[at].bytes)
-                .map_err(|failure| Error::driver(failure, Some(self.at_memory(at as u32))))?;
-            *address = address_of(&buffer);
-            self.place(&inside[at], *address);
-            self.owned.push(buffer);
+        for (at, offset) in self.without_nodes().0 {
+            let address = match &self.pool {
+                Some(member) => member.address + offset,
+                None => self.own(at)?,
+            };
+            memories[at] = address;
+            self.place(&inside[at], address);
         }
         let operations = self.operations.clone();
         self.add_all(&operations.list, &mut memories, &inside)?;
@@ -172,8 +172,32 @@ impl Core {
         self.make_slots()
     }
 
+    /// The memories that no node makes, each with an offset at which all of them fit into one, and the bytes of that.
+    pub(super) fn without_nodes(&self) -> (Vec<(usize, u64)>, u64) {
+        let mut end = 0u64;
+        let memories = self.operations.memories.iter().enumerate().filter(|(_, memory)| !memory.node);
+        let offsets = memories
+            .map(|(at, memory)| {
+                let offset = end.next_multiple_of(ALIGNMENT);
+                end = offset + memory.bytes;
+                (at, offset)
+            })
+            .collect();
+        (offsets, end)
+    }
+
+    /// Allocates a memory of the exec's own.
+    fn own(&mut self, memory: usize) -> Result<u64> {
+        let bytes = self.operations.memories[memory].bytes;
+        let buffer = driver::allocate(&self.ctx.default_stream(), bytes)
+            .map_err(|failure| Error::driver(failure, Some(self.at_memory(memory as u32))))?;
+        let address = address_of(&buffer);
+        self.owned.push(buffer);
+        Ok(address)
+    }
+
     /// The buffers that lie in each memory.
-    fn inside(&self) -> Vec<Vec<BufferId>> {
+    pub(super) fn inside(&self) -> Vec<Vec<BufferId>> {
         let mut inside = vec![Vec::new(); self.operations.memories.len()];
         for (buffer, place) in (0..).zip(&self.operations.places) {
             if let Place::Inside { memory, .. } = *place {
@@ -184,7 +208,7 @@ impl Core {
     }
 
     /// Sets the bases of buffers that lie in a memory at that address.
-    fn place(&mut self, buffers: &[BufferId], address: u64) {
+    pub(super) fn place(&mut self, buffers: &[BufferId], address: u64) {
         for &buffer in buffers {
             if let Place::Inside { offset, .. } = self.operations.places[buffer as usize] {
                 self.bases[buffer as usize] = address.wrapping_add(offset);
@@ -368,7 +392,7 @@ impl Core {
         }
     }
 
-    fn at_memory(&self, memory: u32) -> Box<At> {
+    pub(super) fn at_memory(&self, memory: u32) -> Box<At> {
         let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
         let mut buffers = self.operations.places.iter().enumerate().filter(|(_, place)| inside(place));
         match (buffers.next(), buffers.next()) {
@@ -416,6 +440,15 @@ impl Core {
     pub(super) fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
         (0..).zip(&self.operands).filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
     }
+}
+
+/// The operation of each statement that has one.
+pub(super) fn operation_of(program: &Program, operations: &Operations) -> Vec<Option<u32>> {
+    let mut of = vec![None; program.statements.len()];
+    for (at, operation) in (0..).zip(&operations.list) {
+        operation.sources.iter().for_each(|&source| of[source as usize] = Some(at));
+    }
+    of
 }
 
 /// The address of memory of the exec's own.
