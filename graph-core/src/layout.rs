@@ -50,7 +50,7 @@ impl fmt::Display for LayoutError {
 impl std::error::Error for LayoutError {}
 
 /// What every offset is a multiple of: what the driver gives allocations.
-const ALIGNMENT: u64 = 256;
+pub(crate) const ALIGNMENT: u64 = 256;
 
 /// Lays the buffers out.
 ///

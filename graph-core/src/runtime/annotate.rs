@@ -7,6 +7,24 @@ use crate::operation::Place;
 use super::core::Core;
 use super::driver::{Node, PlannedBuffer, Simulator};
 
+/// The buffers that it is told of, in this order.
+fn told(core: &Core) -> impl Iterator<Item = usize> {
+    let places = core.operations.places.iter().zip(core.program.buffers.iter()).enumerate();
+    places
+        .filter(|(_, (place, declared))| {
+            !matches!(place, Place::Nowhere) && !matches!(declared.origin, Origin::Pinned { .. })
+        })
+        .map(|(buffer, _)| buffer)
+}
+
+/// Tells it where the buffers of an instantiated graph lie now, if it is there.
+pub(super) fn moved(core: &Core) {
+    if let Some(simulator) = Simulator::get() {
+        let addresses: Vec<u64> = told(core).map(|buffer| core.bases[buffer]).collect();
+        simulator.move_buffers(core.exec, &addresses);
+    }
+}
+
 /// Tells it, if it is there.
 pub(super) fn annotate(core: &Core) {
     let Some(simulator) = Simulator::get() else { return };
@@ -23,14 +41,11 @@ pub(super) fn annotate(core: &Core) {
             }
         }
     }
-    for (buffer, declared) in program.buffers.iter().enumerate() {
+    for buffer in told(core) {
+        let declared = &program.buffers[buffer];
         users[buffer].sort_unstable();
         users[buffer].dedup();
         let inside = matches!(core.operations.places[buffer], Place::Inside { .. });
-        let nowhere = matches!(core.operations.places[buffer], Place::Nowhere);
-        if nowhere || matches!(declared.origin, Origin::Pinned { .. }) {
-            continue;
-        }
         simulator.add_buffer(
             core.graph,
             &PlannedBuffer {

@@ -12,9 +12,11 @@ use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 
 use crate::compile;
 use crate::ir::{BufferId, Origin, Program, StatementId};
+use crate::layout::ALIGNMENT;
 use crate::operation::{Operation, Operations, Place, What};
 use crate::plan::budget::CurvePoint;
 
+use super::arena::Member;
 use super::build::{at_buffer, at_statement, plan_error};
 use super::config::Shape;
 use super::driver::{
@@ -61,6 +63,8 @@ pub struct Core {
     pub(super) bases: Vec<u64>,
     /// Memory of the exec's own.
     pub(super) owned: Vec<CudaSlice<u8>>,
+    /// The pool in whose arena the temporaries lie.
+    pub(super) pool: Option<Member>,
     /// One slot an output; that of a taken-over buffer is its maker's.
     pub(super) slots: Vec<Arc<Slot>>,
     /// Records the last launch.
@@ -119,6 +123,7 @@ impl Core {
             pinned_pending: true,
             bases: Vec::new(),
             owned: Vec::new(),
+            pool: None,
             slots: Vec::new(),
             done: Arc::new(done),
             last: None,
@@ -150,15 +155,13 @@ impl Core {
         }
         let inside = self.inside();
         let mut memories = vec![0u64; self.operations.memories.len()];
-        for (at, address) in memories.iter_mut().enumerate() {
-            if self.operations.memories[at].node {
-                continue;
-            }
-            let buffer = driver::allocate(&self.ctx.default_stream(), self.operations.memories[at].bytes)
-                .map_err(|failure| Error::driver(failure, Some(self.at_memory(at as u32))))?;
-            *address = address_of(&buffer);
-            self.place(&inside[at], *address);
-            self.owned.push(buffer);
+        for (at, offset) in self.without_nodes().0 {
+            let address = match &self.pool {
+                Some(member) => member.address + offset,
+                None => self.own(at)?,
+            };
+            memories[at] = address;
+            self.place(&inside[at], address);
         }
         let operations = self.operations.clone();
         self.add_all(&operations.list, &mut memories, &inside)?;
@@ -166,8 +169,32 @@ impl Core {
         self.make_slots()
     }
 
+    /// The memories that no node makes, each with an offset at which all of them fit into one, and the bytes of that.
+    pub(super) fn without_nodes(&self) -> (Vec<(usize, u64)>, u64) {
+        let mut end = 0u64;
+        let memories = self.operations.memories.iter().enumerate().filter(|(_, memory)| !memory.node);
+        let offsets = memories
+            .map(|(at, memory)| {
+                let offset = end.next_multiple_of(ALIGNMENT);
+                end = offset + memory.bytes;
+                (at, offset)
+            })
+            .collect();
+        (offsets, end)
+    }
+
+    /// Allocates a memory of the exec's own.
+    fn own(&mut self, memory: usize) -> Result<u64> {
+        let bytes = self.operations.memories[memory].bytes;
+        let buffer = driver::allocate(&self.ctx.default_stream(), bytes)
+            .map_err(|failure| Error::driver(failure, Some(self.at_memory(memory as u32))))?;
+        let address = address_of(&buffer);
+        self.owned.push(buffer);
+        Ok(address)
+    }
+
     /// The buffers that lie in each memory.
-    fn inside(&self) -> Vec<Vec<BufferId>> {
+    pub(super) fn inside(&self) -> Vec<Vec<BufferId>> {
         let mut inside = vec![Vec::new(); self.operations.memories.len()];
         for (buffer, place) in (0..).zip(&self.operations.places) {
             if let Place::Inside { memory, .. } = *place {
@@ -178,7 +205,7 @@ impl Core {
     }
 
     /// Sets the bases of buffers that lie in a memory at that address.
-    fn place(&mut self, buffers: &[BufferId], address: u64) {
+    pub(super) fn place(&mut self, buffers: &[BufferId], address: u64) {
         for &buffer in buffers {
             if let Place::Inside { offset, .. } = self.operations.places[buffer as usize] {
                 self.bases[buffer as usize] = address.wrapping_add(offset);
@@ -361,7 +388,7 @@ impl Core {
         }
     }
 
-    fn at_memory(&self, memory: u32) -> Box<At> {
+    pub(super) fn at_memory(&self, memory: u32) -> Box<At> {
         let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
         let mut buffers = self.operations.places.iter().enumerate().filter(|(_, place)| inside(place));
         match (buffers.next(), buffers.next()) {

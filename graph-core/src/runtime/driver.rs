@@ -41,6 +41,8 @@ pub const NOT_FOUND: u32 = 500;
 pub const NOT_READY: u32 = 600;
 /// `CUDA_ERROR_INVALID_VALUE`.
 pub const INVALID_VALUE: u32 = 1;
+/// `CUDA_ERROR_OUT_OF_MEMORY`.
+const OUT_OF_MEMORY: u32 = 2;
 /// `CUDA_ERROR_NO_DEVICE`.
 pub const NO_DEVICE: u32 = 100;
 /// `CUDA_ERROR_INVALID_IMAGE`.
@@ -69,6 +71,11 @@ impl Failure {
     /// What cudarc's failed call says.
     pub fn of(call: &'static str, error: DriverError) -> Failure {
         Failure { call, code: error.0 as u32 }
+    }
+
+    /// Whether the device has no room.
+    pub fn is_out_of_memory(self) -> bool {
+        self.code == OUT_OF_MEMORY
     }
 }
 
@@ -195,6 +202,7 @@ entry_points! {
         cuEventRecord(Event, Stream);
         cuEventQuery(Event);
         cuEventSynchronize(Event);
+        cuMemAllocAsync(*mut u64, usize, Stream);
         cuMemFreeAsync(u64, Stream);
         cuGraphCreate(*mut RawGraph, u32);
         cuGraphDestroy(RawGraph);
@@ -458,6 +466,13 @@ impl Driver {
             Err(Failure { code: NOT_READY, .. }) => Ok(false),
             Err(failure) => Err(failure),
         }
+    }
+
+    /// Allocates uninitialised memory in stream order.
+    pub fn allocate(&self, bytes: u64, stream: Stream) -> Outcome<u64> {
+        let mut address = 0;
+        call!(self, cuMemAllocAsync(&mut address, bytes as usize, stream))?;
+        Ok(address)
     }
 
     /// Frees memory in stream order.

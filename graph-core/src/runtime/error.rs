@@ -254,6 +254,28 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
+    /// An arena pool on a stream that cannot keep launches apart.
+    #[error("there can be no arena pool on this stream: {reason}")]
+    PoolStream {
+        /// Why.
+        reason: &'static str,
+    },
+    /// A graph is instantiated in an arena pool of another context.
+    #[error(
+        "`{function}` is instantiated in an arena pool of another context than the one that it was built for"
+    )]
+    PoolOfOtherContext {
+        /// The graph function.
+        function: String,
+    },
+    /// A member of an arena pool is launched into another stream than the pool's.
+    #[error(
+        "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams need two pools"
+    )]
+    StreamOfOtherPool {
+        /// The graph function.
+        function: String,
+    },
     /// An output is handed over that is not the one that the graph was built for.
     #[error("{at}: {reason}")]
     WrongOutput {

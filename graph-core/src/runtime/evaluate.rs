@@ -192,7 +192,9 @@ impl Evaluation<'_> {
             let info = known.info;
             self.limits.check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
             if shape.shared > info.dynamic_shared {
-                self.modules.raise_dynamic_shared(kernel, shape.shared).map_err(|error| self.placed(error))?;
+                self.modules
+                    .raise_dynamic_shared(kernel, shape.shared)
+                    .map_err(|error| self.placed(error))?;
             }
             self.modules.known(kernel)?.checked = Some(*shape);
         }

@@ -10,6 +10,7 @@ use cudarc::driver::CudaStream;
 use crate::ir::Program;
 use crate::plan::budget::CurvePoint;
 
+use super::arena::ArenaPool;
 use super::core::Core;
 use super::dims::Dims;
 use super::dot;
@@ -89,14 +90,33 @@ impl<A: GraphFn> Graph<A> {
     /// A failure of the driver, for example for lack of memory.
     pub fn instantiate(mut self) -> Result<Exec<A>> {
         self.core.instantiate()?;
-        Ok(Exec {
+        Ok(self.into_exec())
+    }
+
+    /// Makes it ready to be launched on the pool's stream, with its temporaries in the pool's arena, whatever `memory`
+    /// says. No other stream takes it from then on.
+    ///
+    /// The graph is laid out and added anew, without memory nodes for its temporaries, so this takes as long as
+    /// building it again with sizes that were planned before.
+    ///
+    /// # Errors
+    ///
+    /// A pool of another context, or on a stream that is capturing; sizes that cannot be planned; a failure of the
+    /// driver, for example for lack of memory.
+    pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<Exec<A>> {
+        self.core.instantiate_in(pool)?;
+        Ok(self.into_exec())
+    }
+
+    fn into_exec(self) -> Exec<A> {
+        Exec {
             methods: A::methods(ExecCore {
                 core: self.core,
                 args: self.args,
                 not_sync: PhantomData,
                 _outlived: Outlived(PhantomData),
             }),
-        })
+        }
     }
 
     /// What the graph consists of and what it needs.

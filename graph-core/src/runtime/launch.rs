@@ -41,6 +41,11 @@ impl Core {
     /// Launches into `stream`, and hands over what the graph takes.
     pub(super) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
         let raw = self.check_stream(stream)?;
+        let pool = self.pool.as_ref().map(|member| member.shared.clone());
+        let mut arena = match &pool {
+            Some(pool) => Some(self.enter_arena(pool, raw)?),
+            None => None,
+        };
         self.check_taken(taken)?;
         self.before_launch(raw)?;
         for output in taken.iter_mut() {
@@ -52,6 +57,10 @@ impl Core {
         let done = Event::of(&self.done);
         let recorded = self.driver.record(done, raw).or_else(|_| self.driver.synchronize(raw));
         self.last = Some(stream.clone());
+        if let Some(arena) = &mut arena {
+            arena.last = Some(self.done.clone());
+        }
+        drop(arena);
         self.touched.set(false);
         self.pinned_pending = false;
         self.owners.list.iter_mut().for_each(|owner| owner.pending = false);
@@ -238,6 +247,13 @@ impl Drop for Core {
         {
             super::record(&self.ctx, failure);
         }
+        self.destroy_graph();
+    }
+}
+
+impl Core {
+    /// Destroys the graph, if there is one.
+    pub(super) fn destroy_graph(&mut self) {
         let graph = std::mem::replace(&mut self.graph, RawGraph::NONE);
         if graph != RawGraph::NONE
             && let Err(failure) = self.driver.destroy_graph(graph)

@@ -10,12 +10,14 @@
 //!   and launches, and whether device and driver take it;
 //! - `build`, `hidden`, `core`: from arguments to nodes;
 //! - `graph`, `launch`, `set`, `output`: the graph and the exec, and what can be done with them;
+//! - `arena`: one arena for the execs of a stream;
 //! - `annotate`, `hook`: what the simulated driver is told, and the way for tests to give it a broken plan;
 //! - `report`, `dot`, `pool`, `context`, `error`.
 //!
 //! No memory is used after it is freed, whatever safe code drops, forgets or moves: `operand` and `output` say why.
 
 mod annotate;
+mod arena;
 mod bind;
 mod build;
 mod config;
@@ -44,6 +46,7 @@ mod set;
 
 pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;
+pub use arena::ArenaPool;
 pub use bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned,
     PinnedViewMut, Shared, SharedPinned, Taken,

@@ -116,7 +116,7 @@ impl Core {
     }
 
     /// Gives a node what its statement's record says.
-    fn patch(&mut self, statement: StatementId) -> Result<()> {
+    pub(super) fn patch(&mut self, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
         let node = self.nodes[operation as usize];
         let (driver, exec) = (self.driver, self.exec);
@@ -211,7 +211,7 @@ impl Core {
         self.bases[first..].iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
     }
 
-    fn readdress(&mut self, statement: StatementId) -> Result<()> {
+    pub(super) fn readdress(&mut self, statement: StatementId) -> Result<()> {
         let mut words = std::mem::take(&mut self.words);
         let record = self.resolve(statement, self.records[statement as usize], &mut words);
         self.words = words;

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::OnceLock;
 
-use super::{Node, RawGraph, library};
+use super::{Node, RawExec, RawGraph, library};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -35,6 +35,7 @@ struct RawBuffer {
 pub struct Simulator {
     name_node: unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
     add_buffer: unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
+    move_buffers: unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
 }
 
 /// A buffer that a graph uses.
@@ -63,12 +64,12 @@ impl Simulator {
     }
 
     fn find() -> Option<Simulator> {
-        let (version, name_node, add_buffer) =
-            (symbol(c"cuweaveSimAnnotate")?, symbol(c"cuweaveSimNameNode")?, symbol(c"cuweaveSimAddBuffer")?);
+        let (version, name_node) = (symbol(c"cuweaveSimAnnotate")?, symbol(c"cuweaveSimNameNode")?);
+        let (add_buffer, move_buffers) = (symbol(c"cuweaveSimAddBuffer")?, symbol(c"cuweaveSimMoveBuffers")?);
         // SAFETY: these names have these signatures in the library's documentation; it is never closed.
         unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
-            if version() != 1 {
+            if version() != 2 {
                 return None;
             }
             Some(Simulator {
@@ -80,6 +81,10 @@ impl Simulator {
                     *mut c_void,
                     unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
                 >(add_buffer),
+                move_buffers: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
+                >(move_buffers),
             })
         }
     }
@@ -104,6 +109,12 @@ impl Simulator {
         };
         // SAFETY: the graph is being built; what the structure points to lives until the call returns.
         let _ = unsafe { (self.add_buffer)(graph, &raw) };
+    }
+
+    /// Tells where the buffers lie from now on, in the order in which they were told of.
+    pub fn move_buffers(&self, exec: RawExec, addresses: &[u64]) {
+        // SAFETY: the exec lives; the addresses live until the call returns.
+        let _ = unsafe { (self.move_buffers)(exec, addresses.as_ptr(), addresses.len()) };
     }
 }
 

@@ -5,6 +5,7 @@
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_uint};
+use std::sync::Arc;
 
 use crate::call::{Kind, enter, put, take, take_all};
 use crate::faults;
@@ -13,7 +14,7 @@ use crate::memory;
 use crate::report;
 use crate::state::state;
 use crate::status::{Result, Status};
-use crate::types::{CUdeviceptr, CUgraph, CUgraphNode};
+use crate::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
 
 /// The nonce of this build, which the crate `cuweave-sim` of the same build looks for in the library's bytes.
 static NONCE: &str = concat!("cuweave-sim nonce ", env!("CUWEAVE_SIM_NONCE"));
@@ -28,7 +29,7 @@ pub extern "C" fn cuweaveSimNonce() -> u64 {
 /// The version of the calls that `ANNOTATE.md` documents.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
-    1
+    2
 }
 
 /// Whether this library was built without optimisation.
@@ -98,6 +99,30 @@ pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimB
         let planned = buffer.flags & PLANNED != 0;
         let (address, bytes) = (buffer.address, buffer.bytes);
         state.graph_mut(graph)?.buffers.push(Buffer { note, address, bytes, planned, users });
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimMoveBuffers(
+    exec: CUgraphExec,
+    addresses: *const CUdeviceptr,
+    count: usize,
+) -> u32 {
+    enter("cuweaveSimMoveBuffers", false, Kind::Basic, || {
+        let addresses = take_all(addresses, count)?;
+        let mut state = state();
+        let shape = &mut state.exec_mut(exec)?.shape;
+        let fits = |(buffer, address): (&Buffer, &u64)| address.checked_add(buffer.bytes).is_some();
+        let told = shape.buffers.iter().map(|(buffer, _)| buffer);
+        if shape.buffers.len() != count || !told.zip(&addresses).all(fits) {
+            return Err(Status::INVALID_VALUE);
+        }
+        // While a launch looks at it, it may not change.
+        let shape = Arc::get_mut(shape).ok_or(Status::NOT_READY)?;
+        for ((buffer, _), address) in shape.buffers.iter_mut().zip(addresses) {
+            buffer.address = address;
+        }
         Ok(())
     })
 }

@@ -1,0 +1,254 @@
+//! One arena for several execs that are launched one after the other on one stream.
+//!
+//! Launches on a stream are over in their order, and what a graph leaves in its arena nobody reads after it: so the
+//! members of a pool lie in the same bytes, and nothing but the stream is needed to keep them apart. The arena is as
+//! large as the largest member asks for. It grows in stream order: the old memory is freed behind every launch that
+//! used it, and a member whose nodes still speak of it is given the new addresses before its next launch. The lock
+//! is held from that look until the launch is in the stream, so no other thread can grow the arena in between.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{CudaEvent, CudaStream};
+
+use crate::compile::Wishes;
+use crate::ir::{Memory, StatementId};
+
+use super::build::plan_error;
+use super::core::Core;
+use super::driver::{self, Driver, Event, Failure, Stream};
+use super::error::{Error, Result};
+use super::{annotate, context, hidden, hook, plans, record};
+
+/// An arena that the temporaries of several execs share: see [`Graph::instantiate_in`](super::Graph::instantiate_in).
+///
+/// Its members are launched on the pool's stream, and only there, so that no two of them run at once: side by side
+/// on two streams needs two pools. A pool takes as many bytes as its largest member; each exec of its own takes the
+/// sum. Outputs are no part of it: they are allocations of their own, whatever the graph's temporaries lie in.
+///
+/// A clone is the same pool. The memory is freed, in stream order, when the pool and all members are gone.
+#[derive(Clone, Debug)]
+pub struct ArenaPool {
+    shared: Arc<Shared>,
+}
+
+impl ArenaPool {
+    /// A pool without memory yet: it grows to what its largest member needs.
+    ///
+    /// A member that is larger than those before moves the arena. The older members notice at their next launch, which
+    /// then gives each node that uses a temporary its new address, 0.1 to 0.3 us a node. [`ArenaPool::with_capacity`]
+    /// avoids that, as does instantiating the largest graph first.
+    ///
+    /// # Errors
+    ///
+    /// The per-thread default stream, which is another stream on each thread; no driver, or one that is too old.
+    pub fn new(stream: &Arc<CudaStream>) -> Result<ArenaPool> {
+        let driver = driver::driver()?;
+        let raw = Stream::of(stream);
+        if raw.is_per_thread() {
+            let reason = "the per-thread default stream is another stream on each thread";
+            return Err(Error::PoolStream { reason });
+        }
+        let shared = Shared { driver, stream: stream.clone(), raw, arena: Mutex::default() };
+        Ok(ArenaPool { shared: Arc::new(shared) })
+    }
+
+    /// A pool with an arena of at least `bytes` bytes, which members of up to so many bytes do not move.
+    ///
+    /// # Errors
+    ///
+    /// As [`ArenaPool::new`]; a stream that is capturing; lack of memory.
+    pub fn with_capacity(stream: &Arc<CudaStream>, bytes: u64) -> Result<ArenaPool> {
+        let pool = ArenaPool::new(stream)?;
+        let shared = &pool.shared;
+        context::enter(shared.driver, stream.context())?;
+        if shared.driver.is_capturing(shared.raw)? {
+            return Err(Error::PoolStream { reason: "the stream is capturing" });
+        }
+        shared.lock().reserve(shared, bytes)?;
+        Ok(pool)
+    }
+
+    /// The stream that the members are launched on.
+    #[must_use]
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        &self.shared.stream
+    }
+
+    /// The size of the arena now, in bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.shared.lock().bytes
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+/// What the pool and its members hold.
+#[derive(Debug)]
+pub(super) struct Shared {
+    driver: &'static Driver,
+    pub stream: Arc<CudaStream>,
+    pub raw: Stream,
+    arena: Mutex<Arena>,
+}
+
+/// The memory of a pool.
+#[derive(Debug, Default)]
+pub(super) struct Arena {
+    /// 0 where there is none.
+    address: u64,
+    bytes: u64,
+    /// Records the last launch of a member.
+    pub last: Option<Arc<CudaEvent>>,
+}
+
+impl Shared {
+    pub fn lock(&self) -> MutexGuard<'_, Arena> {
+        self.arena.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Arena {
+    /// Where an arena of at least `bytes` bytes lies from now on. The stream may not be capturing.
+    ///
+    /// A failure leaves the arena as it is, or, where the device has no room for both, without memory: the next
+    /// launch of a member then asks again for what that one needs.
+    pub fn reserve(&mut self, shared: &Shared, bytes: u64) -> std::result::Result<u64, Failure> {
+        if bytes <= self.bytes {
+            return Ok(self.address);
+        }
+        let Shared { driver, raw, .. } = *shared;
+        let address = match driver.allocate(bytes, raw) {
+            Ok(address) => {
+                // What is lost if this fails is the old memory, not the use of the new one.
+                let _ = self.free(driver, raw).map_err(|failure| record(shared.stream.context(), failure));
+                address
+            }
+            Err(failure) if failure.is_out_of_memory() && self.bytes > 0 => {
+                self.free(driver, raw)?;
+                // Freed memory goes back to the device once the stream has come so far.
+                driver.synchronize(raw)?;
+                driver.allocate(bytes, raw)?
+            }
+            Err(failure) => return Err(failure),
+        };
+        (self.address, self.bytes) = (address, bytes);
+        Ok(address)
+    }
+
+    /// Frees the memory, if there is any, behind what the stream has been given.
+    fn free(&mut self, driver: &Driver, stream: Stream) -> std::result::Result<(), Failure> {
+        let (address, bytes) = (std::mem::take(&mut self.address), std::mem::take(&mut self.bytes));
+        if bytes == 0 { Ok(()) } else { driver.free(address, stream) }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        let Shared { driver, raw, .. } = *self;
+        let ctx = self.stream.context();
+        ctx.record_err(ctx.bind_to_thread());
+        let arena = self.arena.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let freed = match (driver.is_capturing(raw), &arena.last) {
+            // The free would become a node of what is captured: the legacy stream, which nobody can capture,
+            // frees behind the last launch.
+            (Ok(true), Some(last)) => {
+                driver.wait(Stream::LEGACY, Event::of(last)).and_then(|()| arena.free(driver, Stream::LEGACY))
+            }
+            (Ok(true), None) => arena.free(driver, Stream::LEGACY),
+            _ => arena.free(driver, raw),
+        };
+        if let Err(failure) = freed {
+            record(ctx, failure);
+        }
+    }
+}
+
+/// An exec's part in a pool.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub shared: Arc<Shared>,
+    /// Where the exec's nodes believe the arena to be; 0 while they do not agree.
+    pub address: u64,
+}
+
+impl Core {
+    /// Lays the graph out and adds it anew, with its temporaries in the pool's arena, and instantiates it.
+    pub(super) fn instantiate_in(&mut self, pool: &ArenaPool) -> Result<()> {
+        let shared = pool.shared();
+        let function = || self.program.name.to_string();
+        if **shared.stream.context() != *self.ctx {
+            return Err(Error::PoolOfOtherContext { function: function() });
+        }
+        context::enter(self.driver, &self.ctx)?;
+        if self.driver.is_capturing(shared.raw)? {
+            return Err(Error::StreamCapturing { function: function() });
+        }
+        let wishes =
+            Wishes { memory: Some(Memory::Owned), edges: hidden::edges(self.program, &self.records)? };
+        let mut operations = plans::operations(self.program, &self.dims, &wishes)
+            .map_err(|error| plan_error(self.program, error))?;
+        hook::apply(self.program, &mut operations)?;
+
+        self.destroy_graph();
+        self.nodes.clear();
+        self.owned.clear();
+        self.slots.clear();
+        self.operations = operations;
+        // Held until the end: nodes are added and instantiated with addresses of memory that lives.
+        let mut arena = shared.lock();
+        let address = self.reserve(shared, &mut arena)?;
+        self.pool = Some(Member { shared: shared.clone(), address });
+        self.add_nodes()?;
+        self.instantiate()
+    }
+
+    /// The address of an arena that is large enough.
+    fn reserve(&self, shared: &Shared, arena: &mut Arena) -> Result<u64> {
+        let (memories, bytes) = self.without_nodes();
+        let at = || memories.first().map(|&(memory, _)| self.at_memory(memory as u32));
+        arena.reserve(shared, bytes).map_err(|failure| Error::driver(failure, at()))
+    }
+
+    /// Before a launch: holds the arena, and has the nodes lie where it is.
+    pub(super) fn enter_arena<'s>(
+        &mut self,
+        shared: &'s Shared,
+        stream: Stream,
+    ) -> Result<MutexGuard<'s, Arena>> {
+        if stream != shared.raw {
+            return Err(Error::StreamOfOtherPool { function: self.program.name.to_string() });
+        }
+        let mut arena = shared.lock();
+        let address = self.reserve(shared, &mut arena)?;
+        self.move_to(address)?;
+        Ok(arena)
+    }
+
+    /// Gives the nodes that use the arena its address. One that fails leaves the rest to the next launch.
+    fn move_to(&mut self, address: u64) -> Result<()> {
+        match &mut self.pool {
+            Some(member) if member.address != address => member.address = 0,
+            _ => return Ok(()),
+        }
+        let inside = self.inside();
+        let mut moved = vec![false; self.program.buffers.len()];
+        for (memory, offset) in self.without_nodes().0 {
+            self.place(&inside[memory], address + offset);
+            inside[memory].iter().for_each(|&buffer| moved[buffer as usize] = true);
+        }
+        for (statement, declared) in (0 as StatementId..).zip(self.program.statements.iter()) {
+            if declared.accesses.iter().any(|access| moved[access.buffer as usize]) {
+                self.readdress(statement)?;
+                self.patch(statement)?;
+            }
+        }
+        annotate::moved(self);
+        if let Some(member) = &mut self.pool {
+            member.address = address;
+        }
+        Ok(())
+    }
+}
