@@ -25,6 +25,7 @@ mod order;
 mod parse;
 mod rename;
 pub mod report;
+pub mod rewrite;
 mod ssa;
 mod transfer;
 mod value;

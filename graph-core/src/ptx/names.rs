@@ -74,6 +74,11 @@ impl<'b, 'a> Names<'b, 'a> {
         }
     }
 
+    /// A statement of the body.
+    pub(super) fn statement(&self, at: usize) -> &'b Statement<'a> {
+        &self.body.statements[at]
+    }
+
     fn binding(&self, at: u32, index: u64, scope: u32) -> Option<Binding<'b, 'a>> {
         match &self.body.statements[at as usize] {
             Statement::Variable(_, variable) if index < variable.range.unwrap_or(1) => {

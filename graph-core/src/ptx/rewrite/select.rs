@@ -1,0 +1,172 @@
+//! What a variant does first: it finds its member, and what the member's launch would have told it.
+
+use super::table::{GridShape, Table};
+use super::uses::Grid;
+use std::fmt::Write;
+
+/// The names that a variant's own code uses. None of them is, or begins with, a name of the module.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    /// Part of no name of the module.
+    pub prefix: String,
+}
+
+impl Own {
+    /// A register of the grid, as [`Grid`] numbers them; the last is the fourth component, always 0.
+    pub fn grid(&self, register: usize) -> String {
+        let name = ["cx", "cy", "cz", "nx", "ny", "nz", "zero"][register];
+        format!("%{}{name}", self.prefix)
+    }
+
+    /// The parameter by which a function gets a register of the grid.
+    pub fn argument(&self, register: usize) -> String {
+        format!("{}of", self.grid(register)).replacen('%', "", 1)
+    }
+
+    /// The address of the member's record, in the parameter space.
+    pub fn record(&self) -> String {
+        format!("%{}record", self.prefix)
+    }
+
+    /// The table, a parameter.
+    pub fn table(&self) -> String {
+        format!("{}table", self.prefix)
+    }
+
+    /// The address of a parameter that is used otherwise than by loads.
+    pub fn address(&self, number: usize) -> String {
+        format!("%{}p{number}q", self.prefix)
+    }
+}
+
+/// A variant's beginning.
+pub(super) struct Selection<'t> {
+    pub own: &'t Own,
+    pub table: &'t Table,
+    pub shape: GridShape,
+    pub capacity: u32,
+    /// Whether it begins with the wait.
+    pub waits: bool,
+    /// The registers of the grid that the rest reads from [`Own::grid`].
+    pub grid: Grid,
+    /// Whether it reads the fourth component.
+    pub zero: bool,
+    /// Offsets in the record whose addresses the rest reads from [`Own::address`].
+    pub addresses: &'t [i64],
+}
+
+impl Selection<'_> {
+    /// The code. Before the wait it reads nothing but parameters.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        self.write(&mut text).unwrap_or_else(|_| unreachable!("a String takes all that is written"));
+        text
+    }
+
+    fn write(&self, out: &mut String) -> std::fmt::Result {
+        let (own, prefix) = (self.own, &self.own.prefix);
+        writeln!(out, ".reg .b64 {}, %{prefix}t;", own.record())?;
+        for register in self.grid.registers() {
+            writeln!(out, "\t.reg .b32 {};", own.grid(register))?;
+        }
+        match self.shape {
+            GridShape::Axis(axis) => {
+                let axis = ["x", "y", "z"][axis.index()];
+                writeln!(out, "\t.reg .b32 %{prefix}m;\n\tmov.u32 %{prefix}m, %ctaid.{axis};")?;
+                writeln!(out, "\tmul.wide.u32 {}, %{prefix}m, {};", own.record(), self.table.stride)?;
+                writeln!(out, "\tmov.b64 %{prefix}t, {};", own.table())?;
+                writeln!(out, "\tadd.s64 {0}, {0}, %{prefix}t;", own.record())?;
+            }
+            GridShape::Flat => self.search(out)?,
+        }
+        if self.waits {
+            writeln!(out, "\tgriddepcontrol.wait;")?;
+        }
+        match self.shape {
+            GridShape::Axis(axis) => self.axis_grid(out, axis.index())?,
+            GridShape::Flat => self.flat_grid(out)?,
+        }
+        if self.zero {
+            writeln!(out, "\t.reg .b32 {0};\n\tmov.b32 {0}, 0;", own.grid(Grid::COUNT))?;
+        }
+        for (number, offset) in self.addresses.iter().enumerate() {
+            let name = own.address(number);
+            let offset = offset.wrapping_add(i64::from(self.table.records));
+            writeln!(out, "\t.reg .b64 {name};\n\tadd.s64 {name}, {}, {offset};", own.record())?;
+        }
+        write!(out, "\t")
+    }
+
+    /// The last member whose first block is not behind this block: a binary search in the first blocks, the same
+    /// steps for every block, since the number of members is known here.
+    fn search(&self, out: &mut String) -> std::fmt::Result {
+        let (own, prefix) = (self.own, &self.own.prefix);
+        writeln!(
+            out,
+            "\t.reg .pred %{prefix}q;\n\t.reg .b32 %{prefix}s, %{prefix}b;\n\t.reg .b64 %{prefix}a;"
+        )?;
+        writeln!(out, "\tmov.u32 %{prefix}b, %ctaid.x;\n\tmov.b64 %{prefix}t, {};", own.table())?;
+        writeln!(out, "\tadd.s64 %{prefix}a, %{prefix}t, {};", self.table.starts.unwrap_or(0))?;
+        let mut among = self.capacity;
+        while among > 1 {
+            let half = among / 2;
+            writeln!(out, "\tld.param.u32 %{prefix}s, [%{prefix}a+{}];", 4 * half)?;
+            writeln!(out, "\tsetp.le.u32 %{prefix}q, %{prefix}s, %{prefix}b;")?;
+            writeln!(out, "\t@%{prefix}q add.s64 %{prefix}a, %{prefix}a, {};", 4 * half)?;
+            among -= half;
+        }
+        // The block in its member, and the record: a first block takes 4 bytes, and the stride is a multiple of 4.
+        writeln!(out, "\tld.param.u32 %{prefix}s, [%{prefix}a];")?;
+        writeln!(out, "\tsub.u32 %{prefix}b, %{prefix}b, %{prefix}s;")?;
+        writeln!(out, "\tsub.s64 %{prefix}a, %{prefix}a, %{prefix}t;")?;
+        writeln!(out, "\tmad.lo.s64 {}, %{prefix}a, {}, %{prefix}t;", own.record(), self.table.stride / 4)
+    }
+
+    /// The members' own grid has one block in the axis; elsewhere it is that of the batch.
+    fn axis_grid(&self, out: &mut String, axis: usize) -> std::fmt::Result {
+        for register in self.grid.registers() {
+            let name = self.own.grid(register);
+            let component = ["x", "y", "z"][register % 3];
+            match (register / 3, register % 3 == axis) {
+                (0, true) => writeln!(out, "\tmov.u32 {name}, 0;")?,
+                (0, false) => writeln!(out, "\tmov.u32 {name}, %ctaid.{component};")?,
+                (_, true) => writeln!(out, "\tmov.u32 {name}, 1;")?,
+                (_, false) => writeln!(out, "\tmov.u32 {name}, %nctaid.{component};")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The number of a block in its member, x first, taken apart. Most grids need no division.
+    fn flat_grid(&self, out: &mut String) -> std::fmt::Result {
+        let (own, prefix) = (self.own, &self.own.prefix);
+        let grid = self.table.grid.unwrap_or(0) + self.table.records;
+        if self.grid.0 == 0 {
+            return Ok(());
+        }
+        let name = |register: usize| match self.grid.has(register) {
+            true => own.grid(register),
+            false => format!("%{prefix}g{register}g"),
+        };
+        for register in (0..Grid::COUNT).filter(|&register| !self.grid.has(register)) {
+            writeln!(out, "\t.reg .b32 {};", name(register))?;
+        }
+        for axis in 0..3 {
+            writeln!(
+                out,
+                "\tld.param.u32 {}, [{}+{}];",
+                name(3 + axis),
+                own.record(),
+                grid + 4 * axis as u32
+            )?;
+        }
+        let [x, y, z, nx, ny, nz] = [0, 1, 2, 3, 4, 5].map(name);
+        writeln!(out, "\tmov.u32 {x}, %{prefix}b;\n\tmov.u32 {y}, 0;\n\tmov.u32 {z}, 0;")?;
+        writeln!(out, "\tmul.lo.u32 %{prefix}s, {ny}, {nz};\n\tsetp.eq.u32 %{prefix}q, %{prefix}s, 1;")?;
+        writeln!(out, "\t@%{prefix}q bra.uni {prefix}line;")?;
+        writeln!(out, "\tdiv.u32 %{prefix}s, %{prefix}b, {nx};\n\tmul.lo.u32 {y}, %{prefix}s, {nx};")?;
+        writeln!(out, "\tsub.u32 {x}, %{prefix}b, {y};\n\tdiv.u32 {z}, %{prefix}s, {ny};")?;
+        writeln!(out, "\tmul.lo.u32 {y}, {z}, {ny};\n\tsub.u32 {y}, %{prefix}s, {y};")?;
+        writeln!(out, "{prefix}line:")
+    }
+}
