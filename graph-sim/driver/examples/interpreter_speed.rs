@@ -83,8 +83,8 @@ fn main() {
                 variables: &variables,
             };
             let (start, busy_before) = (Instant::now(), busy());
-            let stats =
-                run(&launch, &device, &Options { threads, ..Options::default() }).expect("the kernel runs");
+            let stats = run(&launch, &device, &Options { threads, ..Options::default() }, None)
+                .expect("the kernel runs");
             let wall = start.elapsed().as_secs_f64();
             let own = busy().zip(busy_before).map(|(now, before)| now - before);
             let seconds = own.filter(|_| threads == Some(1)).unwrap_or(wall);

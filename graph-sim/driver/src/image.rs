@@ -1,6 +1,6 @@
 //! What a module's file says, in the terms of the driver.
 
-use cuweave_core::ptx::{self, Function};
+use cuweave_core::ptx::{self, Function, Statement};
 
 use crate::config::config;
 use crate::interp::{Entry, GlobalVariable, Program};
@@ -27,8 +27,6 @@ pub struct Kernel {
     pub shared_bytes: u32,
     /// Local memory of a thread.
     pub local_bytes: u32,
-    /// Whether it begins with `griddepcontrol.wait`.
-    pub waits_first: bool,
     /// Why it cannot be run, if it cannot.
     pub supported: std::result::Result<(), String>,
     /// Its place in the program.
@@ -124,6 +122,9 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
         let what = format!("PTX for `sm_{target}` does not run on a device of compute capability 9.0");
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
+    if let Some(what) = beyond(&module) {
+        return Err(invalid(what));
+    }
     let program = Program::decode(&module);
     if let Some(what) = &program.invalid {
         return Err(invalid(what.clone()));
@@ -132,6 +133,34 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     let kernels =
         entries.filter_map(|(at, entry)| Some(kernel(module.entry(&entry.name)?, entry, at))).collect();
     Ok(Image { kernels, program })
+}
+
+/// What a file holds that its own version or target does not have.
+fn beyond(module: &ptx::Module) -> Option<String> {
+    let target = module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0");
+    let capability: u32 =
+        target.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
+    // The PTX manual on kernel parameters and on `griddepcontrol`.
+    let most = if module.version >= (8, 1) && capability >= 70 { 32_764 } else { 4096 };
+    let depends = module.version >= (7, 8) && capability >= 90;
+    for function in module.functions().filter(|function| function.body.is_some()) {
+        let bytes = function.layout().1;
+        if function.entry && bytes > most {
+            let (name, line) = (function.name, function.line);
+            return Some(format!("line {line}: {bytes} bytes of parameters of `{name}`, more than {most}"));
+        }
+        let statements = function.body.iter().flat_map(|body| &body.statements);
+        let instruction = statements.filter_map(|statement| match statement {
+            Statement::Instruction(instruction) => Some(instruction),
+            _ => None,
+        });
+        let found = instruction.into_iter().find(|i| i.mnemonic() == "griddepcontrol" && !depends);
+        if let Some(instruction) = found {
+            let line = instruction.line;
+            return Some(format!("line {line}: `griddepcontrol` needs PTX 7.8 and the target sm_90"));
+        }
+    }
+    None
 }
 
 /// Up to three numbers of a directive, the missing ones 1.
@@ -153,7 +182,6 @@ fn kernel(function: &Function, entry: &Entry, at: usize) -> Kernel {
         explicit_cluster: function.performance(".explicitcluster").is_some(),
         shared_bytes: entry.shared_bytes,
         local_bytes: entry.local_bytes,
-        waits_first: entry.waits_first,
         supported: entry.supported.clone(),
         entry: at,
     }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::config;
 use crate::image::Kernel;
-use crate::interp::{self, Fault, FaultKind, Options, Region};
+use crate::interp::{self, Early, Fault, FaultKind, Options, Paused, Region};
 use crate::log;
 use crate::memory::{Allocation, Backing, Kind, Memory};
 use crate::op::{Launch, Touched};
@@ -125,23 +125,51 @@ impl interp::Memory for View<'_> {
     }
 }
 
-/// Runs a kernel. For a node, what it touches is collected.
+/// How a kernel is run.
+pub enum Part {
+    /// All of it. Whether it may begin before what it depends on has ended, had the schedule been another.
+    Whole {
+        /// Whether programmatic edges lead to it.
+        dependent: bool,
+    },
+    /// As far as it gets before the kernels end that programmatic edges come from.
+    Ahead,
+    /// The rest, when those have ended.
+    Rest(Paused),
+}
+
+/// What a kernel has done.
+#[derive(Default)]
+pub struct Done {
+    /// What it touched; what it did before its wait is shifted by [`EARLY`](interp::EARLY).
+    pub touched: Touched,
+    /// The instructions that touched memory before that wait.
+    pub early: Vec<Early>,
+    /// Whether any of its threads waited.
+    pub waited: bool,
+    /// Where it goes on, if only a part was asked for.
+    pub paused: Option<Paused>,
+}
+
+/// Runs a kernel, or a part of it. What it touches is collected for a node only. What it has done is told of one that
+/// fails, too.
 pub fn run(
     state: &State,
     launch: &Launch,
     context: u64,
     node: Option<Node>,
-    touched: &mut Touched,
-) -> std::result::Result<(), Report> {
-    let gone = |_| Report {
+    part: Part,
+) -> (Done, std::result::Result<(), Report>) {
+    let gone = || Report {
         kind: "unloaded",
         status: Status::INVALID_HANDLE,
         nodes: node.iter().map(|node| node.0.to_owned()).collect(),
         text: "the kernel's module was unloaded, or its context destroyed".to_owned(),
     };
-    let function = state.function(launch.function).map_err(gone)?;
-    let module = state.module(function.module).map_err(gone)?;
-    let own = state.context(context).map_err(gone)?;
+    let mut done = Done::default();
+    let Ok(function) = state.function(launch.function) else { return (done, Err(gone())) };
+    let Ok(module) = state.module(function.module) else { return (done, Err(gone())) };
+    let Ok(own) = state.context(context) else { return (done, Err(gone())) };
     let image = Arc::clone(&function.image);
     let addresses =
         |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
@@ -149,8 +177,10 @@ pub fn run(
     let view = View { memory: &state.memory, device: own.device, peers: &own.peers, seen: Mutex::default() };
     let settings = config();
     let (limit, initialised) = (settings.instructions, settings.initialised);
-    let cooperative = launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0);
-    let options = Options { limit, seed: state.seed, initialised, cooperative, ..Options::default() };
+    let cooperative = is_cooperative(launch);
+    let dependent = !matches!(part, Part::Whole { dependent: false });
+    let options =
+        Options { limit, seed: state.seed, initialised, cooperative, dependent, ..Options::default() };
     let work = interp::Launch {
         program: &image.program,
         entry: function.kernel().entry,
@@ -160,36 +190,63 @@ pub fn run(
         parameters: &launch.parameters,
         variables: &variables,
     };
-    let outcome = interp::run(&work, &view, &options);
+    let outcome = match part {
+        Part::Ahead => interp::ahead(&work, &view, &options).map(|paused| {
+            done.early = paused.early().to_vec();
+            done.paused = Some(paused);
+            Vec::new()
+        }),
+        part => {
+            let paused = if let Part::Rest(paused) = part { Some(paused) } else { None };
+            interp::run(&work, &view, &options, paused).map(|stats| {
+                (done.early, done.waited) = (stats.early, stats.waited);
+                stats.conflicts
+            })
+        }
+    };
     // Flags are taken off the shadow even where nobody wants them, so that the next node does not find them.
     for (base, backing) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let ranges = backing.take_touched();
         if node.is_some() {
-            touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
+            done.touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
         }
     }
     let who = match node {
         Some((name, _)) => format!("node {name}"),
         None => format!("a launch of `{}`", function.name()),
     };
-    match outcome {
+    let result = match outcome {
         Err(fault) => Err(report_of(state, &fault, &who, node)),
-        Ok(stats) => {
-            let strict = config().strict;
-            let mut conflicts = stats.conflicts.iter().map(|fault| {
-                let mut report = report_of(state, fault, &who, node);
-                report.status = if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
-                report
-            });
-            let first = conflicts.by_ref().next();
-            conflicts.for_each(Report::file);
-            match first {
-                Some(report) if strict => Err(report),
-                first => {
-                    first.into_iter().for_each(Report::file);
-                    Ok(())
-                }
-            }
+        Ok(conflicts) => file_conflicts(state, &conflicts, &who, node),
+    };
+    (done, result)
+}
+
+/// Whether a launch's blocks may wait for all of the grid.
+pub fn is_cooperative(launch: &Launch) -> bool {
+    launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0)
+}
+
+/// Tells of conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.
+fn file_conflicts(
+    state: &State,
+    conflicts: &[Fault],
+    who: &str,
+    node: Option<Node>,
+) -> std::result::Result<(), Report> {
+    let strict = config().strict;
+    let mut conflicts = conflicts.iter().map(|fault| {
+        let mut report = report_of(state, fault, who, node);
+        report.status = if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
+        report
+    });
+    let first = conflicts.next();
+    conflicts.for_each(Report::file);
+    match first {
+        Some(report) if strict => Err(report),
+        first => {
+            first.into_iter().for_each(Report::file);
+            Ok(())
         }
     }
 }

@@ -47,11 +47,6 @@ impl Function {
     pub fn name(&self) -> &str {
         &self.kernel().name
     }
-
-    /// Whether it begins with `griddepcontrol.wait`.
-    pub fn waits_first(&self) -> bool {
-        self.kernel().waits_first
-    }
 }
 
 impl State {

@@ -2,9 +2,9 @@
 
 use crate::call;
 use crate::graph::run;
-use crate::kernel;
+use crate::kernel::{self, Part};
 use crate::memory::Kind;
-use crate::op::{self, Op, Touched};
+use crate::op::{self, Op};
 use crate::state::{State, state};
 use crate::status::{Result, Status};
 
@@ -20,7 +20,8 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     }
     match op {
         Op::Kernel(launch) => {
-            if let Err(report) = kernel::run(&state, launch, context, None, &mut Touched::new()) {
+            let part = Part::Whole { dependent: false };
+            if let (_, Err(report)) = kernel::run(&state, launch, context, None, part) {
                 state.break_context(context, report.status);
                 drop(state);
                 report.file();

@@ -142,7 +142,7 @@ fn kernels_touch_what_their_proof_says() {
                 conflicts: false,
                 ..Options::default()
             };
-            let _ = run(&launch, &buffers, &options);
+            let _ = run(&launch, &buffers, &options, None);
             ran += 1;
             for (at, facts) in proof.parameters.iter().enumerate().filter(|(at, _)| pointers[*at]) {
                 let flags = buffers.flags(at);

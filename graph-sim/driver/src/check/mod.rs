@@ -2,19 +2,27 @@
 //!
 //! After each node the bytes that it touched are compared with what earlier nodes touched. For each range of bytes
 //! the last plain writer is kept, and the atomics and the readers since: a writer before that one was ordered before
-//! it, or was reported already. Atomics are left unordered among each other, so one does not stand for another. So a conflict of two nodes that no path orders is found in whichever order they ran.
+//! it, or was reported already. Atomics are left unordered among each other, so one does not stand for another. So a
+//! conflict of two nodes that no path orders is found in whichever order they ran.
+//!
+//! Where programmatic edges let a kernel start before others have ended, what it did before its wait and behind it are
+//! told apart, and who precedes whom follows from what the kernels did, see [`points`](crate::graph::points).
 //!
 //! Buffers that the program told us about are checked on top, see [`plan`].
 
+mod order;
 mod plan;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::exec::Shape;
-use crate::memory::{ATOMIC, READ, WRITTEN};
+use crate::graph::points::When;
+use crate::interp::Early;
+use crate::memory::{ATOMIC, EARLY, READ, WRITTEN};
 use crate::op::{LIFE, Touched, access_word};
 use crate::report::Report;
 use crate::status::Status;
+use order::Order;
 
 /// What was done to a range of bytes.
 #[derive(Clone)]
@@ -42,6 +50,9 @@ impl Cell {
 pub struct Checker<'a> {
     shape: &'a Shape,
     names: &'a dyn Fn(usize) -> String,
+    order: Order<'a>,
+    /// For each kernel that touched memory before its wait, the instructions.
+    early: BTreeMap<usize, Vec<Early>>,
     cells: BTreeMap<u64, Cell>,
     /// Pairs that were reported.
     reported: BTreeSet<(usize, usize)>,
@@ -65,6 +76,8 @@ impl<'a> Checker<'a> {
         Checker {
             shape,
             names,
+            order: Order::of(shape),
+            early: BTreeMap::new(),
             cells: BTreeMap::new(),
             reported: BTreeSet::new(),
             uses,
@@ -88,17 +101,21 @@ impl<'a> Checker<'a> {
     /// Takes in what a node touched. Names of allocations come from `place`.
     pub fn touched(&mut self, node: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
         for &(start, end, flags) in touched {
-            if flags & LIFE == 0 {
+            if flags & LIFE != 0 {
+                self.access((node, When::Late), start, end, LIFE, place);
+                continue;
+            }
+            for (flags, when) in [(flags >> EARLY, When::Early), (flags, When::Late)] {
+                let flags = flags & (READ | WRITTEN | ATOMIC);
+                if flags == 0 {
+                    continue;
+                }
                 self.check_buffers(node, start, end, flags, place);
-            }
-            if flags & READ != 0 {
-                self.access(node, start, end, READ, place);
-            }
-            if flags & ATOMIC != 0 {
-                self.access(node, start, end, ATOMIC, place);
-            }
-            if flags & (WRITTEN | LIFE) != 0 {
-                self.access(node, start, end, flags & (WRITTEN | LIFE), place);
+                for one in [READ, ATOMIC, WRITTEN] {
+                    if flags & one != 0 {
+                        self.access((node, when), start, end, one, place);
+                    }
+                }
             }
         }
     }
@@ -115,11 +132,18 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn access(&mut self, node: usize, start: u64, end: u64, flags: u8, place: &dyn Fn(u64) -> String) {
+    fn access(
+        &mut self,
+        (node, when): (usize, When),
+        start: u64,
+        end: u64,
+        flags: u8,
+        place: &dyn Fn(u64) -> String,
+    ) {
         self.cut(start);
         self.cut(end);
         let mut conflicts: Vec<(usize, u8, u64, u64)> = Vec::new();
-        let precedence = self.shape.precedence();
+        let order = &self.order;
         let mut gaps = Vec::new();
         let mut at = start;
         for (&from, cell) in self.cells.range_mut(start..end) {
@@ -127,7 +151,7 @@ impl<'a> Checker<'a> {
                 gaps.push((at, from));
             }
             at = cell.end;
-            let apart = |other: usize| other != node && !precedence.before(other, node);
+            let apart = |other: usize| other != node && !order.before(other, node, when);
             let mut conflict = |other, how| conflicts.push((other, how, from, cell.end));
             if let Some(life) = cell.life.filter(|&life| apart(life)) {
                 conflict(life, LIFE);
@@ -226,8 +250,14 @@ impl<'a> Checker<'a> {
             (true, false) => ("lifetime", use_of(&b, too, &a)),
             (false, true) => ("lifetime", use_of(&a, does, &b)),
             _ => {
-                let both = format!("node {a} {does} and node {b} {too} bytes {from:#x}..{to:#x} of {buffer}");
-                ("race", format!("{both}, and no path orders them: an edge from one to the other is missing"))
+                let (first_early, second_early) =
+                    (self.describe_early(first.0, from, to), self.describe_early(second.0, from, to));
+                let why = self.why_unordered(first.0, second.0, first_early.len() + second_early.len() > 0);
+                let text = format!(
+                    "node {a} {does}{first_early} and node {b} {too}{second_early} bytes {from:#x}..{to:#x} of \
+                     {buffer}, and no path orders them: {why}"
+                );
+                ("race", text)
             }
         };
         self.reports.push(Report { kind, status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });

@@ -14,7 +14,7 @@ use crate::types::CUgraphEdgeData;
 pub type Dependencies = Vec<(u64, CUgraphEdgeData)>;
 
 /// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
-const PROGRAMMATIC: u8 = 1;
+pub const PROGRAMMATIC: u8 = 1;
 
 /// An edge that is complete order, as almost all are.
 pub fn full(nodes: &[u64]) -> Dependencies {

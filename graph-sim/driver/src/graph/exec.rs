@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
+use super::edit::PROGRAMMATIC;
 use super::schedule::{self, Precedence};
 use super::{Buffer, Note};
 use crate::log;
@@ -10,8 +11,7 @@ use crate::op::Op;
 use crate::state::State;
 use crate::status::{Result, Status};
 use crate::types::{
-    CUgraphEdgeData, INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY,
-    INSTANTIATE_UPLOAD,
+    INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY, INSTANTIATE_UPLOAD,
 };
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
@@ -60,8 +60,10 @@ impl ExecNode {
 pub struct Shape {
     /// For each node those before it.
     pub predecessors: Vec<Vec<usize>>,
-    /// For each node those whose edge to it is complete order, for [`Shape::precedence`].
-    full: Vec<Vec<usize>>,
+    /// For each node those whose edge to it is complete order.
+    pub full: Vec<Vec<usize>>,
+    /// For each node those whose edge to it is programmatic.
+    pub programmatic: Vec<Vec<usize>>,
     precedence: OnceLock<Precedence>,
     /// Where each node of the definition is; a child node stands for its own mark and is not here.
     pub index: BTreeMap<u64, usize>,
@@ -75,16 +77,32 @@ impl Shape {
     /// A shape of complete edges, for tests.
     #[cfg(test)]
     pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
-        let (full, precedence) = (predecessors.clone(), OnceLock::new());
-        let (index, children) = (BTreeMap::new(), BTreeMap::new());
-        Shape { predecessors, full, precedence, index, children, buffers }
+        let none = vec![Vec::new(); predecessors.len()];
+        Shape::with(predecessors, none, buffers)
     }
 
-    /// Which nodes precede which.
+    /// A shape of both kinds of edges, for tests.
+    #[cfg(test)]
+    pub fn with(
+        full: Vec<Vec<usize>>,
+        programmatic: Vec<Vec<usize>>,
+        buffers: Vec<(Buffer, Vec<usize>)>,
+    ) -> Self {
+        let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
+        let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());
+        Shape { predecessors, full, programmatic, precedence, index, children, buffers }
+    }
+
+    /// Whether kernels may start before others that edges lead from have ended.
+    pub fn overlaps(&self) -> bool {
+        self.programmatic.iter().any(|before| !before.is_empty())
+    }
+
+    /// Which nodes precede which, if every kernel behind a programmatic edge waits before it does anything.
     pub fn precedence(&self) -> &Precedence {
         self.precedence.get_or_init(|| {
             let order = schedule::order(&self.predecessors, None).unwrap_or_default();
-            Precedence::new(&self.full, &order)
+            Precedence::new(&self.predecessors, &order)
         })
     }
 }
@@ -200,6 +218,7 @@ impl State {
         let mut nodes: Vec<ExecNode> = Vec::new();
         let mut predecessors: Vec<Vec<usize>> = Vec::new();
         let mut full: Vec<Vec<usize>> = Vec::new();
+        let mut programmatic: Vec<Vec<usize>> = Vec::new();
         let (mut index, mut children) = (BTreeMap::new(), BTreeMap::new());
         let mut buffers: Vec<Buffer> = Vec::new();
         // For a child node: where its last mark is, which is what its dependents wait for.
@@ -217,6 +236,7 @@ impl State {
                     nodes.push(ExecNode { node: handle, op, enabled: true, note, local });
                     predecessors.push(Vec::new());
                     full.push(Vec::new());
+                    programmatic.push(Vec::new());
                     nodes.len() - 1
                 };
                 match node.op {
@@ -242,9 +262,11 @@ impl State {
                     let before =
                         exits.get(before).or_else(|| index.get(before)).copied().ok_or_else(wrong)?;
                     predecessors[at].push(before);
-                    if *data == CUgraphEdgeData::default() || self.waits(&node.op) {
-                        full[at].push(before);
-                    }
+                    let kind = match data.kind {
+                        PROGRAMMATIC => &mut programmatic,
+                        _ => &mut full,
+                    };
+                    kind[at].push(before);
                 }
                 if let (Some((mark, _)), true) = (marks, node.dependencies.is_empty()) {
                     predecessors[at].push(mark);
@@ -280,13 +302,7 @@ impl State {
         let buffers =
             buffers.into_iter().map(|buffer| (places(&buffer.users), buffer)).map(|(a, b)| (b, a)).collect();
         let precedence = OnceLock::new();
-        Ok((nodes, Shape { predecessors, full, precedence, index, children, buffers }))
-    }
-
-    /// Whether a kernel begins with the wait that makes programmatic edges into it complete order.
-    fn waits(&self, op: &Op) -> bool {
-        let Op::Kernel(launch) = op else { return true };
-        self.functions.get(launch.function).is_some_and(|function| function.waits_first())
+        Ok((nodes, Shape { predecessors, full, programmatic, precedence, index, children, buffers }))
     }
 
     /// Ends an instance. What its launches left allocated stays.
@@ -334,7 +350,9 @@ impl State {
             if new.op.kind() != old_node.op.kind() {
                 return fail(Update::NodeTypeChanged, new.node, old_node.node);
             }
-            if sorted(&shape.predecessors[at]) != sorted(&old.shape.predecessors[at]) {
+            if sorted(&shape.full[at]) != sorted(&old.shape.full[at])
+                || sorted(&shape.programmatic[at]) != sorted(&old.shape.programmatic[at])
+            {
                 return fail(Update::TopologyChanged, new.node, old_node.node);
             }
             match permitted(&old_node.op, &new.op) {

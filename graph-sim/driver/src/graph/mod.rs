@@ -5,10 +5,12 @@
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - [`schedule`]: the order of a launch, and which nodes precede which
+//! - [`points`]: the same where programmatic edges leave it to the kernels
 
 pub mod edit;
 pub mod exec;
 pub mod place;
+pub mod points;
 pub mod run;
 pub mod schedule;
 

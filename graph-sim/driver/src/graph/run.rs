@@ -1,15 +1,17 @@
 //! A launch of an instance: its nodes one after the other, in an order that the edges allow.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 
 use super::exec::{ExecNode, Shape};
-use super::schedule::{self, Random};
+use super::schedule::{self, Random, Step};
 use crate::call;
 use crate::check::Checker;
-use crate::kernel;
+use crate::interp::Paused;
+use crate::kernel::{self, Part};
 use crate::log;
-use crate::memory::Kind;
-use crate::op::{self, LIFE, Op, Touched};
+use crate::memory::{ATOMIC, EARLY, Kind, Place, WRITTEN};
+use crate::op::{self, LIFE, Launch, Op, Touched};
 use crate::report::Report;
 use crate::state::{State, state};
 use crate::status::{Result, Status};
@@ -23,7 +25,7 @@ struct Run {
     nodes: Vec<ExecNode>,
     shape: Arc<Shape>,
     names: Vec<String>,
-    order: Vec<usize>,
+    steps: Vec<Step>,
     context: u64,
 }
 
@@ -90,10 +92,20 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     entry.launches += 1;
     // Each launch has a schedule of its own; seed 0 keeps to the order of the nodes' making.
     let random = (seed != 0).then(|| Random::new(seed ^ entry.launches.rotate_left(32) ^ entry.salt));
-    let order = schedule::order(&entry.shape.predecessors, random).ok_or(Status::UNKNOWN)?;
+    let shape = &entry.shape;
+    let steps = schedule::steps(&shape.full, &shape.programmatic, random).ok_or(Status::UNKNOWN)?;
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
     let names = nodes.iter().map(|node| node.describe(state)).collect();
-    Ok(Run { nodes, shape, names, order, context })
+    Ok(Run { nodes, shape, names, steps, context })
+}
+
+/// A launch under way.
+struct Performance<'a> {
+    run: &'a Run,
+    checker: Checker<'a>,
+    /// Kernels that got ahead of what they depend on, by node, and what they wrote meanwhile.
+    paused: BTreeMap<usize, (Paused, Vec<(u64, u64)>)>,
+    checked: bool,
 }
 
 fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
@@ -103,22 +115,109 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
     if !checked {
         call::say_once(format!("graphs of more than {CHECKED} nodes are not checked for races"));
     }
-    let mut checker = Checker::new(&run.shape, &names, arenas);
-    for &at in &run.order {
-        let node = &run.nodes[at];
-        if !node.enabled {
-            continue;
+    let checker = Checker::new(&run.shape, &names, arenas);
+    let mut performance = Performance { run, checker, paused: BTreeMap::new(), checked };
+    for step in &run.steps {
+        let outcome = match *step {
+            Step::Start { node, ahead } => performance.start(&state, node, ahead),
+            Step::Finish(at) => {
+                let outcome;
+                (state, outcome) = performance.finish(state, at);
+                outcome
+            }
+        };
+        if let Err(report) = outcome {
+            performance.checker.reports.push(report);
+            break;
         }
-        for (address, bytes) in checker.begins(at) {
-            if let Ok(crate::memory::Place::Device(backing, offset)) =
-                state.memory.resolve_device(address, bytes)
-            {
-                backing.mark(offset, bytes, false);
+    }
+    let reports = std::mem::take(&mut performance.checker.reports);
+    if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS)
+    {
+        state.break_context(run.context, status);
+    }
+    drop(state);
+    reports.into_iter().for_each(Report::file);
+    Ok(())
+}
+
+impl Performance<'_> {
+    /// A node's start. A kernel may get ahead of what programmatic edges to it come from; a cooperative one is left
+    /// alone, for its blocks meet where they are.
+    fn start(&mut self, state: &State, at: usize, ahead: bool) -> std::result::Result<(), Report> {
+        if self.checked {
+            self.checker.start(at);
+        }
+        let node = &self.run.nodes[at];
+        match &node.op {
+            Op::Kernel(launch) if ahead && node.enabled && !kernel::is_cooperative(launch) => {
+                let (mut done, result) = self.kernel(state, at, launch, Part::Ahead);
+                if let Some(paused) = done.paused.take() {
+                    let written = |flags: u8| (flags >> EARLY) & (WRITTEN | ATOMIC) != 0;
+                    let own = done.touched.iter().filter(|range| written(range.2));
+                    self.paused.insert(at, (paused, own.map(|&(from, to, _)| (from, to)).collect()));
+                }
+                self.take_in(state, at, &done.touched, &None);
+                result
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn kernel(
+        &mut self,
+        state: &State,
+        at: usize,
+        launch: &Launch,
+        part: Part,
+    ) -> (kernel::Done, std::result::Result<(), Report>) {
+        let (run, checker) = (self.run, &self.checker);
+        let buffer_at = |address| checker.buffer_at(at, address).or_else(|| run.outside_life(address));
+        let node = Some((run.names[at].as_str(), &buffer_at as &dyn Fn(u64) -> Option<String>));
+        let (mut done, result) = kernel::run(state, launch, run.context, node, part);
+        self.checker.note_early(at, std::mem::take(&mut done.early));
+        (done, result)
+    }
+
+    /// Marks the buffers whose life begins with a node as never written, apart from what the node wrote already.
+    fn begin_buffers(&mut self, state: &State, at: usize, written: &[(u64, u64)]) {
+        let marks = |from: u64, to: u64, written: bool| {
+            if let Ok(Place::Device(backing, offset)) = state.memory.resolve_device(from, to - from) {
+                backing.mark(offset, to - from, written);
+            }
+        };
+        for (address, bytes) in self.checker.begins(at) {
+            marks(address, address + bytes, false);
+            for &(from, to) in written {
+                let (from, to) = (from.max(address), to.min(address + bytes));
+                if from < to {
+                    marks(from, to, true);
+                }
             }
         }
+    }
+
+    /// Runs a node to its end. The lock is let go while a function of the program runs.
+    fn finish(
+        &mut self,
+        mut state: MutexGuard<'static, State>,
+        at: usize,
+    ) -> (MutexGuard<'static, State>, std::result::Result<(), Report>) {
+        let run = self.run;
+        let node = &run.nodes[at];
+        if self.checked {
+            self.checker.meet(at);
+        }
+        if !node.enabled {
+            self.end(at, true);
+            return (state, Ok(()));
+        }
+        let (paused, written) = self.paused.remove(&at).unzip();
+        self.begin_buffers(&state, at, &written.unwrap_or_default());
         let mut touched = Touched::new();
         let mut gone = None;
-        let failed = match &node.op {
+        let mut waited = true;
+        let result = match &node.op {
             Op::Empty | Op::Child(_) | Op::Wait(_) => Ok(()),
             Op::Record(event) => {
                 if let Some(event) = state.events.get_mut(*event) {
@@ -153,32 +252,43 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
                 free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
             }
             Op::Kernel(launch) => {
-                let buffer_at =
-                    |address| checker.buffer_at(at, address).or_else(|| run.outside_life(address));
-                kernel::run(&state, launch, run.context, Some((&run.names[at], &buffer_at)), &mut touched)
+                let dependent = !run.shape.programmatic[at].is_empty();
+                let part = paused.map_or(Part::Whole { dependent }, Part::Rest);
+                let (done, result) = self.kernel(&state, at, launch, part);
+                waited = done.waited;
+                touched = done.touched;
+                result
             }
         };
-        if checked {
-            let place = |address: u64| match (&gone, state.memory.find(address)) {
-                (Some((range, name)), _) if range.contains(&address) => name.clone(),
-                (_, Some(found)) => found.describe(),
-                _ => format!("the memory at {address:#x}"),
-            };
-            checker.touched(at, &touched, &place);
-        }
-        if let Err(report) = failed {
-            checker.reports.push(report);
-            break;
+        self.take_in(&state, at, &touched, &gone);
+        self.end(at, waited);
+        (state, result)
+    }
+
+    fn end(&mut self, at: usize, waited: bool) {
+        if self.checked {
+            self.checker.end(at, waited);
         }
     }
-    let reports = std::mem::take(&mut checker.reports);
-    if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS)
-    {
-        state.break_context(run.context, status);
+
+    /// Gives what a node touched to the checks. `gone` is what it has freed.
+    fn take_in(
+        &mut self,
+        state: &State,
+        at: usize,
+        touched: &Touched,
+        gone: &Option<(std::ops::Range<u64>, String)>,
+    ) {
+        if !self.checked {
+            return;
+        }
+        let place = |address: u64| match (gone, state.memory.find(address)) {
+            (Some((range, name)), _) if range.contains(&address) => name.clone(),
+            (_, Some(found)) => found.describe(),
+            _ => format!("the memory at {address:#x}"),
+        };
+        self.checker.touched(at, touched, &place);
     }
-    drop(state);
-    reports.into_iter().for_each(Report::file);
-    Ok(())
 }
 
 /// The allocations that hold planned buffers: live ones, and the graph's own.

@@ -28,6 +28,15 @@ impl Random {
 /// A topological order of nodes given by their predecessors; `None` if there is a cycle. Without a generator it is
 /// the one that takes the lowest number first.
 pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<usize>> {
+    order_with(predecessors, random, |_| false)
+}
+
+/// The same; with a generator, those that are hasty go before all others that could.
+fn order_with(
+    predecessors: &[Vec<usize>],
+    random: Option<Random>,
+    hasty: impl Fn(usize) -> bool,
+) -> Option<Vec<usize>> {
     let count = predecessors.len();
     let mut waits = vec![0usize; count];
     let mut successors = vec![Vec::new(); count];
@@ -40,7 +49,8 @@ pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<
         Some(mut random) => {
             let mut ready: Vec<usize> = (0..count).filter(|&node| waits[node] == 0).collect();
             while !ready.is_empty() {
-                let node = ready.swap_remove(random.below(ready.len()));
+                let first = ready.iter().position(|&node| hasty(node));
+                let node = ready.swap_remove(first.unwrap_or_else(|| random.below(ready.len())));
                 order.push(node);
                 for &next in &successors[node] {
                     waits[next] -= 1;
@@ -66,6 +76,50 @@ pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<
         }
     }
     (order.len() == count).then_some(order)
+}
+
+/// A piece of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A node starts: a kernel, with `ahead`, before all that it depends on has ended.
+    Start {
+        /// The node.
+        node: usize,
+        /// Whether it is to get ahead of what it depends on, or only marks a point.
+        ahead: bool,
+    },
+    /// A node runs to its end.
+    Finish(usize),
+}
+
+/// The steps of a launch, given the edges; `None` if there is a cycle. Without programmatic edges nodes only finish.
+/// With a generator, some of these edges let the kernel behind start before the one before has run.
+pub fn steps(full: &[Vec<usize>], programmatic: &[Vec<usize>], random: Option<Random>) -> Option<Vec<Step>> {
+    if programmatic.iter().all(Vec::is_empty) {
+        return Some(order(full, random)?.into_iter().map(Step::Finish).collect());
+    }
+    // Each node is two events: its start, and its end.
+    let (start, end) = (|node: usize| 2 * node, |node: usize| 2 * node + 1);
+    let mut random = random;
+    let mut events = Vec::with_capacity(2 * full.len());
+    let mut gets_ahead = vec![false; full.len()];
+    for (node, (full, programmatic)) in full.iter().zip(programmatic).enumerate() {
+        let mut before: Vec<usize> = full.iter().map(|&before| end(before)).collect();
+        for &other in programmatic {
+            let early = random.as_mut().is_some_and(|random| random.below(2) == 1);
+            gets_ahead[node] |= early;
+            before.push(if early { start(other) } else { end(other) });
+        }
+        events.push(before);
+        events.push(programmatic.iter().map(|&before| end(before)).chain([start(node)]).collect());
+    }
+    // A kernel that may get ahead does so at once: before the one that it depends on has run.
+    let hasty = |event: usize| event.is_multiple_of(2) && gets_ahead[event / 2];
+    let steps = order_with(&events, random, hasty)?.into_iter().map(|event| match (event / 2, event % 2) {
+        (node, 0) => Step::Start { node, ahead: gets_ahead[node] },
+        (node, _) => Step::Finish(node),
+    });
+    Some(steps.collect())
 }
 
 /// For each node the set of those that precede it, as rows of bits.
@@ -115,6 +169,28 @@ mod tests {
         }
         assert_eq!(seen.len(), 2);
         assert_eq!(order(&diamond(), None).unwrap(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn kernels_get_ahead_along_programmatic_edges_and_no_others() {
+        let (full, programmatic) =
+            (vec![vec![], vec![0], vec![], vec![2]], vec![vec![], vec![], vec![1], vec![]]);
+        let at = |steps: &[Step], step| steps.iter().position(|&other| other == step).unwrap();
+        let mut early = 0;
+        for seed in 0..32 {
+            let steps = steps(&full, &programmatic, Some(Random::new(seed))).unwrap();
+            let finish = |node| at(&steps, Step::Finish(node));
+            assert!(finish(0) < finish(1) && finish(1) < finish(2) && finish(2) < finish(3));
+            if let Some(start) = steps.iter().position(|&step| step == Step::Start { node: 2, ahead: true }) {
+                early += usize::from(start < finish(1));
+                assert!(finish(0) < start);
+            } else {
+                assert!(finish(1) < at(&steps, Step::Start { node: 2, ahead: false }));
+            }
+        }
+        assert!((8..24).contains(&early), "{early}");
+        let plain = steps(&full, &programmatic, None).unwrap();
+        assert!(plain.contains(&Step::Start { node: 2, ahead: false }));
     }
 
     #[test]

@@ -20,6 +20,9 @@
 //! are done when they are started, so a missing wait does not show. Approximations are correctly rounded or nearly so,
 //! which is within their documented error, but not the hardware's bits.
 //!
+//! A launch that depends on grids which have not ended yet runs in two parts: [`ahead`] takes every block as far as it
+//! gets without them, and [`run`] goes on from there.
+//!
 //! Conflicts of threads are looked for between the warps of a block, in shared memory ([`Options::conflicts`]). The place
 //! for the same in global memory is [`Region`]'s shadow: it says that a kernel read or wrote a byte, not which thread did.
 
@@ -29,7 +32,7 @@ mod fault;
 mod number;
 mod program;
 
-pub use exec::run;
+pub use exec::{Paused, ahead, run};
 pub use fault::{Fault, FaultKind};
 pub use program::{Entry, GlobalVariable, Program};
 
@@ -52,6 +55,8 @@ pub const READ: u8 = 2;
 pub const WRITTEN: u8 = 4;
 /// Shadow flag: this kernel has updated the byte atomically.
 pub const ATOMIC: u8 = 8;
+/// How far the three flags above are shifted for what a block did before its `griddepcontrol.wait`.
+pub const EARLY: u32 = 4;
 /// Bytes a page of [`Region::pages`].
 pub const PAGE: u64 = 4096;
 
@@ -126,6 +131,9 @@ pub struct Options {
     pub cooperative: bool,
     /// Look for conflicts of a block's threads in shared memory.
     pub conflicts: bool,
+    /// Whether the launch may begin before grids that it depends on have ended: then `griddepcontrol.wait` is where its
+    /// threads meet their end, and what a block does before is kept apart, shifted by [`EARLY`] in the shadow.
+    pub dependent: bool,
 }
 
 impl Default for Options {
@@ -138,6 +146,7 @@ impl Default for Options {
             initialised: true,
             cooperative: false,
             conflicts: true,
+            dependent: false,
         }
     }
 }
@@ -150,4 +159,19 @@ pub struct Stats {
     /// Accesses of two threads of a block to the same shared bytes without a barrier between them, one a write:
     /// in words, each pair of lines once.
     pub conflicts: Vec<Fault>,
+    /// Whether any thread executed `griddepcontrol.wait` in a launch that depends on grids.
+    pub waited: bool,
+    /// The instructions that touched global memory before that wait.
+    pub early: Vec<Early>,
+}
+
+/// An instruction that touched global memory before its block's `griddepcontrol.wait`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Early {
+    /// Its line in the PTX.
+    pub line: u32,
+    /// The lowest address.
+    pub from: u64,
+    /// The end of the highest access.
+    pub to: u64,
 }

@@ -29,8 +29,6 @@ pub struct Entry {
     pub shared_bytes: u32,
     /// Local memory that its own variables take.
     pub local_bytes: u32,
-    /// Whether its first instruction, reads of parameters apart, is `griddepcontrol.wait`.
-    pub waits_first: bool,
     /// Why it cannot be run, if it cannot: names the instruction and its line.
     pub supported: Result<(), String>,
     /// Place among the functions.

@@ -7,7 +7,7 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::interp::{ATOMIC, INITIALISED, PAGE, READ, WRITTEN};
+use crate::interp::{INITIALISED, PAGE};
 use crate::status::{Result, Status};
 
 /// Zeroed memory of the process; large pieces cost nothing until they are touched.
@@ -140,7 +140,7 @@ impl Backing {
                     !alike(flags)
                 };
                 let count = if word == alike(flags) { 8 } else { 1 };
-                let touched = flags & (READ | WRITTEN | ATOMIC);
+                let touched = flags & !INITIALISED;
                 if touched != 0 {
                     for cell in &cells[offset as usize..(offset + count) as usize] {
                         cell.store(flags & INITIALISED, Ordering::Relaxed);
@@ -160,6 +160,7 @@ impl Backing {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::interp::{READ, WRITTEN};
 
     #[test]
     fn touched_ranges_are_joined_and_forgotten() {

@@ -11,7 +11,7 @@ mod copy;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-pub use crate::interp::{ATOMIC, READ, WRITTEN};
+pub use crate::interp::{ATOMIC, EARLY, READ, WRITTEN};
 pub use backing::Backing;
 pub use copy::{Box3, Place, copy, fill};
 

@@ -122,7 +122,7 @@ fn mutated_files() {
             variables: &variables,
         };
         let options = Options { limit: 2_000, threads: Some(1), ..Options::default() };
-        ran += u32::from(run(&launch, &device, &options).is_ok());
+        ran += u32::from(run(&launch, &device, &options, None).is_ok());
     }
     println!("{read} read, {decoded} decoded, {ran} ran to their end");
     assert!(read > 300 && decoded > 150 && ran > 20, "{read} {decoded} {ran}");

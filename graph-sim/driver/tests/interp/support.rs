@@ -173,7 +173,7 @@ impl Loaded {
             parameters: &parameters,
             variables: &self.variables,
         };
-        run(&launch, device, &self.options)
+        run(&launch, device, &self.options, None)
     }
 
     /// A launch that must end well, without conflicts.

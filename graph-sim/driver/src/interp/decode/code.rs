@@ -230,6 +230,8 @@ pub enum Op {
     Nop,
     /// Ends the warp's turn.
     Rest,
+    /// Waits for the grids that the launch depends on.
+    GridWait,
     Fence,
     Branch(u32),
     /// Targets by an index.

@@ -37,6 +37,7 @@ impl<'m> Decoder<'_, 'm> {
                 self.emit(Op::ActiveMask(d));
             }
             "nanosleep" => self.emit(Op::Rest),
+            "griddepcontrol" if i.opcode == "griddepcontrol.wait" => self.emit(Op::GridWait),
             _ => self.emit(Op::Nop),
         }
         Ok(())

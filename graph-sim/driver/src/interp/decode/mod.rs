@@ -12,7 +12,7 @@ pub use code::*;
 
 use super::program::{Entry, GlobalVariable, Program};
 use super::{CODE, PARAM};
-use cuweave_core::ptx::{self, Initial, Module, Space as PtxSpace, Statement};
+use cuweave_core::ptx::{self, Initial, Module, Space as PtxSpace};
 use function::Decoder;
 use std::collections::HashMap;
 
@@ -232,32 +232,10 @@ fn entry(
         parameter_bytes: bytes as usize,
         shared_bytes: end.min(u64::from(u32::MAX)) as u32,
         local_bytes: functions[function].frame,
-        waits_first: waits_first(source),
         supported,
         function,
         shared: offsets,
     }
-}
-
-/// Whether nothing but loads of parameters, moves and arithmetic stands before a `griddepcontrol.wait` of all threads.
-fn waits_first(source: &ptx::Function) -> bool {
-    let Some(body) = &source.body else { return false };
-    for statement in &body.statements {
-        match statement {
-            Statement::Instruction(instruction) if instruction.opcode == "griddepcontrol.wait" => {
-                return instruction.guard.is_none();
-            }
-            Statement::Instruction(instruction) => match instruction.mnemonic() {
-                "ld" if instruction.space() == Some(PtxSpace::Param) => {}
-                "mov" | "cvta" | "cvt" | "add" | "sub" | "mul" | "mad" | "shl" | "shr" | "setp" | "and"
-                | "or" | "griddepcontrol" => {}
-                _ => return false,
-            },
-            Statement::Label(_) => return false,
-            _ => {}
-        }
-    }
-    false
 }
 
 /// The generic address of a kernel's parameter.

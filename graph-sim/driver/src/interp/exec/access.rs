@@ -39,6 +39,8 @@ pub struct Regions<'a> {
     parameters: &'a [u64],
     workspace: &'a [AtomicU64; 2],
     initialised: bool,
+    /// 0, or [`EARLY`](crate::interp::EARLY) while a block runs that has not met the grids it depends on.
+    pub shift: u32,
     known: Vec<Region>,
 }
 
@@ -53,7 +55,8 @@ impl<'a> Regions<'a> {
         workspace: &'a [AtomicU64; 2],
         options: &Options,
     ) -> Self {
-        Self { launch, memory, parameters, workspace, initialised: options.initialised, known: Vec::new() }
+        let (initialised, known) = (options.initialised, Vec::new());
+        Self { launch, memory, parameters, workspace, initialised, shift: 0, known }
     }
 
     /// The generic address of an access.
@@ -79,7 +82,7 @@ impl<'a> Regions<'a> {
             let what = format!("{} of {size} bytes at {address:#x}, which is read-only", access.word());
             return Err(Trouble::access(FaultKind::Bounds, address, size, what));
         }
-        if !region.shadow.is_null() && !mark(&region, offset, size, access, self.initialised) {
+        if !region.shadow.is_null() && !mark(&region, offset, size, access, self.initialised, self.shift) {
             let what = format!("{} of {size} bytes at {address:#x} that were never written", access.word());
             return Err(Trouble::access(FaultKind::Uninitialised, address, size, what));
         }
@@ -171,11 +174,11 @@ fn misaligned(address: u64, size: u32, access: Access) -> Trouble {
 /// Sets the shadow's flags; false if the access reads bytes never written. Flags only ever grow while a kernel runs, so
 /// bytes that have them already are not written again.
 #[inline]
-fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool) -> bool {
+fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, shift: u32) -> bool {
     let (flags, needs) = match access {
-        Access::Read => (READ, check && !region.written),
-        Access::Write => (WRITTEN | INITIALISED, false),
-        Access::Atomic => (ATOMIC | INITIALISED, check && !region.written),
+        Access::Read => (READ << shift, check && !region.written),
+        Access::Write => (WRITTEN << shift | INITIALISED, false),
+        Access::Atomic => (ATOMIC << shift | INITIALISED, check && !region.written),
     };
     // SAFETY: the shadow has a byte for each of the region's, and the access lies within.
     let shadow = unsafe { region.shadow.add(offset as usize) };

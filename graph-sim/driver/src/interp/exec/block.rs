@@ -5,7 +5,7 @@ use super::staging::Cell;
 use super::warp::Warp;
 use super::{Trouble, Worker, coordinates, mix, volume};
 use crate::interp::decode::Reduction;
-use crate::interp::{Fault, FaultKind};
+use crate::interp::{EARLY, Fault, FaultKind};
 use std::sync::atomic::Ordering;
 
 /// Instructions of a warp before the next warp's turn.
@@ -13,10 +13,16 @@ const WARP_TURN: u64 = 2_000;
 /// Instructions of warps before another block's turn.
 const BLOCK_TURN: u64 = 20_000;
 
+/// Turns that each warp of a block gets while threads of another one wait for the grids that the launch depends on. What
+/// still runs then may spin until one of those threads goes on.
+const EARLY_TURNS: usize = 2;
+
 /// How a turn ended.
 pub enum Turn {
     Ended,
     Over,
+    /// Nothing is left to do before the grids that the launch depends on have ended.
+    Parked,
 }
 
 /// A named barrier.
@@ -48,6 +54,10 @@ pub struct Block {
     pub cells: Vec<Cell>,
     /// Grows with whatever may order the block's accesses.
     pub epoch: u32,
+    /// Whether no thread of it has met the grids that the launch depends on.
+    pub early: bool,
+    /// Turns of warps that could have gone on since a thread waits for those grids.
+    held: usize,
     warps: Vec<Warp>,
     next: usize,
 }
@@ -66,6 +76,8 @@ impl Block {
             complete: Vec::new(),
             cells: Vec::new(),
             epoch: 1,
+            early: worker.options.dependent,
+            held: 0,
             warps: Vec::new(),
             next: 0,
         };
@@ -85,6 +97,7 @@ impl Block {
     /// Runs for a turn.
     pub fn run(&mut self, worker: &mut Worker) -> Result<Turn, Fault> {
         let mut warps = std::mem::take(&mut self.warps);
+        worker.regions.shift = if self.early { EARLY } else { 0 };
         let outcome = self.turns(worker, &mut warps);
         self.warps = warps;
         outcome
@@ -98,6 +111,13 @@ impl Block {
             self.next = (self.next + 1) % warps.len();
             if !warps[at].runs() {
                 idle += 1;
+                if idle == warps.len() && warps.iter().any(|warp| warp.at_grid != 0) {
+                    if worker.ahead {
+                        return Ok(Turn::Parked);
+                    }
+                    self.pass(worker, warps);
+                    idle = 0;
+                }
                 continue;
             }
             idle = 0;
@@ -112,6 +132,16 @@ impl Block {
             if left == 0 {
                 return Ok(Turn::Over);
             }
+            if warps[at].runs() && warps.iter().any(|warp| warp.at_grid != 0) {
+                self.held += 1;
+                if self.held > EARLY_TURNS * warps.iter().filter(|warp| warp.runs()).count() {
+                    self.held = 0;
+                    if worker.ahead {
+                        return Ok(Turn::Parked);
+                    }
+                    self.pass(worker, warps);
+                }
+            }
             if worker.ended.load(Ordering::Relaxed) {
                 return Ok(Turn::Ended);
             }
@@ -119,6 +149,29 @@ impl Block {
         match warps.iter().find(|warp| warp.waits()) {
             None => Ok(Turn::Ended),
             Some(warp) => Err(self.stuck(worker, warps, warp)),
+        }
+    }
+
+    /// The grids that the launch depends on have ended: sets those free who wait for that.
+    fn pass(&mut self, worker: &mut Worker, warps: &mut [Warp]) {
+        worker.waited = true;
+        worker.passed.store(true, Ordering::Relaxed);
+        self.late(worker);
+        for warp in warps {
+            warp.ready |= std::mem::take(&mut warp.at_grid);
+        }
+    }
+
+    fn late(&mut self, worker: &mut Worker) {
+        self.early = false;
+        worker.regions.shift = 0;
+    }
+
+    /// An atomic, a fence: what may order the block's accesses with those of others. Who may have heard from another block
+    /// of the end of the grids that the launch depends on counts as having met it.
+    pub fn meet(&mut self, worker: &mut Worker) {
+        if self.early && worker.passed.load(Ordering::Relaxed) {
+            self.late(worker);
         }
     }
 

@@ -10,7 +10,7 @@ mod together;
 mod warp;
 
 use super::decode::{Init, Special};
-use super::{Fault, FaultKind, GRID, Launch, Memory, Options, Stats};
+use super::{Early, Fault, FaultKind, GRID, Launch, Memory, Options, Stats};
 use access::Regions;
 use block::{Block, Turn};
 use std::collections::VecDeque;
@@ -65,6 +65,13 @@ pub(crate) struct Worker<'a> {
     pub reserved: u32,
     pub instructions: u64,
     pub conflicts: Vec<Fault>,
+    /// Whether any thread waited for the grids that the launch depends on.
+    pub waited: bool,
+    pub early: Vec<Early>,
+    /// Whether those grids have not ended yet.
+    pub ahead: bool,
+    /// Whether any thread of the launch has gone on behind that wait.
+    pub passed: &'a AtomicBool,
     pub ended: &'a AtomicBool,
 }
 
@@ -179,12 +186,47 @@ fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
     }
 }
 
-/// Runs a launch to its end.
+/// A launch that has gone as far as it gets before the grids that it depends on have ended.
+#[derive(Default)]
+pub struct Paused {
+    blocks: Vec<Block>,
+    /// Blocks that have begun.
+    begun: u64,
+    stats: Stats,
+}
+
+impl Paused {
+    /// The instructions that touched global memory so far.
+    pub fn early(&self) -> &[Early] {
+        &self.stats.early
+    }
+}
+
+/// Runs the blocks of a launch as far as they get before the grids that it depends on have ended: as many of them as a
+/// device holds, each until its threads wait for those grids, have ended, or spin.
+///
+/// # Errors
+/// The first fault of any thread.
+pub fn ahead(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<Paused, Fault> {
+    execute(launch, memory, options, Paused::default(), true)
+}
+
+/// Runs a launch to its end, from its beginning or from where it was paused.
 ///
 /// # Errors
 /// The first fault of any thread. What other threads did stays done.
-pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<Stats, Fault> {
-    let no = |kind, message| Err(refuse(launch, kind, message));
+pub fn run(
+    launch: &Launch,
+    memory: &dyn Memory,
+    options: &Options,
+    paused: Option<Paused>,
+) -> Result<Stats, Fault> {
+    execute(launch, memory, options, paused.unwrap_or_default(), false).map(|done| done.stats)
+}
+
+/// Why a launch cannot be run, whatever its threads do.
+fn refusal(launch: &Launch, options: &Options) -> Option<Fault> {
+    let no = |kind, message| Some(refuse(launch, kind, message));
     let Some(entry) = launch.program.entries.get(launch.entry) else {
         return no(FaultKind::Code, "no such entry".to_owned());
     };
@@ -213,6 +255,21 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
         let (own, most) = (entry.local_bytes, options.stack);
         return no(FaultKind::Stack, format!("{own} bytes of local memory a thread, more than {most}"));
     }
+    None
+}
+
+fn execute(
+    launch: &Launch,
+    memory: &dyn Memory,
+    options: &Options,
+    from: Paused,
+    ahead: bool,
+) -> Result<Paused, Fault> {
+    if let Some(fault) = refusal(launch, options) {
+        return Err(fault);
+    }
+    let shared = launch.program.entries[launch.entry].shared_bytes + launch.dynamic_shared;
+    let (blocks, threads) = (volume(launch.grid), volume(launch.block));
     let mut parameters = vec![0u64; launch.parameters.len().div_ceil(8) + 1];
     for (at, &byte) in launch.parameters.iter().enumerate() {
         parameters[at / 8] |= u64::from(byte) << (8 * (at % 8));
@@ -226,27 +283,35 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
         options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let small = options.threads.is_none() && blocks.saturating_mul(threads) <= SMALL;
     let workers = if small { 1 } else { cores.max(1).min(blocks.min(1 << 16) as usize) };
-    let (next, ended, outcome) =
-        (AtomicU64::new(0), AtomicBool::new(false), Mutex::new(Ok(Stats::default())));
+    let (ended, passed) = (AtomicBool::new(false), AtomicBool::new(false));
+    let queue = Queue {
+        order: Order::new(blocks, options.seed),
+        next: AtomicU64::new(from.begun),
+        paused: Mutex::new(from.blocks),
+    };
+    let outcome = Mutex::new(Ok(Paused { blocks: Vec::new(), begun: 0, stats: from.stats }));
     let work = || {
         let worker = Worker {
             launch,
             options,
             memory,
             regions: Regions::new(launch, memory, &parameters, &workspace, options),
-            shared: shared as u32,
+            shared,
             reserved,
             instructions: 0,
             conflicts: Vec::new(),
+            waited: false,
+            early: Vec::new(),
+            ahead,
+            passed: &passed,
             ended: &ended,
         };
-        let order = Order::new(blocks, options.seed);
-        let result = work(worker, &next, &order);
+        let result = if ahead { work_ahead(worker, &queue) } else { work(worker, &queue) };
         let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match (result, &mut *outcome) {
-            (Ok(stats), Ok(sum)) => {
-                sum.instructions += stats.instructions;
-                sum.conflicts.extend(stats.conflicts);
+            (Ok(done), Ok(sum)) => {
+                sum.blocks.extend(done.blocks);
+                sum.stats.add(done.stats);
             }
             (Err(fault), Ok(_)) => {
                 ended.store(true, Ordering::Relaxed);
@@ -265,34 +330,92 @@ pub fn run(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<St
             work();
         });
     }
-    let mut stats = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
-    stats.conflicts.sort_by_key(|a| (a.line, a.block, a.thread));
-    stats.conflicts.dedup_by(|a, b| a.line == b.line);
-    Ok(stats)
+    let mut done = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    done.begun = queue.next.into_inner().min(blocks);
+    done.stats.conflicts.sort_by_key(|a| (a.line, a.block, a.thread));
+    done.stats.conflicts.dedup_by(|a, b| a.line == b.line);
+    Ok(done)
+}
+
+impl Stats {
+    /// Takes in what a part of the launch did.
+    fn add(&mut self, part: Stats) {
+        self.instructions += part.instructions;
+        self.conflicts.extend(part.conflicts);
+        self.waited |= part.waited;
+        for new in part.early {
+            match self.early.iter_mut().find(|old| old.line == new.line) {
+                Some(old) => (old.from, old.to) = (old.from.min(new.from), old.to.max(new.to)),
+                None => self.early.push(new),
+            }
+        }
+    }
+}
+
+/// The blocks that no host thread has taken yet.
+struct Queue {
+    order: Order,
+    next: AtomicU64,
+    /// Blocks that were begun before.
+    paused: Mutex<Vec<Block>>,
+}
+
+impl Queue {
+    fn take(&self, worker: &Worker) -> Option<Block> {
+        if let Some(block) = self.paused.lock().unwrap_or_else(PoisonError::into_inner).pop() {
+            return Some(block);
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        (number < self.order.count).then(|| Block::new(worker, self.order.at(number)))
+    }
+}
+
+impl Worker<'_> {
+    /// Blocks that this host thread may have begun and not ended.
+    fn most(&self) -> usize {
+        let program = self.launch.program;
+        let slots = program.functions[program.entries[self.launch.entry].function].slots;
+        let block_bytes = u64::from(self.shared) + volume(self.launch.block) * u64::from(slots) * 8;
+        (OPEN_BYTES / block_bytes.max(1)).clamp(OPEN_LARGE, OPEN) as usize
+    }
+
+    fn done(self, blocks: Vec<Block>) -> Paused {
+        let Worker { instructions, conflicts, waited, early, .. } = self;
+        Paused { blocks, begun: 0, stats: Stats { instructions, conflicts, waited, early } }
+    }
+}
+
+/// As many blocks as may be begun, each as far as it gets.
+fn work_ahead(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
+    let most = worker.most();
+    let mut blocks = Vec::new();
+    while blocks.len() < most && !worker.ended.load(Ordering::Relaxed) {
+        let Some(mut block) = queue.take(&worker) else { break };
+        // One that does not come to wait in a turn may spin for another one.
+        if !matches!(block.run(&mut worker)?, Turn::Ended) {
+            blocks.push(block);
+        }
+    }
+    Ok(worker.done(blocks))
 }
 
 /// Blocks until there are none left. Blocks may wait for each other, so all that have begun take turns; and when each had
 /// a turn and none ended, as many further ones begin.
-fn work(mut worker: Worker, next: &AtomicU64, order: &Order) -> Result<Stats, Fault> {
-    let program = worker.launch.program;
-    let slots = program.functions[program.entries[worker.launch.entry].function].slots;
-    let block_bytes = u64::from(worker.shared) + volume(worker.launch.block) * u64::from(slots) * 8;
-    let most = (OPEN_BYTES / block_bytes.max(1)).clamp(OPEN_LARGE, OPEN) as usize;
+fn work(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
+    let most = worker.most();
     let mut open: VecDeque<Block> = VecDeque::new();
     let (mut more, mut wanted, mut turns) = (true, 1, 0);
     while !worker.ended.load(Ordering::Relaxed) {
         while more && open.len() < wanted {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number < order.count {
-                open.push_back(Block::new(&worker, order.at(number)));
-            } else {
-                more = false;
+            match queue.take(&worker) {
+                Some(block) => open.push_back(block),
+                None => more = false,
             }
         }
         let Some(mut block) = open.pop_front() else { break };
         match block.run(&mut worker)? {
             Turn::Ended => turns = 0,
-            Turn::Over => {
+            Turn::Over | Turn::Parked => {
                 open.push_back(block);
                 turns += 1;
             }
@@ -304,5 +427,5 @@ fn work(mut worker: Worker, next: &AtomicU64, order: &Order) -> Result<Stats, Fa
             wanted = 1;
         }
     }
-    Ok(Stats { instructions: worker.instructions, conflicts: worker.conflicts })
+    Ok(worker.done(Vec::new()))
 }

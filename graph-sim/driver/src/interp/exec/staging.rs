@@ -4,9 +4,9 @@ use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
 use super::warp::{Lanes, Row, Warp};
 use super::{Trouble, Worker};
-use crate::interp::decode::{At, Inst, MbarrierOp, Slot, Update};
+use crate::interp::decode::{At, Inst, MbarrierOp, Op, Slot, Update};
 use crate::interp::number::float;
-use crate::interp::{FaultKind, SHARED};
+use crate::interp::{Early, FaultKind, SHARED};
 use cuweave_core::ptx::Type;
 
 /// A barrier object of ours in its 64 bits: pending arrivals, expected arrivals, bytes that are missing, and the phase.
@@ -298,6 +298,32 @@ impl Worker<'_> {
                 let fault = warp.fault(self, block, trouble);
                 self.conflicts.push(fault);
             }
+        }
+    }
+
+    /// Keeps account of what touches global memory before the grids that the launch depends on have been met.
+    pub fn note_early(
+        &mut self,
+        block: &mut Block,
+        inst: &Inst,
+        at: &At,
+        address: &Row,
+        active: u32,
+        bytes: u32,
+    ) {
+        debug_assert!(block.early);
+        let mut global = false;
+        let places = Lanes(active).map(|lane| Regions::generic(at, address[lane as usize]));
+        for from in places.filter(|address| address >> 52 != SHARED >> 52) {
+            global = true;
+            let to = from + u64::from(bytes);
+            match self.early.iter_mut().find(|early| early.line == inst.line) {
+                Some(early) => (early.from, early.to) = (early.from.min(from), early.to.max(to)),
+                None => self.early.push(Early { line: inst.line, from, to }),
+            }
+        }
+        if global && (at.strong || matches!(inst.op, Op::Atomic(..))) {
+            block.meet(self);
         }
     }
 }

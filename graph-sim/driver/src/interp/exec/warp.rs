@@ -34,6 +34,8 @@ pub struct Warp {
     /// Lanes that wait at a barrier, and at which.
     pub at_barrier: u32,
     pub barrier: [u8; 32],
+    /// Lanes that wait for the grids that the launch depends on.
+    pub at_grid: u32,
     /// Row of a barrier's result, and what it is.
     pub reduction: [Option<(Reduction, u32)>; 32],
     started: u32,
@@ -98,6 +100,7 @@ impl Warp {
             together: 0,
             at_barrier: 0,
             barrier: [0; 32],
+            at_grid: 0,
             reduction: [None; 32],
             started: threads,
             pc: [function.start; 32],
@@ -213,6 +216,10 @@ impl Warp {
             let file = program.code.files.iter().find(|file| file.0 == inst.source.0);
             (file.map_or_else(String::new, |file| file.1.clone()), inst.source.1)
         });
+        let mut message = trouble.message;
+        if block.early && matches!(trouble.kind, FaultKind::Bounds | FaultKind::Uninitialised) {
+            message.push_str(", before any `griddepcontrol.wait`,");
+        }
         Fault {
             kind: trouble.kind,
             function: function.name.as_str().into(),
@@ -222,7 +229,7 @@ impl Warp {
             source,
             address: trouble.address,
             size: trouble.size,
-            message: trouble.message,
+            message,
         }
     }
 
@@ -533,6 +540,9 @@ impl Warp {
                         self.set(base, slot, lane, extend(read(part, size), *ty));
                     }
                 }
+                if block.early {
+                    worker.note_early(block, inst, at, &address, active, size * to.len() as u32);
+                }
                 worker.watch(block, self, inst, at, &address, active, size * to.len() as u32, false);
             }
             Op::Store(ty, at, from) => {
@@ -560,6 +570,9 @@ impl Warp {
                         write(part, size, value);
                     }
                 }
+                if block.early {
+                    worker.note_early(block, inst, at, &address, active, size * from.len() as u32);
+                }
                 worker.watch(block, self, inst, at, &address, changed, size * from.len() as u32, true);
             }
             Op::Atomic(how, ty, at, d, [b, c]) => {
@@ -582,6 +595,9 @@ impl Warp {
                     };
                     self.set(base, *d, lane, extend(old, *ty));
                 }
+                if block.early {
+                    worker.note_early(block, inst, at, &address, active, size);
+                }
             }
             Op::Counter(Counter::Clock, d) => {
                 let ticks = worker.instructions;
@@ -597,8 +613,16 @@ impl Warp {
                 self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
                 return Ok(Flow::Regroup);
             }
+            Op::GridWait if block.early => {
+                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
+                self.ready &= !active;
+                self.at_grid |= active;
+                return Ok(Flow::Regroup);
+            }
+            Op::GridWait => worker.waited |= worker.options.dependent,
             Op::Fence => {
                 block.epoch += 1;
+                block.meet(worker);
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
             }
             Op::ActiveMask(d) => self.put(base, *d, active, |_| active.into()),

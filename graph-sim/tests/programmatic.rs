@@ -1,0 +1,358 @@
+//! Programmatic edges: a kernel behind one may start before those end that it depends on, and meets their end at
+//! `griddepcontrol.wait`. Kernels that rely on nothing before it pass under every schedule; all others are reported.
+
+#[macro_use]
+mod common;
+
+use common::*;
+use cudarc::driver::sys;
+
+const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
+const PTX: &str = include_str!("programmatic.ptx");
+/// Elements of a buffer: blocks, and threads a block.
+const SHAPE: (u32, u32) = (4, 64);
+const COUNT: usize = 256;
+
+/// A port of a kernel node that a programmatic edge leaves by.
+const TRIGGER: u8 = 1;
+const BEGIN: u8 = 2;
+
+fn edge(port: u8) -> sys::CUgraphEdgeData {
+    let kind = match port {
+        0 => sys::CUgraphDependencyType_enum::CU_GRAPH_DEPENDENCY_TYPE_DEFAULT,
+        _ => sys::CUgraphDependencyType_enum::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC,
+    };
+    sys::CUgraphEdgeData { from_port: port, to_port: 0, type_: kind as u8, reserved: [0; 5] }
+}
+
+/// Adds edges of one kind from nodes to a node.
+fn link(graph: &Graph, from: &[Node], to: Node, port: u8) -> sys::CUresult {
+    let (to, data) = (vec![to; from.len()], vec![edge(port); from.len()]);
+    unsafe { sys::cuGraphAddDependencies_v2(graph.0, from.as_ptr(), to.as_ptr(), data.as_ptr(), from.len()) }
+}
+
+/// What a test builds: kernels over buffers of [`COUNT`] numbers, and edges of both kinds.
+struct Program {
+    context: Context,
+    module: sys::CUmodule,
+    graph: Graph,
+    notes: Notes,
+    prefix: String,
+}
+
+impl Program {
+    /// `None` on a real driver, which makes no checks.
+    fn new(prefix: &str, seed: u64) -> Option<Self> {
+        let context = Context::new();
+        if !context.simulated {
+            return None;
+        }
+        cuweave_sim::seed(seed).unwrap();
+        let module = context.module(PTX);
+        let prefix = format!("{prefix}_{seed}_");
+        Some(Program { context, module, graph: Graph::new(), notes: Notes::new(), prefix })
+    }
+
+    /// A kernel node; `after` are the nodes before it, with the ports of their edges.
+    fn kernel(&self, kernel: &str, name: &str, after: &[(Node, u8)], to: u64, from: u64) -> Node {
+        let function = self.context.function(self.module, kernel);
+        let node = self.graph.kernel(&[], function, SHAPE.0, SHAPE.1, &[to, from]);
+        for &(before, port) in after {
+            assert_eq!(link(&self.graph, &[before], node, port), OK);
+        }
+        self.notes.node(node, &format!("{}{name}", self.prefix), 1);
+        node
+    }
+
+    fn fresh(&self) -> u64 {
+        self.context.alloc(4 * COUNT)
+    }
+
+    fn numbers(&self) -> u64 {
+        self.context.upload(&(0..COUNT as u32).collect::<Vec<_>>())
+    }
+
+    /// Launches twice; no report, and a buffer holds the numbers plus so many.
+    fn passes(&self, result: u64, plus: u32) {
+        let exec = self.graph.exec();
+        for _ in 0..2 {
+            assert_eq!((exec.launch(&self.context), self.context.sync()), (OK, OK));
+        }
+        assert!(reports_of(&self.prefix).is_empty());
+        let expected: Vec<u32> = (0..COUNT as u32).map(|number| number + plus).collect();
+        assert_eq!(self.context.download::<u32>(result, COUNT), expected);
+    }
+
+    /// Launches; the report names these two nodes, and holds that text.
+    fn fails(&self, nodes: [&str; 2], kinds: &[&str], text: &str) {
+        let exec = self.graph.exec();
+        assert_eq!((exec.launch(&self.context), self.context.sync()), (OK, FAILED));
+        let reports = reports_of(&self.prefix);
+        let about = |report: &&cuweave_sim::Report| {
+            kinds.contains(&report.kind.as_str())
+                && (report.kind != "race"
+                    || nodes.iter().all(|node| report.text.contains(&format!("{}{node}`", self.prefix))))
+        };
+        let report = reports.iter().find(about).unwrap_or_else(|| panic!("{reports:?}"));
+        assert!(report.kind != "race" || report.text.contains(text), "{}", report.text);
+    }
+}
+
+const SEEDS: std::ops::Range<u64> = 0..8;
+
+/// The seed is the driver's, for the whole process: tests that set it take turns.
+static TURN: std::sync::Mutex<()> = std::sync::Mutex::new(());
+
+fn under_every_seed(prefix: &str, test: impl Fn(Program)) {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    for seed in SEEDS {
+        let Some(program) = Program::new(prefix, seed) else { return };
+        test(program);
+    }
+    cuweave_sim::seed(0).unwrap();
+}
+
+#[test]
+fn kernels_that_wait_first_are_ordered_through_chains_of_them() {
+    for kernel in ["waits", "triggers", "one_waits", "spins"] {
+        for port in [TRIGGER, BEGIN] {
+            under_every_seed(&format!("right_{kernel}_{port}"), |p| {
+                let (from, a, b) = (p.numbers(), p.fresh(), p.fresh());
+                let first = p.kernel(kernel, "first", &[], a, from);
+                let second = p.kernel(kernel, "second", &[(first, port)], b, a);
+                // Writes what the first one wrote, and the second read; reads what the first one reads.
+                let third = p.kernel(kernel, "third", &[(second, port)], a, b);
+                p.kernel(kernel, "fourth", &[(third, port)], b, a);
+                p.passes(b, 4);
+            });
+        }
+    }
+}
+
+#[test]
+fn a_kernel_without_the_wait_is_reported_with_the_one_before_it() {
+    under_every_seed("no_wait", |p| {
+        let (from, a, b) = (p.numbers(), p.fresh(), p.fresh());
+        let first = p.kernel("triggers", "first", &[], a, from);
+        p.kernel("never_waits", "second", &[(first, TRIGGER)], b, a);
+        p.fails(["first", "second"], &["race", "uninitialised-read"], "before any `griddepcontrol.wait`");
+    });
+}
+
+#[test]
+fn who_comes_behind_a_kernel_without_the_wait_is_not_behind_those_before() {
+    under_every_seed("broken_chain", |p| {
+        let (from, other, a, b, c) = (p.numbers(), p.numbers(), p.fresh(), p.fresh(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        // Touches nothing that the first one touches.
+        let second = p.kernel("never_waits", "second", &[(first, TRIGGER)], b, other);
+        p.kernel("waits", "third", &[(second, 0)], c, a);
+        p.fails(["first", "third"], &["race"], "ends without `griddepcontrol.wait`");
+    });
+    // A full edge past it mends that.
+    under_every_seed("mended_chain", |p| {
+        let (from, other, a, b, c) = (p.numbers(), p.numbers(), p.fresh(), p.fresh(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        let second = p.kernel("never_waits", "second", &[(first, TRIGGER)], b, other);
+        p.kernel("waits", "third", &[(second, 0), (first, 0)], c, a);
+        p.passes(c, 2);
+    });
+}
+
+#[test]
+fn a_load_before_the_wait_is_reported_and_one_of_older_memory_is_none() {
+    under_every_seed("load_first", |p| {
+        let (from, a, b) = (p.numbers(), p.numbers(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        p.kernel("loads_first", "second", &[(first, TRIGGER)], b, a);
+        p.fails(["first", "second"], &["race"], "before any `griddepcontrol.wait`");
+    });
+    under_every_seed("load_older", |p| {
+        let (from, a, b) = (p.numbers(), p.fresh(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        p.kernel("loads_first", "second", &[(first, TRIGGER)], b, from);
+        p.passes(b, 1);
+    });
+}
+
+#[test]
+fn full_edges_further_up_order_what_is_before_the_wait() {
+    under_every_seed("full_further_up", |p| {
+        let (from, a, b, c) = (p.numbers(), p.fresh(), p.fresh(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        let second = p.kernel("waits", "second", &[(first, 0)], b, a);
+        // Reads what the first one wrote, which had ended before the second one started.
+        p.kernel("loads_first", "third", &[(second, TRIGGER)], c, a);
+        p.passes(c, 2);
+    });
+    // Along programmatic edges it had not.
+    under_every_seed("programmatic_further_up", |p| {
+        let (from, a, b, c) = (p.numbers(), p.fresh(), p.fresh(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        let second = p.kernel("waits", "second", &[(first, TRIGGER)], b, a);
+        p.kernel("loads_first", "third", &[(second, TRIGGER)], c, a);
+        p.fails(["first", "third"], &["race", "uninitialised-read"], "before any `griddepcontrol.wait`");
+    });
+}
+
+#[test]
+fn a_store_before_the_wait_over_what_others_read() {
+    under_every_seed("store_first", |p| {
+        let (from, other, a) = (p.numbers(), p.numbers(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        p.kernel("stores_first", "second", &[(first, TRIGGER)], from, other);
+        p.fails(["first", "second"], &["race"], "before any `griddepcontrol.wait`");
+    });
+    // Behind a full edge a wait waits for nothing, and all is ordered.
+    under_every_seed("store_behind_full", |p| {
+        let (from, other, a) = (p.numbers(), p.numbers(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        p.kernel("stores_first", "second", &[(first, 0)], from, other);
+        p.passes(from, 1);
+    });
+}
+
+/// A buffer inside an arena begins its life with a kernel that started while an older buffer there was in use.
+#[test]
+fn planned_buffers_change_hands_at_the_wait() {
+    under_every_seed("arena", |p| {
+        let (from, out, arena) = (p.numbers(), p.fresh(), p.context.alloc(8 * COUNT));
+        let other = arena + 4 * COUNT as u64;
+        let first = p.kernel("waits", "first", &[], arena, from);
+        let second = p.kernel("waits", "second", &[(first, TRIGGER)], other, arena);
+        let third = p.kernel("waits", "third", &[(second, TRIGGER)], arena, other);
+        let fourth = p.kernel("waits", "fourth", &[(third, TRIGGER)], out, arena);
+        let buffer = |name: &str, address, users: &[Node]| {
+            p.notes.buffer(&p.graph, &format!("{}{name}", p.prefix), address, 4 * COUNT as u64, users);
+        };
+        buffer("x", arena, &[first, second]);
+        buffer("y", other, &[second, third]);
+        buffer("z", arena, &[third, fourth]);
+        p.passes(out, 4);
+    });
+}
+
+fn nodes_behind(node: Node) -> Vec<Node> {
+    let mut nodes = [std::ptr::null_mut(); 4];
+    let mut data = [edge(0); 4];
+    let mut count = 4;
+    ok!(sys::cuGraphNodeGetDependentNodes_v2(node, nodes.as_mut_ptr(), data.as_mut_ptr(), &mut count));
+    assert!(data[..count].iter().all(|data| data.from_port == TRIGGER));
+    nodes[..count].to_vec()
+}
+
+/// These are rules of the driver's own, so a real one must agree.
+#[test]
+fn edge_data_is_kept_and_checked() {
+    let context = Context::new();
+    let module = context.module(PTX);
+    let function = context.function(module, "waits");
+    let buffer = context.alloc(4 * COUNT);
+    let graph = Graph::new();
+    let kernel = || graph.kernel(&[], function, SHAPE.0, SHAPE.1, &[buffer, buffer]);
+    let (a, b, c) = (kernel(), kernel(), kernel());
+    let empty = graph.empty(&[]);
+    // Ports and types that do not go together; other nodes than kernels.
+    let bad = |from, to, data: sys::CUgraphEdgeData| unsafe {
+        sys::cuGraphAddDependencies_v2(graph.0, &from, &to, &data, 1)
+    };
+    assert_eq!(bad(a, b, sys::CUgraphEdgeData { from_port: 0, ..edge(TRIGGER) }), INVALID);
+    assert_eq!(bad(a, b, sys::CUgraphEdgeData { from_port: 3, ..edge(TRIGGER) }), INVALID);
+    assert_eq!(bad(a, b, sys::CUgraphEdgeData { to_port: 1, ..edge(TRIGGER) }), INVALID);
+    assert_eq!(bad(a, b, sys::CUgraphEdgeData { reserved: [1, 0, 0, 0, 0], ..edge(TRIGGER) }), INVALID);
+    assert_eq!(bad(a, b, sys::CUgraphEdgeData { type_: 7, ..edge(TRIGGER) }), INVALID);
+    assert_eq!(bad(a, empty, edge(TRIGGER)), INVALID);
+    assert_eq!(bad(empty, a, edge(TRIGGER)), INVALID);
+    assert_eq!(link(&graph, &[a], b, TRIGGER), OK);
+    // An edge that is there already, whatever it carries.
+    assert_eq!(link(&graph, &[a], b, 0), INVALID);
+    assert_eq!(link(&graph, &[b], c, 0), OK);
+
+    let (mut from, mut to, mut data) = ([std::ptr::null_mut(); 4], [std::ptr::null_mut(); 4], [edge(0); 4]);
+    let mut count = 4;
+    ok!(sys::cuGraphGetEdges_v2(graph.0, from.as_mut_ptr(), to.as_mut_ptr(), data.as_mut_ptr(), &mut count));
+    let mut edges: Vec<_> =
+        (0..count).map(|at| (from[at], to[at], data[at].from_port, data[at].type_)).collect();
+    edges.sort_unstable();
+    let mut expected = vec![(a, b, TRIGGER, 1), (b, c, 0, 0)];
+    expected.sort_unstable();
+    assert_eq!(edges, expected);
+    // Without a place for what they carry, edges that carry something are not told.
+    let lossy = sys::CUresult::CUDA_ERROR_LOSSY_QUERY;
+    let null = std::ptr::null_mut();
+    count = 4;
+    gives!(lossy, sys::cuGraphGetEdges_v2(graph.0, from.as_mut_ptr(), to.as_mut_ptr(), null, &mut count));
+    count = 4;
+    gives!(lossy, sys::cuGraphNodeGetDependencies_v2(b, from.as_mut_ptr(), null, &mut count));
+    count = 4;
+    gives!(lossy, sys::cuGraphNodeGetDependentNodes_v2(a, to.as_mut_ptr(), null, &mut count));
+    count = 4;
+    ok!(sys::cuGraphNodeGetDependencies_v2(c, from.as_mut_ptr(), null, &mut count));
+    assert_eq!((count, from[0]), (1, b));
+    count = 4;
+    ok!(sys::cuGraphNodeGetDependencies_v2(b, from.as_mut_ptr(), data.as_mut_ptr(), &mut count));
+    assert_eq!((count, from[0], data[0].type_), (1, a, 1));
+    // An edge is taken away with what it carries.
+    let (full, programmatic) = (edge(0), edge(TRIGGER));
+    gives!(INVALID, sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &full, 1));
+    ok!(sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &programmatic, 1));
+    count = 4;
+    ok!(sys::cuGraphGetEdges_v2(graph.0, from.as_mut_ptr(), to.as_mut_ptr(), data.as_mut_ptr(), &mut count));
+    assert_eq!(count, 1);
+}
+
+#[test]
+fn nodes_are_added_with_programmatic_edges() {
+    under_every_seed("added", |p| {
+        let (from, a, b) = (p.numbers(), p.fresh(), p.fresh());
+        let first = p.kernel("waits", "first", &[], a, from);
+        let function = p.context.function(p.module, "waits");
+        let (mut to, mut of) = (b, a);
+        let mut pointers = [(&raw mut to).cast(), (&raw mut of).cast()];
+        // SAFETY: a struct of numbers and pointers, for which zero is a value.
+        let mut params: sys::CUgraphNodeParams = unsafe { std::mem::zeroed() };
+        params.type_ = sys::CUgraphNodeType::CU_GRAPH_NODE_TYPE_KERNEL;
+        params.__bindgen_anon_1.kernel = sys::CUDA_KERNEL_NODE_PARAMS_v3 {
+            func: function,
+            gridDimX: SHAPE.0,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: SHAPE.1,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            kernelParams: pointers.as_mut_ptr(),
+            extra: std::ptr::null_mut(),
+            kern: std::ptr::null_mut(),
+            ctx: std::ptr::null_mut(),
+        };
+        let mut node = std::ptr::null_mut();
+        let data = edge(TRIGGER);
+        ok!(sys::cuGraphAddNode_v2(&mut node, p.graph.0, &first, &data, 1, &mut params));
+        p.passes(b, 2);
+        assert_eq!(nodes_behind(first), [node]);
+    });
+}
+
+#[test]
+fn modules_are_refused_that_their_version_or_target_rules_out() {
+    let context = Context::new();
+    let load = |text: &str| {
+        let text = std::ffi::CString::new(text).unwrap();
+        let mut module = std::ptr::null_mut();
+        unsafe { sys::cuModuleLoadData(&mut module, text.as_ptr().cast()) }
+    };
+    let invalid = sys::CUresult::CUDA_ERROR_INVALID_PTX;
+    assert_eq!(load(&PTX.replace("sm_90", "sm_80")), invalid);
+    let module = |version: &str, target: &str, bytes: u32| {
+        format!(
+            ".version {version}\n.target {target}\n.address_size 64\n\
+             .visible .entry k(.param .align 4 .b8 p[{bytes}])\n{{ ret; }}\n"
+        )
+    };
+    assert_eq!(load(&module("8.0", "sm_90", 4096)), OK);
+    assert_eq!(load(&module("8.0", "sm_90", 4100)), invalid);
+    assert_eq!(load(&module("8.1", "sm_70", 32_764)), OK);
+    assert_eq!(load(&module("8.1", "sm_70", 32_768)), invalid);
+    drop(context);
+}
