@@ -1,8 +1,8 @@
 //! The pipeline.
 //!
 //! ```text
-//! tokens -> Source -> Ordered -> Checked -> Placed -> Layout -> Operations -> driver calls
-//!           lower     order      check      place     layout    emit          runtime
+//! tokens -> Source -> Ordered -> Checked -> Decision -> Placed -> Layout -> Operations -> driver calls
+//!           lower     order      check      launches    place     layout    emit          runtime
 //! ```
 //!
 //! The macro runs [`front`] and prints the checked program; the runtime runs [`back`] on it, once the sizes are known.
@@ -14,7 +14,8 @@ use crate::diagnostic::Diagnostic;
 use crate::emit;
 use crate::ir::{Memory, Program, StatementId};
 use crate::layout::{self, LayoutError};
-use crate::operation::{BudgetStep, Budgeted, Operations};
+use crate::launches::{self, Allowed, Decision, Launch};
+use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
 use crate::order::{self, Source};
 use crate::place::{self, Placed};
 use crate::plan;
@@ -41,6 +42,16 @@ pub struct Wishes {
     pub memory: Option<Memory>,
     /// Order that hidden state of kernels adds.
     pub edges: Vec<(StatementId, StatementId)>,
+    /// What may be changed in the launches.
+    pub allowed: Allowed,
+    /// What is known of each statement that is a launch; none where nothing may be changed.
+    pub launches: Vec<Option<Launch>>,
+}
+
+impl Wishes {
+    fn waits(&self, statement: StatementId) -> bool {
+        self.launches.get(statement as usize).and_then(Option::as_ref).is_some_and(|launch| launch.waits)
+    }
 }
 
 /// Why a checked program cannot be emitted.
@@ -106,11 +117,33 @@ impl From<LayoutError> for BackError {
 
 /// Places, lays out and emits a checked program whose `dims` have these values.
 ///
+/// A budget is judged on the launches as they are written: where they fit and no plan with batches does, there are none.
+///
 /// # Errors
 ///
 /// [`BackError`].
 pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
-    let mut edges = [&program.edges, wishes.edges.as_slice()].concat();
+    let edges = [&program.edges, wishes.edges.as_slice()].concat();
+    let decision = launches::decide(program, &edges, &wishes.launches, wishes.allowed)?;
+    let changed = !decision.batches.is_empty() || !decision.edges.is_empty();
+    match decided(program, dims, wishes, &edges, decision) {
+        // A cycle: the budget's order goes through a batch.
+        Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_)) if changed => {
+            decided(program, dims, wishes, &edges, Decision::default())
+        }
+        done => done,
+    }
+}
+
+/// The rest of the pipeline, once it is decided which launches there are.
+fn decided(
+    program: &Program,
+    dims: &[u64],
+    wishes: &Wishes,
+    edges: &[(StatementId, StatementId)],
+    decision: Decision,
+) -> Result<Operations, BackError> {
+    let mut edges = [edges, decision.edges.as_slice()].concat();
     let mut placed = place::place(program, &edges)?;
     let budgeted = match program.options.budget {
         Some(budget) => Some(within_budget(program, dims, &placed, dims[budget as usize])?),
@@ -118,13 +151,25 @@ pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operatio
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
         edges.extend_from_slice(&added.edges);
+        edges.extend(launches::batch::completed(&decision.batches, &added.edges));
         placed = place::place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
     let layout = layout::lay_out(program, dims, &placed, memory)?;
+    if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
+        && !decision.batches.is_empty()
+        && bounds.planned > budgeted.budget
+    {
+        return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });
+    }
     let before_reduction = program.edges_before_reduction as usize + wishes.edges.len();
-    let mut operations = emit::emit(program, &placed, layout, before_reduction);
+    let mut operations = emit::emit(program, &placed, layout, decision.batches, before_reduction);
     operations.budget = budgeted;
+    operations.lined_up = decision.lined_up;
+    if wishes.allowed.overlap {
+        let waits = |operation: &Operation| operation.sources.iter().all(|&id| wishes.waits(id));
+        operations.overlapped = launches::overlap::mark(&mut operations.list, waits);
+    }
     Ok(operations)
 }
 

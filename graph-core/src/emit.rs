@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::ir::{BufferId, Kind, Program, StatementId};
+use crate::launches::Batch;
 use crate::operation::{Bounds, MemoryBlock, Operation, OperationId, Operations, Place, What};
 use crate::place::{Life, Placed};
 
@@ -46,9 +47,15 @@ pub struct Ranks {
 const HUB_FROM: usize = 64;
 
 /// The operations of a placed program.
-pub fn emit(program: &Program, placed: &Placed, layout: Layout, edges_before_reduction: usize) -> Operations {
+pub fn emit(
+    program: &Program,
+    placed: &Placed,
+    layout: Layout,
+    batches: Vec<Batch>,
+    edges_before_reduction: usize,
+) -> Operations {
     let mut draft = Draft::default();
-    draft.statements(program, placed, layout.ranks.as_ref());
+    draft.statements(program, placed, &batches, layout.ranks.as_ref());
     let depth = depth(program, placed);
     draft.hubs();
     draft.memories(program, placed, &layout);
@@ -61,6 +68,9 @@ pub fn emit(program: &Program, placed: &Placed, layout: Layout, edges_before_red
         budget: None,
         edges_before_reduction,
         depth,
+        batches,
+        lined_up: 0,
+        overlapped: 0,
     };
     operations.index(program.statements.len());
     operations
@@ -96,25 +106,43 @@ impl Draft {
         self.list.len() as OperationId - 1
     }
 
-    fn statements(&mut self, program: &Program, placed: &Placed, ranks: Option<&Ranks>) {
-        for (id, statement) in program.statements.iter().enumerate() {
+    fn statements(
+        &mut self,
+        program: &Program,
+        placed: &Placed,
+        batches: &[Batch],
+        ranks: Option<&Ranks>,
+    ) {
+        let batch_of: BTreeMap<StatementId, &Batch> =
+            batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect();
+        for (id, statement) in (0..).zip(program.statements.iter()) {
             let what = match statement.kind {
                 Kind::Launch => What::Kernel,
                 Kind::Fill => What::Fill,
                 Kind::Copy => What::Copy,
                 Kind::Alloc(_) | Kind::Free(_) => continue,
             };
-            let id = id as StatementId;
+            let sources = batch_of.get(&id).map_or(vec![id], |batch| batch.members.clone());
+            if sources[0] != id {
+                let first = self.of_statement[&sources[0]];
+                self.of_statement.insert(id, first);
+                continue;
+            }
+            let name = match sources.len() {
+                1 => statement.name.clone(),
+                count => format!("{} and {} more", statement.name, count - 1).into(),
+            };
             let position = placed.reach.positions()[id as usize];
             let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
-            let operation =
-                Operation { what, after: Vec::new(), sources: vec![id], name: statement.name.clone() };
-            let at = self.push(operation, key);
+            let at = self.push(Operation { what, after: Vec::new(), early: None, sources, name }, key);
             self.of_statement.insert(id, at);
         }
-        for (&id, &at) in &self.of_statement {
-            self.list[at as usize].after =
-                placed.reach.reduced()[id as usize].iter().map(|pred| self.of_statement[pred]).collect();
+        for operation in &mut self.list {
+            // Each member of a batch comes after the same.
+            let before = placed.reach.reduced()[operation.sources[0] as usize].iter();
+            operation.after = before.map(|pred| self.of_statement[pred]).collect();
+            operation.after.sort_unstable();
+            operation.after.dedup();
         }
     }
 
@@ -132,7 +160,7 @@ impl Draft {
                 continue;
             }
             let key = from.iter().map(|&at| self.keys[at as usize].0).max().unwrap_or(0);
-            let hub = Operation { what: What::Hub, after: from, sources: Vec::new(), name: "hub".into() };
+            let hub = Operation { what: What::Hub, after: from, early: None, sources: Vec::new(), name: "hub".into() };
             let hub = self.push(hub, (key, AFTER_STATEMENT));
             for at in to {
                 self.list[at as usize].after = vec![hub];
@@ -199,6 +227,7 @@ impl Draft {
         let operation = Operation {
             what: What::Alloc { memory },
             after,
+            early: None,
             sources: Vec::new(),
             name: format!("alloc {}", block.name).into(),
         };
@@ -216,7 +245,7 @@ impl Draft {
         let last = placed.reach.maximal(&last);
         let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
         let after = last.iter().map(|id| self.of_statement[id]).collect();
-        self.push(Operation { what, after, sources: Vec::new(), name: name.into() }, (key, AFTER_STATEMENT))
+        self.push(Operation { what, after, early: None, sources: Vec::new(), name: name.into() }, (key, AFTER_STATEMENT))
     }
 
     /// The list in the topological order that takes the lowest key first.
@@ -252,7 +281,7 @@ impl Draft {
             .into_iter()
             .filter_map(|at| slots[at as usize].take())
             .map(|mut operation| {
-                for before in &mut operation.after {
+                for before in operation.after.iter_mut().chain(&mut operation.early) {
                     *before = new_id[*before as usize];
                 }
                 operation.after.sort_unstable();

@@ -56,7 +56,7 @@ pub struct Options {
     pub order: Order,
     /// How allocations reach the driver; `None` is the default.
     pub memory: Option<Memory>,
-    /// What the compiler may change in the launches; `None` is the default.
+    /// What the compiler may change in the launches; `None` is the default, everything.
     pub launches: Option<Launches>,
     /// The dimension (in bytes) of `budget = expr`.
     pub budget: Option<DimId>,

@@ -8,6 +8,7 @@ pub mod diagnostic;
 pub mod dump;
 pub mod emit;
 pub mod ir;
+pub mod launches;
 pub mod layout;
 pub mod operation;
 pub mod order;

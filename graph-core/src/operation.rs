@@ -2,6 +2,7 @@
 //! picture is the graph.
 
 use crate::ir::{BufferId, StatementId, Text};
+use crate::launches::Batch;
 
 /// Index of an operation; operations stand in an order in which each may be added to a graph: what it comes
 /// after stands before it.
@@ -14,7 +15,9 @@ pub struct Operation {
     pub what: What,
     /// Its dependencies: sorted, no duplicates.
     pub after: Vec<OperationId>,
-    /// The statements that it came from: none for what the compiler placed, several once launches are batched.
+    /// The one of its dependencies before whose end it may start: the edge is programmatic.
+    pub early: Option<OperationId>,
+    /// The statements that it came from: none for what the compiler placed, several for a batch, rising.
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.
     pub name: Text,
@@ -38,7 +41,7 @@ pub enum What {
         /// The argument.
         buffer: BufferId,
     },
-    /// A launch: its only source statement.
+    /// A launch: of its only source statement, or of all of them as one batch.
     Kernel,
     /// A memset.
     Fill,
@@ -142,6 +145,12 @@ pub struct Operations {
     pub depth: usize,
     /// The operation of each statement that has one.
     pub of_statement: Vec<Option<OperationId>>,
+    /// Launches that became one.
+    pub batches: Vec<Batch>,
+    /// How many branches were put in line behind others.
+    pub lined_up: usize,
+    /// How many edges are programmatic.
+    pub overlapped: usize,
 }
 
 impl Operations {

@@ -13,6 +13,7 @@ mod ast;
 mod cfg;
 mod condition;
 pub mod declare;
+pub mod duration;
 mod effect;
 mod extent;
 mod flow;
@@ -25,6 +26,7 @@ mod order;
 mod parse;
 mod rename;
 pub mod report;
+#[cfg(feature = "driver")]
 pub mod rewrite;
 mod ssa;
 mod transfer;

@@ -53,7 +53,8 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let mut modules = Modules::new(driver, ctx.clone());
+    let form = variants::form(driver, ctx, allowed)?;
+    let mut modules = Modules::new(driver, ctx.clone(), form);
     let room = (program.statements.len(), Vec::new());
     let mut evaluation = Evaluation::new(program, &dims, &limits, &mut modules, room);
     for (statement, declared) in (0..).zip(program.statements.iter()) {

@@ -18,7 +18,7 @@ mod simulator;
 
 pub use buffers::{Lent, Made, allocate, guarded, pinned_parts};
 pub use params::{
-    Filling, Launching, Place, Scratch, Values, Word, address_word, bits_of, push_value, write_value,
+    Filling, Launching, Place, Scratch, Values, Word, address_word, bits_of, number, push_value, write_value,
 };
 pub use simulator::{PlannedBuffer, Simulator};
 
@@ -30,7 +30,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 
 use super::error::{Error, Result};
-use params::{AllocParams, InstantiateParams, KernelParams, MemcpyParams, MemsetParams};
+use params::{AllocParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams};
 
 /// The CUDA version that graphs need.
 pub const NEEDED: (u32, u32) = (12, 4);
@@ -144,11 +144,12 @@ impl Context {
 }
 
 macro_rules! entry_points {
-    (needed { $($name:ident($($type:ty),*);)* } optional { $($newer:ident = $version:literal($($kind:ty),*);)* }) => {
+    (needed { $($name:ident($($type:ty),*);)* } exported { $($symbol:ident($($part:ty),*);)* } optional { $($newer:ident = $version:literal($($kind:ty),*);)* }) => {
         /// The driver's entry points.
         #[allow(non_snake_case)]
         pub struct Driver {
             $($name: unsafe extern "C" fn($($type),*) -> u32,)*
+            $($symbol: Option<unsafe extern "C" fn($($part),*) -> u32>,)*
             $($newer: Option<unsafe extern "C" fn($($kind),*) -> u32>,)*
         }
 
@@ -164,6 +165,9 @@ macro_rules! entry_points {
                 Ok(unsafe { Driver {
                     $($name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> u32>(
                         find(stringify!($name), 12040)?),)*
+                    $($symbol: exported(stringify!($symbol)).map(|address| {
+                        std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($part),*) -> u32>(address)
+                    }),)*
                     $($newer: find(stringify!($newer), $version).ok().map(|address| {
                         std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($kind),*) -> u32>(address)
                     }),)*
@@ -185,6 +189,24 @@ fn find(symbol: &'static str, version: c_int) -> Outcome<*mut c_void> {
     if code as u32 == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
 }
 
+/// The address of a symbol that the library exports: for those whose name with a number `cuGetProcAddress` does not take
+/// from every version.
+fn exported(symbol: &'static str) -> Option<*mut c_void> {
+    let mut name = [0u8; 64];
+    name.get_mut(..symbol.len())?.copy_from_slice(symbol.as_bytes());
+    let library = library();
+    if library.is_null() || name[63] != 0 {
+        return None;
+    }
+    // SAFETY: the library is open, the name ends with a nul.
+    #[cfg(not(windows))]
+    let address = unsafe { dlsym(library, name.as_ptr().cast()) };
+    #[cfg(windows)]
+    // SAFETY: as above.
+    let address = unsafe { GetProcAddress(library, name.as_ptr().cast()) };
+    (!address.is_null()).then_some(address)
+}
+
 entry_points! {
     needed {
         cuGetErrorName(u32, *mut *const c_char);
@@ -196,6 +218,7 @@ entry_points! {
         cuFuncGetAttribute(*mut c_int, u32, Function);
         cuFuncSetAttribute(Function, u32, c_int);
         cuFuncGetParamInfo(Function, usize, *mut usize, *mut usize);
+        cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, Function, c_int, usize);
         cuStreamIsCapturing(Stream, *mut u32);
         cuStreamWaitEvent(Stream, Event, u32);
         cuStreamSynchronize(Stream);
@@ -221,6 +244,9 @@ entry_points! {
         cuDeviceGraphMemTrim(c_int);
         cuDeviceGetGraphMemAttribute(c_int, u32, *mut c_void);
         cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);
+    }
+    exported {
+        cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
     }
     optional {
         cuLogsCurrent = 12090(*mut u32, u32);
@@ -430,6 +456,28 @@ impl Driver {
     /// Sets an attribute of a function.
     pub fn set_function_attribute(&self, function: Function, attribute: u32, value: u32) -> Outcome<()> {
         call!(self, cuFuncSetAttribute(function, attribute, c_int::try_from(value).unwrap_or(c_int::MAX)))
+    }
+
+    /// Gives a function the settings of another: the shared memory that it may ask for, and the share of the cache.
+    pub fn copy_attributes(&self, from: Function, to: Function) -> Outcome<()> {
+        // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+        for attribute in [8, 9] {
+            let mut value = 0;
+            call!(self, cuFuncGetAttribute(&mut value, attribute, from))?;
+            call!(self, cuFuncSetAttribute(to, attribute, value))?;
+        }
+        Ok(())
+    }
+
+    /// The blocks of a function, of so many threads and so much dynamic shared memory, that an SM holds at once.
+    pub fn blocks_per_sm(&self, function: Function, threads: u32, shared: u32) -> Outcome<u32> {
+        let mut blocks = 0;
+        let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
+        call!(
+            self,
+            cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, threads, shared as usize)
+        )?;
+        Ok(u32::try_from(blocks).unwrap_or(0))
     }
 
     /// Whether a stream is capturing.

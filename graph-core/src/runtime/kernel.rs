@@ -4,10 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaEvent};
 
-use crate::ptx;
+use crate::launches::Allowed;
 
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
 use super::error::{Error, Result, describe};
+use super::variants::{self, Entry, Form, Text, Variants};
 use super::image::{self, Target};
 
 /// What a kernel's declaration says of a parameter.
@@ -49,6 +50,11 @@ impl Param {
     pub(super) const fn words(&self) -> usize {
         let words = (self.size as usize).div_ceil(8);
         if words == 0 { 1 } else { words }
+    }
+
+    /// Whether it is a scalar.
+    pub(super) fn is_scalar(&self) -> bool {
+        self.kind == ParamKind::Scalar
     }
 
     /// A scalar.
@@ -109,7 +115,7 @@ impl Kernel {
 pub struct Module {
     path: &'static str,
     image: &'static [u8],
-    loaded: Mutex<Vec<(Context, Weak<LoadedModule>)>>,
+    loaded: Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>,
 }
 
 impl Module {
@@ -123,34 +129,50 @@ impl Module {
         self.path
     }
 
-    /// The module in a context: what is loaded, or a new load.
+    /// The file's bytes.
+    pub(super) fn image(&self) -> &'static [u8] {
+        self.image
+    }
+
+    /// The module in a context: what is loaded in that form, or a new load.
     pub(super) fn load(
         &'static self,
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
+        form: Form,
     ) -> Result<Arc<LoadedModule>> {
         let context = Context::of(ctx);
         // Held over the load, so that two threads do not load twice.
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(module) =
-            loaded.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
-        {
+        let find = |form| {
+            let mut of = loaded.iter().filter(|entry| entry.0 == context && entry.1 == form);
+            of.find_map(|entry| entry.2.upgrade())
+        };
+        if let Some(module) = find(form).or_else(|| find(form.other()).filter(|other| other.has_state())) {
             return Ok(module);
         }
-        loaded.retain(|entry| entry.1.strong_count() > 0);
-        let raw = driver
-            .load_module(self.image)
-            .map_err(|(failure, log)| self.failed(driver, ctx, failure, &log))?;
+        loaded.retain(|entry| entry.2.strong_count() > 0);
+        let text = Text::read(self.image);
+        let waiting = text.as_ref().filter(|_| form == Form::Waiting).and_then(|text| text.waiting.as_deref());
+        let waiting = waiting.and_then(|text| driver.load_module(text.as_bytes()).ok());
+        let raw = match waiting {
+            Some(raw) => raw,
+            None => driver
+                .load_module(self.image)
+                .map_err(|(failure, log)| self.failed(driver, ctx, failure, &log))?,
+        };
         let module = Arc::new(LoadedModule {
             module: self,
-            entries: Entry::all(self.image),
+            text,
+            waiting: waiting.is_some(),
             raw,
             driver,
             ctx: ctx.clone(),
             functions: Mutex::new(Vec::new()),
+            variants: Mutex::default(),
             in_flight: Mutex::new(Vec::new()),
         });
-        loaded.push((context, Arc::downgrade(&module)));
+        loaded.push((context, form, Arc::downgrade(&module)));
         Ok(module)
     }
 
@@ -174,41 +196,18 @@ impl Module {
 /// A module in a context.
 #[derive(Debug)]
 pub(super) struct LoadedModule {
-    module: &'static Module,
-    /// What the text says of its kernels; `None` for machine code.
-    entries: Option<Vec<Entry>>,
+    pub(super) module: &'static Module,
+    /// What the text says; `None` for machine code.
+    text: Option<Text>,
+    /// Whether its kernels begin with the wait, those that may.
+    waiting: bool,
     raw: RawModule,
-    driver: &'static Driver,
+    pub(super) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
+    pub(super) variants: Mutex<Variants>,
     /// Launches that may still run its functions when nobody holds the module any more.
     in_flight: Mutex<Vec<Arc<CudaEvent>>>,
-}
-
-/// What PTX says of a kernel.
-#[derive(Debug)]
-struct Entry {
-    name: String,
-    /// The sizes of its parameters.
-    sizes: Vec<u64>,
-    /// `.reqntid`
-    required_block: Option<[u32; 3]>,
-}
-
-impl Entry {
-    /// The kernels of PTX text.
-    fn all(image: &[u8]) -> Option<Vec<Entry>> {
-        let module = ptx::parse_bytes(image).ok()?;
-        let entry = |function: &ptx::Function<'_>| Entry {
-            name: function.name.to_owned(),
-            sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
-            required_block: function.performance(".reqntid").map(|values| {
-                let extent = |at: usize| values.get(at).copied().unwrap_or(1);
-                [extent(0), extent(1), extent(2)]
-            }),
-        };
-        Some(module.entries().map(entry).collect())
-    }
 }
 
 /// What is known of a loaded function.
@@ -220,6 +219,8 @@ pub(super) struct FunctionInfo {
     pub most_threads: u32,
     /// Its own shared memory, in bytes.
     pub shared: u32,
+    /// The local memory of a thread, in bytes.
+    pub local: u32,
     /// The most dynamic shared memory that it is set to take.
     pub dynamic_shared: u32,
     /// Registers of a thread.
@@ -233,12 +234,51 @@ pub(super) struct FunctionInfo {
 // CUfunction_attribute
 const MAX_THREADS_PER_BLOCK: u32 = 0;
 const SHARED_SIZE_BYTES: u32 = 1;
+const LOCAL_SIZE_BYTES: u32 = 3;
 const NUM_REGS: u32 = 4;
 const MAX_DYNAMIC_SHARED_SIZE_BYTES: u32 = 8;
 const CLUSTER_SIZE_MUST_BE_SET: u32 = 10;
 const REQUIRED_CLUSTER: [u32; 3] = [11, 12, 13];
 
+impl FunctionInfo {
+    /// Asks the driver.
+    pub fn of(
+        driver: &Driver,
+        function: Function,
+        required_block: Option<[u32; 3]>,
+    ) -> std::result::Result<FunctionInfo, Failure> {
+        let ask = |attribute| driver.function_attribute(function, attribute);
+        let required = [ask(REQUIRED_CLUSTER[0])?, ask(REQUIRED_CLUSTER[1])?, ask(REQUIRED_CLUSTER[2])?];
+        let in_clusters = required != [0; 3] || ask(CLUSTER_SIZE_MUST_BE_SET)? != 0;
+        Ok(FunctionInfo {
+            function,
+            most_threads: ask(MAX_THREADS_PER_BLOCK)?,
+            shared: ask(SHARED_SIZE_BYTES)?,
+            local: ask(LOCAL_SIZE_BYTES)?,
+            dynamic_shared: ask(MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
+            registers: ask(NUM_REGS)?,
+            required_block,
+            cluster: in_clusters.then_some(required),
+        })
+    }
+}
+
 impl LoadedModule {
+    /// What the text says of a kernel.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Whether it has variables that its kernels may write, so that two loads are not one.
+    fn has_state(&self) -> bool {
+        self.text.as_ref().is_none_or(|text| text.has_state)
+    }
+
+    /// Whether a kernel begins with the wait.
+    pub fn waits(&self, name: &str) -> bool {
+        self.waiting && self.entry(name).is_some_and(|entry| entry.waiting.is_ok())
+    }
+
     /// A kernel's function, checked against its declaration when it is first asked for.
     pub fn function(&self, name: &'static str, params: &[Param]) -> Result<FunctionInfo> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
@@ -256,7 +296,7 @@ impl LoadedModule {
             .function(self.raw, name)
             .map_err(|failure| self.module.failed(self.driver, &self.ctx, failure, ""))?
             .ok_or_else(|| fault("does not exist there".to_owned()))?;
-        let entry = self.entries.iter().flatten().find(|entry| entry.name == name);
+        let entry = self.entry(name);
         // The driver tells the end of a list by an error, which tools report: it is asked only where nothing else
         // tells.
         let sizes = match entry {
@@ -281,18 +321,8 @@ impl LoadedModule {
                 }
             }
         }
-        let ask = |attribute| self.driver.function_attribute(function, attribute);
-        let required = [ask(REQUIRED_CLUSTER[0])?, ask(REQUIRED_CLUSTER[1])?, ask(REQUIRED_CLUSTER[2])?];
-        let in_clusters = required != [0; 3] || ask(CLUSTER_SIZE_MUST_BE_SET)? != 0;
-        let info = FunctionInfo {
-            function,
-            most_threads: ask(MAX_THREADS_PER_BLOCK)?,
-            shared: ask(SHARED_SIZE_BYTES)?,
-            dynamic_shared: ask(MAX_DYNAMIC_SHARED_SIZE_BYTES)?,
-            registers: ask(NUM_REGS)?,
-            required_block: entry.and_then(|entry| entry.required_block),
-            cluster: in_clusters.then_some(required),
-        };
+        let required = entry.and_then(|entry| entry.required_block);
+        let info = FunctionInfo::of(self.driver, function, required)?;
         functions.push((name, info));
         Ok(info)
     }
@@ -326,7 +356,10 @@ impl Drop for LoadedModule {
             ctx.record_err(event.synchronize());
         }
         // A module that cannot be unloaded is lost with its context; nothing depends on it.
-        let _ = self.driver.unload_module(self.raw);
+        let variants = self.variants.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for &raw in variants.modules.iter().chain([&self.raw]) {
+            let _ = self.driver.unload_module(raw);
+        }
     }
 }
 
@@ -340,5 +373,5 @@ pub struct Loaded {
 pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
     let driver = driver::driver()?;
     super::context::enter(driver, ctx)?;
-    Ok(Loaded { _module: module.load(driver, ctx)? })
+    Ok(Loaded { _module: module.load(driver, ctx, variants::form(driver, ctx, Allowed::by(None))?)? })
 }

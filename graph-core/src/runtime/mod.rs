@@ -28,6 +28,7 @@ mod dot;
 mod driver;
 mod error;
 mod evaluate;
+mod facts;
 mod graph;
 mod hidden;
 mod hook;
@@ -43,6 +44,7 @@ mod plans;
 mod pool;
 mod report;
 mod set;
+mod variants;
 
 pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;

@@ -8,6 +8,7 @@ use cudarc::driver::{CudaContext, CudaEvent};
 use super::config::Shape;
 use super::driver::Driver;
 use super::error::Result;
+use super::variants::Form;
 use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
 
 /// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
@@ -31,6 +32,7 @@ pub(super) static FILL64: Kernel = Kernel::new(
 pub struct Modules {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
+    form: Form,
     /// By the module's address.
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// The kernels asked for, in the order of the first request.
@@ -53,8 +55,8 @@ pub(super) struct Known {
 
 impl Modules {
     /// None yet.
-    pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>) -> Modules {
-        Modules { driver, ctx, loaded: BTreeMap::new(), kernels: Vec::new(), places: [0; PLACES] }
+    pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, form: Form) -> Modules {
+        Modules { driver, ctx, form, loaded: BTreeMap::new(), kernels: Vec::new(), places: [0; PLACES] }
     }
 
     /// A kernel's function; its module is loaded if need be.
@@ -74,6 +76,11 @@ impl Modules {
         Ok(&mut self.kernels[at])
     }
 
+    /// What is known of a kernel that was asked for.
+    pub(super) fn known_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
+        self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
+    }
+
     /// Whether kernels were asked for that share module-level variables that something writes.
     pub(super) fn share_state(&self) -> bool {
         self.kernels.iter().any(|known| known.kernel.shares_state())
@@ -89,7 +96,7 @@ impl Modules {
         let module = match self.loaded.entry(module) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(kernel.module.load(self.driver, &self.ctx)?)
+                entry.insert(kernel.module.load(self.driver, &self.ctx, self.form)?)
             }
         };
         let info = module.function(kernel.name, kernel.params)?;
@@ -105,6 +112,11 @@ impl Modules {
         let known = self.known(kernel)?;
         known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
         Ok(())
+    }
+
+    /// The module of a kernel that was asked for.
+    pub(super) fn module(&self, kernel: &'static Kernel) -> Option<&Arc<LoadedModule>> {
+        self.loaded.get(&std::ptr::from_ref(kernel.module).addr())
     }
 
     /// None of the modules may be unloaded before what the event recorded is over.

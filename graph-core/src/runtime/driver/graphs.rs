@@ -1,6 +1,6 @@
 //! The calls about graphs.
 
-use super::params::{AllocParams, InstantiateParams, kernel_params, memcpy_params, memset_params};
+use super::params::{AllocParams, EdgeData, InstantiateParams, kernel_params, memcpy_params, memset_params};
 use super::{
     Context, Driver, Failure, Filling, INVALID_VALUE, Launching, Node, Outcome, Place, RawExec, RawGraph,
     Scratch, Stream, Values, call,
@@ -32,6 +32,24 @@ impl Driver {
         let params = kernel_params(launch, values, scratch);
         call!(self, cuGraphAddKernelNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
         Ok(node)
+    }
+
+    /// Whether edges between kernels can be programmatic.
+    pub fn has_programmatic_edges(&self) -> bool {
+        self.cuGraphAddDependencies_v2.is_some()
+    }
+
+    /// Lets a kernel node start before another one has ended: it waits by itself.
+    pub fn add_early(&self, graph: RawGraph, from: Node, to: Node) -> Outcome<()> {
+        const CALL: &str = "cuGraphAddDependencies_v2";
+        let add = self.cuGraphAddDependencies_v2.ok_or(Failure { call: CALL, code: super::NOT_FOUND })?;
+        // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+        let data = EdgeData { from_port: 1, to_port: 0, kind: 1, reserved: [0; 5] };
+        // SAFETY: the nodes are the graph's; the pointers are to locals.
+        match unsafe { add(graph, &from, &to, &data, 1) } {
+            0 => Ok(()),
+            code => Err(Failure { call: CALL, code }),
+        }
     }
 
     /// Adds a memset node.

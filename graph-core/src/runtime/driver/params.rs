@@ -77,7 +77,17 @@ pub(super) struct InstantiateParams {
     pub(super) result: u32,
 }
 
+/// What an edge orders: `CUgraphEdgeData`.
+#[repr(C)]
+pub(super) struct EdgeData {
+    pub(super) from_port: u8,
+    pub(super) to_port: u8,
+    pub(super) kind: u8,
+    pub(super) reserved: [u8; 5],
+}
+
 const _: () = {
+    assert!(size_of::<EdgeData>() == 8);
     assert!(size_of::<KernelParams>() == 72 && size_of::<sys::CUDA_KERNEL_NODE_PARAMS_v2>() == 72);
     assert!(size_of::<MemsetParams>() == size_of::<sys::CUDA_MEMSET_NODE_PARAMS>());
     assert!(size_of::<MemcpyParams>() == size_of::<sys::CUDA_MEMCPY3D>());
@@ -148,6 +158,13 @@ pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) {
     let start = words.len();
     words.resize(start + size_of::<T>().div_ceil(8).max(1), MaybeUninit::new(0));
     write_value(&mut words[start..], value);
+}
+
+/// The bits of a parameter that PTX declares as one number, in its first bytes; the others are 0.
+pub fn number(word: Word) -> u64 {
+    // SAFETY: words are made by `address_word` and `write_value`. A number has no padding, and `write_value` sets the
+    // whole word before it writes a value of fewer bytes.
+    unsafe { word.assume_init() }
 }
 
 /// The bits of a value of 1, 2, 4 or 8 bytes.

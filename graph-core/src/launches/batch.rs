@@ -1,0 +1,193 @@
+//! Launches of one kernel that no path orders become one launch.
+//!
+//! A batch begins when the last of what its members wait for is over, and all of its members are over when the longest
+//! is. So that no chain waits for another's longer kernel, launches are batched that are taken to begin at the same time,
+//! and either last equally long or are waited for by the same statements.
+//!
+//! "At the same time" is told by the shape of the order: two statements begin together if what they wait for ends
+//! together, in equal numbers; two end together if they begin together and are alike in kernel, grid and work (or both
+//! are fills, or copies, of the same size). The relation is numbered class by class, along the order.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::ir::{Kind, StatementId};
+
+use super::{Batch, Batching, Classes, Draft, Launch, cost};
+
+/// What a statement is, as far as its time goes.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Alike<'a> {
+    Launch { kernel: u32, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
+    Move { fill: bool, buffers: Vec<(u32, &'a str, &'a str)> },
+    Nothing,
+}
+
+/// Launches that may be batched with each other, as far as they are told by themselves: when they begin, the kernel, the
+/// block, the shared memory.
+type Key = (u32, u32, [u32; 3], u32);
+
+/// The batches, by their first members.
+pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
+    let begins = beginnings(draft);
+    let mut groups: BTreeMap<Key, Vec<StatementId>> = BTreeMap::new();
+    for (statement, launch) in (0..).zip(draft.launches) {
+        if let Some(launch) = launch
+            && launch.batch != Batching::Never
+            && cost::fits_a_batch(launch.blocks(), launch.wave)
+        {
+            let key = (begins[statement as usize], launch.kernel, launch.block, launch.shared);
+            groups.entry(key).or_default().push(statement);
+        }
+    }
+    let mut batches = Vec::new();
+    for group in groups.into_values().filter(|group| group.len() > 1) {
+        split(draft, &group, &mut batches);
+    }
+    batches.retain(|batch| ordering_fits(draft, batch));
+    batches.sort_by(|a, b| a.members.cmp(&b.members));
+    batches
+}
+
+/// Numbers that are equal for statements taken to begin at the same time.
+fn beginnings(draft: &Draft<'_>) -> Vec<u32> {
+    let (mut starts, mut ends) = (Classes::new(), Classes::new());
+    let count = draft.program.statements.len();
+    let (mut begins, mut over) = (vec![0; count], vec![0; count]);
+    for &statement in draft.reach.topological() {
+        let at = statement as usize;
+        let mut before: Vec<u32> = draft.reach.reduced()[at].iter().map(|&id| over[id as usize]).collect();
+        before.sort_unstable();
+        begins[at] = starts.of(before);
+        over[at] = ends.of((begins[at], alike(draft, statement)));
+    }
+    begins
+}
+
+fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
+    if let Some(launch) = &draft.launches[statement as usize] {
+        let &Launch { kernel, grid, block, shared, ref work, .. } = launch;
+        return Alike::Launch { kernel, grid, block, shared, work };
+    }
+    let declared = &draft.program.statements[statement as usize];
+    if declared.kind.is_memory() {
+        return Alike::Nothing;
+    }
+    // Equal texts are equal lengths: more than that need not be known.
+    let text = |dim: u32| &*draft.program.dims[dim as usize];
+    let buffers = declared.accesses.iter().map(|access| {
+        let element = draft.program.buffers[access.buffer as usize].element;
+        (element, text(access.lo), text(access.hi))
+    });
+    Alike::Move { fill: declared.kind == Kind::Fill, buffers: buffers.collect() }
+}
+
+/// Makes batches of launches that begin together.
+fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
+    let launch = |statement: StatementId| draft.launches[statement as usize].as_ref();
+    // Waited for by the same statements: none of them is kept waiting by another.
+    let mut joined: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
+    for &statement in group {
+        joined.entry(&draft.followers[statement as usize]).or_default().push(statement);
+    }
+    let mut left = Vec::new();
+    for members in joined.into_values() {
+        let grids: BTreeSet<[u32; 3]> =
+            members.iter().filter_map(|&id| launch(id)).map(|launch| launch.grid).collect();
+        let blocks: u64 = members.iter().filter_map(|&id| launch(id)).map(Launch::blocks).sum();
+        let wave = members.first().and_then(|&id| launch(id)).map_or(0, |launch| launch.wave);
+        if members.len() > 1 && (grids.len() == 1 || cost::fits_flat(blocks, wave)) {
+            // Launches that are alike with those of other groups are better batched with them.
+            let alike_elsewhere = group.len() > members.len() && grids.len() == 1;
+            if !alike_elsewhere {
+                chunks(draft, &members, batches);
+                continue;
+            }
+        }
+        left.extend(members);
+    }
+    let mut alike: BTreeMap<([u32; 3], &[u64]), Vec<StatementId>> = BTreeMap::new();
+    for id in left {
+        if let Some(launch) = launch(id) {
+            alike.entry((launch.grid, launch.work.as_slice())).or_default().push(id);
+        }
+    }
+    for mut members in alike.into_values() {
+        members.sort_unstable();
+        chunks(draft, &members, batches);
+    }
+}
+
+/// Makes as few batches as the table of parameters allows, of about equal sizes.
+fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
+    let launches: Vec<&Launch> =
+        members.iter().filter_map(|&id| draft.launches[id as usize].as_ref()).collect();
+    let Some(first) = launches.first() else { return };
+    let Batching::Most { equal, flat } = first.batch else { return };
+    let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
+    // The last dimension that the members leave alone.
+    let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
+    let most = if axis.is_some() { equal } else { flat } as usize;
+    if most < 2 || axis.is_none() && !flat_fits(&launches) {
+        return;
+    }
+    let count = members.len().div_ceil(most);
+    for chunk in members.chunks(members.len().div_ceil(count)) {
+        if chunk.len() > 1 {
+            batches.push(Batch { members: chunk.to_vec(), axis });
+        }
+    }
+}
+
+/// Flattened blocks lie in one dimension of the grid, and their number stays what the search takes.
+fn flat_fits(launches: &[&Launch]) -> bool {
+    let blocks: u64 = launches.iter().map(|launch| launch.blocks()).sum();
+    blocks <= i32::MAX as u64 && cost::fits_flat(blocks, launches[0].wave)
+}
+
+/// What comes before and after a batch's members, each once.
+fn neighbours(draft: &Draft<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
+    let of = |lists: &[Vec<StatementId>]| {
+        batch.members.iter().flat_map(|&id| lists[id as usize].iter().copied()).collect()
+    };
+    [of(draft.reach.reduced()), of(&draft.followers)]
+}
+
+fn ordering_fits(draft: &Draft<'_>, batch: &Batch) -> bool {
+    let [before, after] = neighbours(draft, batch);
+    (before.len() + after.len()).saturating_mul(batch.members.len()) <= cost::MOST_EDGES
+}
+
+/// The order that makes each batch one node.
+pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, StatementId)> {
+    let mut edges = Vec::new();
+    for batch in batches {
+        let [before, after] = neighbours(draft, batch);
+        for &member in &batch.members {
+            edges.extend(before.iter().map(|&id| (id, member)));
+            edges.extend(after.iter().map(|&id| (member, id)));
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+/// What must be added to other edges for each batch to stay one node. Where an edge leads to a member from what comes
+/// after another one, they close a cycle.
+pub fn completed(
+    batches: &[Batch],
+    edges: &[(StatementId, StatementId)],
+) -> Vec<(StatementId, StatementId)> {
+    let of: BTreeMap<StatementId, &Batch> =
+        batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect();
+    let mut added = Vec::new();
+    for (from, to) in edges {
+        if let Some(batch) = of.get(from) {
+            added.extend(batch.members.iter().map(|&member| (member, *to)));
+        }
+        if let Some(batch) = of.get(to) {
+            added.extend(batch.members.iter().map(|&member| (*from, member)));
+        }
+    }
+    added
+}

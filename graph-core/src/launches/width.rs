@@ -1,0 +1,116 @@
+//! What cannot be batched and runs many small branches side by side gets order between branches: the device schedules
+//! a few lines of small kernels faster than many single ones (see [`super::cost`]).
+//!
+//! A branch is a chain of launches in which each has one predecessor and one follower in the chain and none beside
+//! it. Branches that begin after the same nodes and end before the same nodes are spread over as many lines as run best
+//! side by side; the k-th branch of a line comes after the one before.
+
+use std::collections::BTreeMap;
+
+use crate::ir::StatementId;
+
+use super::{Decision, Draft, Launch, cost};
+
+/// A node of the order once batches are one node each: its first member stands for a batch.
+struct Nodes {
+    of: Vec<StatementId>,
+    before: Vec<Vec<StatementId>>,
+    after: Vec<Vec<StatementId>>,
+}
+
+impl Nodes {
+    fn new(draft: &Draft<'_>, decision: &Decision) -> Nodes {
+        let count = draft.program.statements.len();
+        let mut of: Vec<StatementId> = (0..count as StatementId).collect();
+        for batch in &decision.batches {
+            batch.members.iter().for_each(|&member| of[member as usize] = batch.members[0]);
+        }
+        let mut nodes = Nodes { of, before: vec![Vec::new(); count], after: vec![Vec::new(); count] };
+        for statement in 0..count {
+            let to = nodes.of[statement];
+            for &before in &draft.reach.reduced()[statement] {
+                let from = nodes.of[before as usize];
+                nodes.before[to as usize].push(from);
+                nodes.after[from as usize].push(to);
+            }
+        }
+        for list in nodes.before.iter_mut().chain(&mut nodes.after) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        nodes
+    }
+
+    /// The only one before it, if that one has none other after it.
+    fn previous(&self, node: StatementId) -> Option<StatementId> {
+        let &[before] = self.before[node as usize].as_slice() else { return None };
+        (self.after[before as usize].len() == 1).then_some(before)
+    }
+}
+
+/// Adds order between branches.
+pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
+    let nodes = Nodes::new(draft, decision);
+    let batched: Vec<bool> = {
+        let mut batched = vec![false; draft.launches.len()];
+        for &member in decision.batches.iter().flat_map(|batch| &batch.members) {
+            batched[member as usize] = true;
+        }
+        batched
+    };
+    let single = |id: StatementId| draft.launches[id as usize].as_ref().filter(|_| !batched[id as usize]);
+    let mut groups: BTreeMap<(&[StatementId], &[StatementId]), Vec<Branch>> = BTreeMap::new();
+    for id in 0..draft.launches.len() as StatementId {
+        let begins = nodes.of[id as usize] == id
+            && single(id).is_some()
+            && nodes.previous(id).is_none_or(|before| single(before).is_none());
+        if !begins {
+            continue;
+        }
+        let branch = branch(&nodes, id, &single);
+        let around =
+            (nodes.before[id as usize].as_slice(), nodes.after[branch.tail as usize].as_slice());
+        groups.entry(around).or_default().push(branch);
+    }
+    for branches in groups.into_values() {
+        let (blocks, wave) =
+            branches.iter().fold((0, u32::MAX), |(most, least), b| (most.max(b.blocks), least.min(b.wave)));
+        let Some(lines) = cost::lines(blocks, wave) else { continue };
+        if branches.len() < cost::TOO_MANY * lines {
+            continue;
+        }
+        for (earlier, later) in branches.iter().zip(&branches[lines..]) {
+            decision.edges.push((earlier.tail, later.head));
+            decision.lined_up += 1;
+        }
+    }
+}
+
+struct Branch {
+    head: StatementId,
+    tail: StatementId,
+    /// Of its largest kernel.
+    blocks: u64,
+    /// The smallest number of blocks that fill the device.
+    wave: u32,
+}
+
+/// The branch that begins at a node.
+fn branch<'l>(
+    nodes: &Nodes,
+    head: StatementId,
+    single: &impl Fn(StatementId) -> Option<&'l Launch>,
+) -> Branch {
+    let mut branch = Branch { head, tail: head, blocks: 0, wave: u32::MAX };
+    let mut next = Some(head);
+    while let Some((id, launch)) = next.and_then(|id| Some((id, single(id)?))) {
+        branch.tail = id;
+        branch.blocks = branch.blocks.max(launch.blocks());
+        branch.wave = branch.wave.min(launch.wave);
+        next = match nodes.after[id as usize].as_slice() {
+            &[after] if nodes.previous(after) == Some(id) => Some(after),
+            _ => None,
+        };
+    }
+    branch
+}

@@ -1,0 +1,205 @@
+//! Which parameters decide how long a kernel runs, as far as its loops tell.
+//!
+//! A parameter counts where its value may reach the guard of a branch, or of an exit, within a loop of the kernel, or
+//! is passed to a function that the kernel calls. Values are followed from register to register without regard to the
+//! order of the instructions, and through local memory as one; what a kernel loads from other memory is its data, about
+//! which nothing is known beforehand anyway. So a parameter may be named that decides nothing, and one that decides by
+//! more than data is not left out.
+
+use std::collections::BTreeMap;
+
+use super::{Body, Function, Instruction, Operand, Space, Statement};
+
+/// One flag a parameter, in the order of the declaration.
+///
+/// # Complexity
+///
+/// Linear in the body for each round of values that go through a loop: three or four in practice, at most as many as
+/// there are registers.
+pub fn deciding(function: &Function<'_>) -> Vec<bool> {
+    let mut deciding = vec![false; function.parameters.len()];
+    let Some(body) = &function.body else { return deciding };
+    let mut tracing = Tracing { function, reach: BTreeMap::new() };
+    while tracing.round(body) {}
+    let in_loop = loops(body);
+    for (at, instruction) in instructions(body) {
+        let names: Vec<&str> = match instruction.mnemonic() {
+            "call" => instruction.operands.iter().flat_map(names).collect(),
+            // What is put into the parameters of a call.
+            "st" if instruction.space() == Some(Space::Param) => {
+                instruction.operands.iter().flat_map(names).collect()
+            }
+            "bra" | "brx" | "ret" | "exit" if in_loop[at] => {
+                let operands = instruction.operands.iter().flat_map(names);
+                operands.chain(instruction.guard.map(|guard| guard.register)).collect()
+            }
+            _ => continue,
+        };
+        for name in names {
+            for &parameter in tracing.reach.get(name).into_iter().flatten() {
+                deciding[parameter] = true;
+            }
+        }
+    }
+    deciding
+}
+
+/// Stands for all of local memory.
+const LOCAL: &str = ".local";
+
+struct Tracing<'f, 'a> {
+    function: &'f Function<'a>,
+    /// The parameters whose values may be in a register, rising.
+    reach: BTreeMap<&'a str, Vec<usize>>,
+}
+
+impl<'a> Tracing<'_, 'a> {
+    /// Whether a value came anywhere new.
+    fn round(&mut self, body: &Body<'a>) -> bool {
+        let mut changed = false;
+        for (_, instruction) in instructions(body) {
+            let operands = instruction.operands.as_slice();
+            let (space, load) = (instruction.space(), matches!(instruction.mnemonic(), "ld" | "ldu"));
+            if instruction.mnemonic() == "st" && space == Some(Space::Local) {
+                let from: Vec<&str> = operands.iter().skip(1).flat_map(names).collect();
+                changed |= self.flow(&from, &[LOCAL]);
+                continue;
+            }
+            let Some((to, from)) = operands.split_first() else { continue };
+            let to = names(to);
+            let mut from: Vec<&str> = from.iter().flat_map(names).collect();
+            match space {
+                Some(Space::Local) if load => from = vec![LOCAL],
+                Some(Space::Param) if load => {}
+                // Data.
+                _ if load || matches!(instruction.mnemonic(), "st" | "red" | "atom" | "bra" | "call") => {
+                    continue;
+                }
+                _ => {}
+            }
+            // A value that is only sometimes written depends on the guard.
+            from.extend(instruction.guard.map(|guard| guard.register));
+            changed |= self.flow(&from, &to);
+        }
+        changed
+    }
+
+    fn flow(&mut self, from: &[&'a str], to: &[&'a str]) -> bool {
+        let mut values: Vec<usize> = Vec::new();
+        for name in from {
+            values.extend(self.reach.get(name).into_iter().flatten());
+            values.extend(self.function.parameter(name));
+        }
+        let mut changed = false;
+        for name in to.iter().filter(|_| !values.is_empty()) {
+            let list = self.reach.entry(name).or_default();
+            let before = list.len();
+            list.extend_from_slice(&values);
+            list.sort_unstable();
+            list.dedup();
+            changed |= list.len() > before;
+        }
+        changed
+    }
+}
+
+fn instructions<'b, 'a>(body: &'b Body<'a>) -> impl Iterator<Item = (usize, &'b Instruction<'a>)> {
+    body.statements.iter().enumerate().filter_map(|(at, statement)| match statement {
+        Statement::Instruction(instruction) => Some((at, instruction)),
+        _ => None,
+    })
+}
+
+/// The names in an operand, those in its address too.
+fn names<'a>(operand: &Operand<'a>) -> Vec<&'a str> {
+    match operand {
+        Operand::Name(name) | Operand::Not(name) | Operand::Offset { name, .. } => vec![name],
+        Operand::Pair(first, second) => vec![first, second],
+        Operand::Vector(list) | Operand::List(list) => list.iter().flat_map(names).collect(),
+        Operand::Address(address) => address.base.into_iter().collect(),
+        Operand::Tensor(address, list) => {
+            address.base.into_iter().chain(list.iter().flat_map(names)).collect()
+        }
+        Operand::Integer(_) | Operand::Single(_) | Operand::Double(_) | Operand::Sink => Vec::new(),
+    }
+}
+
+/// For each statement whether it stands between a label and a branch back to it.
+fn loops(body: &Body<'_>) -> Vec<bool> {
+    let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut starts = vec![0i32; body.statements.len() + 1];
+    for (at, statement) in body.statements.iter().enumerate() {
+        match statement {
+            Statement::Label(label) => {
+                labels.insert(label.name, at);
+            }
+            Statement::Targets(targets) => {
+                // A table of targets stands before its branch: as if at the first of them that stands before.
+                if let Some(first) = targets.targets.iter().filter_map(|name| labels.get(name)).min() {
+                    labels.insert(targets.name, *first);
+                }
+            }
+            Statement::Instruction(instruction) if matches!(instruction.mnemonic(), "bra" | "brx") => {
+                let targets = instruction.operands.iter().flat_map(names);
+                if let Some(&target) = targets.filter_map(|name| labels.get(name)).min() {
+                    starts[target] += 1;
+                    starts[at + 1] -= 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut depth = 0;
+    starts[..body.statements.len()]
+        .iter()
+        .map(|change| {
+            depth += change;
+            depth > 0
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(parameters: &str, body: &str) -> Vec<bool> {
+        let text = format!(
+            ".version 8.4\n.target sm_70\n.address_size 64\n.visible .entry k({parameters})\n{{\n\
+             .reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n{body}\nret;\n}}"
+        );
+        let module = super::super::parse(&text).expect("it is PTX");
+        deciding(module.entry("k").expect("it has the kernel"))
+    }
+
+    const PARAMETERS: &str = ".param .u64 x, .param .u32 n, .param .u32 offset, .param .f32 a";
+
+    #[test]
+    fn the_bound_of_a_loop_decides_and_an_offset_does_not() {
+        let body = "ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [n]; ld.param.u32 %r2, [offset];\n\
+            mov.u32 %r3, 0; mul.lo.s32 %r5, %r1, 4; mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2;\n\
+            L: ld.global.u32 %r4, [%rd3]; add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r5; @%p1 bra L;";
+        assert_eq!(of(PARAMETERS, body), [false, true, false, false]);
+    }
+
+    #[test]
+    fn a_guard_outside_of_loops_decides_nothing() {
+        let body = "ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x; setp.ge.u32 %p1, %r2, %r1; @%p1 bra E;\n\
+            ld.param.u64 %rd1, [x]; st.global.u32 [%rd1], %r2;\nE:";
+        assert_eq!(of(PARAMETERS, body), [false; 4]);
+    }
+
+    #[test]
+    fn values_are_followed_through_local_memory_and_guards() {
+        let body = ".local .b32 s; ld.param.u32 %r1, [n]; st.local.u32 [s], %r1; mov.u32 %r2, 0;\n\
+            ld.param.f32 %f1, [a]; setp.gt.f32 %p2, %f1, 0f00000000; mov.u32 %r6, 1; @%p2 mov.u32 %r6, 2;\n\
+            L: add.s32 %r2, %r2, %r6; ld.local.u32 %r3, [s]; setp.lt.s32 %p1, %r2, %r3; @!%p1 bra E; bra L;\nE:";
+        assert_eq!(of(PARAMETERS, body), [false, true, false, true]);
+    }
+
+    #[test]
+    fn what_is_passed_to_a_function_decides() {
+        let body = "ld.param.u32 %r1, [offset];\n{ .param .b32 p; st.param.b32 [p], %r1; call.uni f, (p); }";
+        assert_eq!(of(PARAMETERS, body), [false, false, true, false]);
+    }
+}

@@ -1,0 +1,183 @@
+//! What is known of each launch of a graph that is being built, for the stage that decides how many launches there are;
+//! and the variants that its decision needs.
+
+use std::collections::BTreeMap;
+
+use cudarc::driver::CudaContext;
+
+use crate::ir::StatementId;
+use crate::launches::{Allowed, Batch, Batching, Launch};
+
+use super::config::Shape;
+use super::driver::{self, Driver, Word};
+use super::error::Result;
+use super::evaluate::{LaunchRecord, Recorded};
+use super::kernel::Kernel;
+use super::modules::Modules;
+use super::variants::{Deciding, Variant, Wanted};
+
+/// The statements whose configuration a setter may change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Changing {
+    /// The grid.
+    pub grids: Vec<bool>,
+    /// The block, or the shared memory.
+    pub blocks: Vec<bool>,
+}
+
+/// The kernels of a graph, as the stage knows them: by numbers.
+pub(super) struct Facts {
+    /// One entry a statement; none where nothing may be changed.
+    pub launches: Vec<Option<Launch>>,
+    kernels: Vec<&'static Kernel>,
+}
+
+/// Gathers what is known of the launches.
+pub(super) fn gather(
+    (driver, ctx): (&Driver, &CudaContext),
+    (records, words): (&[Recorded], &[Word]),
+    changing: &Changing,
+    modules: &mut Modules,
+    allowed: Allowed,
+) -> Result<Facts> {
+    let mut facts = Facts { launches: Vec::new(), kernels: Vec::new() };
+    if allowed == Allowed::default() {
+        return Ok(facts);
+    }
+    // CUdevice_attribute
+    let multiprocessors = driver.device_attribute(ctx, 16)?;
+    let mut waves: BTreeMap<(u32, u32, u32), u32> = BTreeMap::new();
+    facts.launches.reserve(records.len());
+    for (statement, record) in records.iter().enumerate() {
+        let Recorded::Launch(record) = record else {
+            facts.launches.push(None);
+            continue;
+        };
+        let kernel = facts.number(record.kernel);
+        let Shape { grid, block, shared } = record.shape;
+        let threads = block.iter().product();
+        let wave = match waves.get(&(kernel, threads, shared)) {
+            Some(&wave) => wave,
+            None => {
+                let blocks = driver.blocks_per_sm(record.function, threads, shared)?;
+                *waves.entry((kernel, threads, shared)).or_insert(blocks.saturating_mul(multiprocessors))
+            }
+        };
+        let module = modules.module(record.kernel);
+        let entry = module.and_then(|module| module.entry(record.kernel.name));
+        let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
+        let batch = entry.filter(|_| fixed).and_then(|entry| entry.batching.clone().ok());
+        facts.launches.push(Some(Launch {
+            kernel,
+            grid,
+            block,
+            shared,
+            work: entry.map_or(vec![statement as u64], |entry| {
+                work(record, words, &entry.deciding, statement as StatementId)
+            }),
+            wave,
+            grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
+            batch: batch.unwrap_or(Batching::Never),
+            waits: module.is_some_and(|module| module.waits(record.kernel.name)),
+        }));
+    }
+    Ok(facts)
+}
+
+impl Facts {
+    fn number(&mut self, kernel: &'static Kernel) -> u32 {
+        let known = self.kernels.iter().position(|&other| std::ptr::eq(other, kernel));
+        known.unwrap_or_else(|| {
+            self.kernels.push(kernel);
+            self.kernels.len() - 1
+        }) as u32
+    }
+
+    /// A variant of a kernel turned out to be no use: none of its launches is batched.
+    fn give_up(&mut self, kernel: u32) {
+        for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
+            launch.batch = Batching::Never;
+        }
+    }
+
+    /// The variants of the batches, loaded. Where one cannot be used, its kernel is given up, and the decision has to be
+    /// made again.
+    pub fn variants(
+        &mut self,
+        (driver, modules): (&Driver, &mut Modules),
+        batches: &[Batch],
+    ) -> Option<Vec<Variant>> {
+        let wanted: Vec<(u32, Wanted)> = batches.iter().filter_map(|batch| self.wanted(batch)).collect();
+        let mut of_module: BTreeMap<usize, Vec<(u32, Wanted)>> = BTreeMap::new();
+        for (kernel, wanted) in &wanted {
+            let module = std::ptr::from_ref(self.kernels[*kernel as usize].module).addr();
+            of_module.entry(module).or_default().push((*kernel, wanted.clone()));
+        }
+        for list in of_module.values() {
+            let module = list.first().and_then(|(kernel, _)| modules.module(self.kernels[*kernel as usize]));
+            if let Some(module) = module {
+                let list: Vec<Wanted> = list.iter().map(|(_, wanted)| wanted.clone()).collect();
+                module.make_variants(&list);
+            }
+        }
+        let mut variants = Vec::with_capacity(batches.len());
+        let mut useless = Vec::new();
+        for ((kernel, wanted), batch) in wanted.iter().zip(batches) {
+            let module = modules.module(self.kernels[*kernel as usize]);
+            let first = self.launches[batch.members[0] as usize].as_ref();
+            let made = module.and_then(|module| module.variant(wanted)).zip(first);
+            let made = made.filter(|(variant, launch)| {
+                self.serves(driver, modules, self.kernels[*kernel as usize], variant, launch)
+            });
+            match made {
+                Some((variant, _)) => variants.push(variant),
+                None => useless.push(*kernel),
+            }
+        }
+        useless.iter().for_each(|&kernel| self.give_up(kernel));
+        (useless.is_empty() && variants.len() == batches.len()).then_some(variants)
+    }
+
+    fn wanted(&self, batch: &Batch) -> Option<(u32, Wanted)> {
+        let launch = self.launches[batch.members[0] as usize].as_ref()?;
+        let name = self.kernels[launch.kernel as usize].name;
+        Some((launch.kernel, Wanted::of(name, batch.members.len(), batch.axis, launch.batch)))
+    }
+
+    /// Whether a variant takes the launch, needs no more local memory, and fills an SM as the kernel itself does.
+    fn serves(
+        &self,
+        driver: &Driver,
+        modules: &Modules,
+        kernel: &'static Kernel,
+        variant: &Variant,
+        launch: &Launch,
+    ) -> bool {
+        let Some(own) = modules.known_info(kernel) else { return false };
+        let threads: u32 = launch.block.iter().product();
+        if variant.info.most_threads < threads || variant.info.local > own.local {
+            return false;
+        }
+        let copied = driver.copy_attributes(own.function, variant.info.function).is_ok();
+        let blocks = |function| driver.blocks_per_sm(function, threads, launch.shared).unwrap_or(0);
+        copied && blocks(variant.info.function) >= blocks(own.function)
+    }
+}
+
+/// The values of the scalars that decide how long the kernel's loops run. One that cannot be compared is unlike any
+/// other.
+fn work(launch: &LaunchRecord, words: &[Word], deciding: &[Deciding], statement: StatementId) -> Vec<u64> {
+    let mut values = Vec::new();
+    let mut at = launch.first as usize;
+    for (param, deciding) in launch.kernel.params.iter().zip(deciding) {
+        match deciding {
+            Deciding::No => {}
+            Deciding::ByValue if param.is_scalar() => values.push(driver::number(words[at])),
+            // An address: what lies there is data.
+            Deciding::ByValue => {}
+            Deciding::Unknown => values.push(u64::from(statement)),
+        }
+        at += param.words();
+    }
+    values
+}

@@ -1,0 +1,248 @@
+//! What becomes of a file's kernels when launches overlap or are batched: the text that is loaded in the place of the
+//! file's, and the modules of batched variants.
+//!
+//! - Where starts overlap, every kernel of the file that may begins with the wait. Text for text it is the same file,
+//!   with the same variables, so it is loaded instead of it. Where the driver does not take it, the file is loaded.
+//! - Batched variants lie in modules of their own, made when they are first asked for: only kernels that use no variable
+//!   that is written have any, so nothing is in two places.
+//! - A file with variables is loaded in one form at a time, whichever comes first: they are state that launches share.
+
+use std::sync::{Arc, PoisonError};
+
+use cudarc::driver::CudaContext;
+
+use crate::launches::{Allowed, Batching};
+use crate::ptx::rewrite::{self, Axis, Batch, GridShape, LARGEST_TABLE, Table};
+use crate::ptx::{self, Space, duration};
+
+use super::driver::{Driver, RawModule};
+use super::error::Result;
+use super::kernel::{FunctionInfo, LoadedModule};
+
+/// Which text of a file is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// The file's.
+    AsWritten,
+    /// Kernels begin with the wait.
+    Waiting,
+}
+
+impl Form {
+    pub fn other(self) -> Form {
+        match self {
+            Form::AsWritten => Form::Waiting,
+            Form::Waiting => Form::AsWritten,
+        }
+    }
+}
+
+/// What PTX says of a kernel.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub name: String,
+    /// The sizes of its parameters.
+    pub sizes: Vec<u64>,
+    /// `.reqntid`
+    pub required_block: Option<[u32; 3]>,
+    /// Of each parameter whether it may decide how long loops run; an aggregate's parts are not told apart.
+    pub deciding: Vec<Deciding>,
+    /// Whether its launches can be batched, or why not.
+    pub batching: std::result::Result<Batching, String>,
+    /// Whether it may begin with the wait, or why not.
+    pub waiting: std::result::Result<(), String>,
+}
+
+/// What a parameter says of how long its kernel runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Deciding {
+    /// Nothing.
+    No,
+    /// By its value, which is a number.
+    ByValue,
+    /// By something in it.
+    Unknown,
+}
+
+/// The form that suits what is allowed, the device and the driver.
+pub(super) fn form(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Result<Form> {
+    // CUdevice_attribute: compute capability, major
+    let waits = allowed.overlap && driver.has_programmatic_edges() && driver.device_attribute(ctx, 75)? >= 9;
+    Ok(if waits { Form::Waiting } else { Form::AsWritten })
+}
+
+/// A file's text, read.
+#[derive(Debug)]
+pub(super) struct Text {
+    /// Its kernels.
+    pub entries: Vec<Entry>,
+    /// Whether it has variables that a kernel may write.
+    pub has_state: bool,
+    /// The text whose kernels wait.
+    pub waiting: Option<String>,
+}
+
+impl Text {
+    /// Of PTX; `None` for machine code, and for what cannot be read.
+    pub fn read(image: &[u8]) -> Option<Text> {
+        let module = ptx::parse_bytes(image).ok()?;
+        let rewritten = rewrite::waiting(&module);
+        let entries = module.entries().map(|function| entry(&module, function, &rewritten)).collect();
+        let has_state = module
+            .variables()
+            .any(|variable| matches!(variable.space, Space::Global | Space::Const));
+        let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
+        Some(Text { entries, has_state, waiting })
+    }
+}
+
+fn entry(module: &ptx::Module<'_>, function: &ptx::Function<'_>, rewritten: &rewrite::Waiting) -> Entry {
+    let deciding = duration::deciding(function)
+        .into_iter()
+        .zip(&function.parameters)
+        .map(|(decides, parameter)| match (decides, parameter.class()) {
+            (false, _) => Deciding::No,
+            (true, ptx::Class::Aggregate | ptx::Class::Opaque) => Deciding::Unknown,
+            (true, _) => Deciding::ByValue,
+        })
+        .collect();
+    let most = |shape| Table::most(&function.parameters, shape, LARGEST_TABLE);
+    let batching = rewrite::batchable(module, function.name)
+        .map(|_| Batching::Most {
+            equal: most(GridShape::Axis(Axis::Z)),
+            flat: most(GridShape::Flat),
+        })
+        .map_err(|why| why.to_string());
+    let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
+    Entry {
+        name: function.name.to_owned(),
+        sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
+        required_block: function.performance(".reqntid").map(|values| {
+            let extent = |at: usize| values.get(at).copied().unwrap_or(1);
+            [extent(0), extent(1), extent(2)]
+        }),
+        deciding,
+        batching,
+        waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
+    }
+}
+
+/// A batched variant, by what it is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// The kernel.
+    pub entry: &'static str,
+    /// Members at most.
+    pub capacity: u32,
+    /// How their blocks lie.
+    pub shape: GridShape,
+}
+
+impl Wanted {
+    /// A variant for so many members: variants are shared between batches of about one size.
+    pub fn of(entry: &'static str, members: usize, axis: Option<u8>, batching: Batching) -> Wanted {
+        let shape = match axis {
+            Some(1) => GridShape::Axis(Axis::Y),
+            Some(_) => GridShape::Axis(Axis::Z),
+            None => GridShape::Flat,
+        };
+        let most = match (batching, shape) {
+            (Batching::Never, _) => members as u32,
+            (Batching::Most { equal, .. }, GridShape::Axis(_)) => equal,
+            (Batching::Most { flat, .. }, GridShape::Flat) => flat,
+        };
+        let members = members as u32;
+        let capacity = if members <= 64 { members.next_power_of_two() } else { members.next_multiple_of(32) };
+        Wanted { entry, capacity: capacity.min(most).max(members), shape }
+    }
+}
+
+/// A batched variant that is loaded.
+#[derive(Clone, Debug)]
+pub(super) struct Variant {
+    /// Its function.
+    pub info: FunctionInfo,
+    /// Where the members' parameters lie.
+    pub table: Arc<Table>,
+}
+
+/// Variants as they were asked for: what could not be made is not tried again.
+#[derive(Debug, Default)]
+pub(super) struct Variants {
+    made: Vec<(Wanted, Option<Variant>)>,
+    /// The modules that they lie in.
+    pub modules: Vec<RawModule>,
+}
+
+impl Variants {
+    fn get(&self, wanted: &Wanted) -> Option<Option<Variant>> {
+        self.made.iter().find(|(made, _)| made == wanted).map(|(_, variant)| variant.clone())
+    }
+}
+
+impl LoadedModule {
+    /// Loads the variants that are not loaded yet: in one module, or each by itself where one of them is at fault.
+    pub fn make_variants(&self, wanted: &[Wanted]) {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new: Vec<Wanted> = Vec::new();
+        for wanted in wanted {
+            if variants.get(wanted).is_none() && !new.contains(wanted) {
+                new.push(wanted.clone());
+            }
+        }
+        if new.is_empty() {
+            return;
+        }
+        let Ok(module) = ptx::parse_bytes(self.module.image()) else { return };
+        if let Some((raw, made)) = self.variants_of(&module, &new) {
+            variants.modules.push(raw);
+            variants.made.extend(made);
+            return;
+        }
+        for wanted in new {
+            match self.variants_of(&module, std::slice::from_ref(&wanted)) {
+                Some((raw, made)) => {
+                    variants.modules.push(raw);
+                    variants.made.extend(made);
+                }
+                None => variants.made.push((wanted, None)),
+            }
+        }
+    }
+
+    /// A variant that was asked for before; `None` where it could not be made.
+    pub fn variant(&self, wanted: &Wanted) -> Option<Variant> {
+        self.variants.lock().unwrap_or_else(PoisonError::into_inner).get(wanted).flatten()
+    }
+
+    /// A module with these variants.
+    fn variants_of(
+        &self,
+        module: &ptx::Module<'_>,
+        wanted: &[Wanted],
+    ) -> Option<(RawModule, Vec<(Wanted, Option<Variant>)>)> {
+        let prefix = rewrite::free_name(module, "cuweave_batch");
+        let batches: Vec<Batch> = (0..)
+            .zip(wanted)
+            .map(|(at, wanted): (usize, _)| Batch {
+                entry: wanted.entry.to_owned(),
+                name: format!("{prefix}_{at}"),
+                capacity: wanted.capacity,
+                shape: wanted.shape,
+                waits: self.waits(wanted.entry),
+            })
+            .collect();
+        let text = rewrite::batched(module, &batches).ok()?;
+        let raw = self.driver.load_module(text.as_bytes()).ok()?;
+        let made = wanted.iter().zip(&batches).map(|(wanted, batch)| {
+            let entry = module.entry(wanted.entry)?;
+            let table = Arc::new(Table::of(&entry.parameters, wanted.capacity, wanted.shape)?);
+            let function = self.driver.function(raw, &batch.name).ok().flatten()?;
+            let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
+            let info = FunctionInfo::of(self.driver, function, required).ok()?;
+            Some(Variant { info, table })
+        });
+        let made = wanted.iter().cloned().zip(made).collect();
+        Some((raw, made))
+    }
+}
