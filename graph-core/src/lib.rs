@@ -18,3 +18,4 @@ pub mod ptx;
 pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
+pub mod table;

@@ -11,9 +11,10 @@ use crate::compile::{BackError, Wishes};
 use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
 use crate::layout::LayoutError;
 use crate::operation::Operations;
+use crate::table::{Decoded, Op};
 
 use super::core::Core;
-use super::dims::{Dim, Dims};
+use super::dims::{Dim, Dims, compute};
 use super::driver;
 use super::error::{At, Error, Result};
 use super::evaluate::{Evaluation, Recorded};
@@ -28,12 +29,15 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let driver = driver::driver()?;
     context::enter(driver, ctx)?;
     driver::mark_log(driver);
-    let program = A::PROGRAM;
+    let table = A::table()
+        .get()
+        .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
+    let program = &table.program;
 
     let mut dims = Dims::default();
     args.dims(&mut dims);
-    let (dims, returned) = dims.into_parts();
-    let dims = values(program, dims)?;
+    let (leaves, returned) = dims.into_parts();
+    let dims = values(table, &leaves)?;
     for (buffer, declared, actual) in returned {
         let (declared, actual) = (dims[declared as usize], dims[actual as usize]);
         if declared != actual {
@@ -65,7 +69,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
                 record,
                 words: &mut words,
             };
-            args.evaluate(statement, &mut evaluation)?;
+            args.evaluate(table.steps[statement as usize], &mut evaluation)?;
         }
     }
 
@@ -73,19 +77,9 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let mut operations =
         plans::operations(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
     hook::apply(program, &mut operations)?;
-    let mut core = Core::new(
-        program,
-        driver,
-        ctx,
-        dims,
-        limits,
-        modules,
-        (records, words),
-        operands,
-        owners,
-        operations,
-    )?;
-    core.fixed_kinds(A::SCALARS);
+    let mut core =
+        Core::new(table, driver, ctx, dims, limits, modules, (records, words), operands, owners, operations)?;
+    core.fixed_kinds();
     core.add_nodes()?;
     Ok(Graph::new(core, args))
 }
@@ -103,24 +97,19 @@ pub(super) fn at_statement(program: &Program, statement: StatementId) -> Box<At>
 }
 
 /// The values of lengths and bounds; one without a value is told with what it belongs to.
-fn values(program: &Program, dims: Vec<Dim>) -> Result<Vec<u64>> {
-    if dims.len() != program.dims.len() {
-        return Err(Error::Plan(format!(
-            "`{}` has {} lengths, not {}",
-            program.name,
-            program.dims.len(),
-            dims.len()
-        )));
-    }
-    let value = |(id, dim): (usize, Dim)| {
+fn values(table: &Decoded, leaves: &[Dim]) -> Result<Vec<u64>> {
+    let program = &table.program;
+    let value = |(id, code): (usize, &Vec<Op>)| {
+        let dim = compute(code, leaves).ok_or_else(|| {
+            Error::Plan(format!("`{}` has no way to compute `{}`", program.name, program.dims[id]))
+        })?;
         dim.value().map_err(|fault| {
-            let id = id as DimId;
-            let text = program.dims[id as usize].to_string();
-            let (what, at) = user_of(program, id);
+            let text = program.dims[id].to_string();
+            let (what, at) = user_of(program, id as DimId);
             Error::Size { what, at, text, fault }
         })
     };
-    dims.into_iter().enumerate().map(value).collect()
+    table.dims.iter().enumerate().map(value).collect()
 }
 
 /// The first buffer or node that a length or bound belongs to.

@@ -14,6 +14,7 @@ use crate::compile;
 use crate::ir::{BufferId, Origin, Program, StatementId};
 use crate::operation::{Operation, Operations, Place, What};
 use crate::plan::budget::CurvePoint;
+use crate::table::Decoded;
 
 use super::build::{at_buffer, at_statement, plan_error};
 use super::config::Shape;
@@ -22,7 +23,6 @@ use super::driver::{
 };
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
-use super::graph::Scalar;
 use super::kernel::{Param, ParamKind};
 use super::limits::Limits;
 use super::modules::{FILL64, HUB, Modules};
@@ -33,6 +33,8 @@ use super::output::Slot;
 pub struct Core {
     pub(super) id: u64,
     pub(super) program: &'static Program,
+    /// Where the program comes from, and what evaluates it.
+    pub(super) table: &'static Decoded,
     pub(super) driver: &'static Driver,
     pub(super) ctx: Arc<CudaContext>,
     pub(super) context: Context,
@@ -87,7 +89,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 impl Core {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn new(
-        program: &'static Program,
+        table: &'static Decoded,
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         dims: Vec<u64>,
@@ -99,6 +101,7 @@ impl Core {
         operations: Arc<Operations>,
     ) -> Result<Core> {
         let done = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
+        let program = &table.program;
         let mut operation_of = vec![None; program.statements.len()];
         for (at, operation) in (0..).zip(&operations.list) {
             operation.sources.iter().for_each(|&source| operation_of[source as usize] = Some(at));
@@ -106,6 +109,7 @@ impl Core {
         let mut core = Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             program,
+            table,
             driver,
             ctx: ctx.clone(),
             context: Context::of(ctx),
@@ -142,8 +146,8 @@ impl Core {
     }
 
     /// Fills of 8-byte values that a scalar reaches cannot turn from a memset into a kernel later.
-    pub(super) fn fixed_kinds(&mut self, scalars: &[Scalar]) {
-        for &statement in scalars.iter().flat_map(|scalar| scalar.statements) {
+    pub(super) fn fixed_kinds(&mut self) {
+        for &statement in self.table.scalars.iter().flat_map(|scalar| &scalar.statements) {
             self.fill_kernels[statement as usize] = true;
         }
     }

@@ -66,18 +66,18 @@ impl<A: GraphFn> ExecCore<A> {
 
     /// Sets a scalar argument.
     pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
-        let scalar = &A::SCALARS[index];
+        let scalar = &self.core.table.scalars[index];
         self.core.changeable()?;
         if scalar.dims {
             let file = self.core.program.file.to_string();
             return Err(Error::BuildAgain {
-                at: Box::new(At { name: scalar.name.to_owned(), file, line: scalar.line }),
+                at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
         let changed = self
-            .evaluate(scalar.statements)
-            .and_then(|records| self.core.exchange(scalar.statements, records));
+            .evaluate(&scalar.statements)
+            .and_then(|records| self.core.exchange(&scalar.statements, records));
         if changed.is_err() {
             *place(&mut self.args) = old;
         }
@@ -101,7 +101,7 @@ impl<A: GraphFn> ExecCore<A> {
                 record: &mut record,
                 words: &mut words,
             };
-            self.args.evaluate(statement, &mut evaluation)?;
+            self.args.evaluate(core.table.steps[statement as usize], &mut evaluation)?;
             records.push(core.resolve(statement, record, &mut words)?);
         }
         core.spare = words;
