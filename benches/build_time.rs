@@ -96,7 +96,8 @@ fn race<A: GraphFn>(
     by_hand: impl Fn() -> Result<hand::Graph>,
     mut ours: impl FnMut() -> Result<(Duration, Size)>,
 ) -> Result<()> {
-    let dims = dims(A::PROGRAM, names)?;
+    let program = &A::table().get().ok_or("no table")?.program;
+    let dims = dims(program, names)?;
     let (mut of_ours, mut of_hand, mut of_planning) = (Vec::new(), Vec::new(), Vec::new());
     let (mut our_size, mut hand_size) = ((0, 0), (0, 0));
     for turn in 0..setup.scaled(103, 2) {
@@ -109,7 +110,7 @@ fn race<A: GraphFn>(
         drop(graph);
 
         let start = Instant::now();
-        let operations = compile::back(A::PROGRAM, &dims, &Wishes::default())?;
+        let operations = compile::back(program, &dims, &Wishes::default())?;
         let planning_time = start.elapsed();
         if operations.edges() != our_size.1 {
             return Err(format!("{work}: a plan of {} edges, not {}", operations.edges(), our_size.1).into());

@@ -6,7 +6,8 @@
 #   --passes  also what rustc's passes take of it (asks a stable rustc for an unstable flag)
 #
 # Sizes: $SIZES, default "1000 10000" launches. Goals: 3 s and 20 s. A table on the terminal, and in
-# $OUT/compile-time.md if $OUT is set. Times are wall clock, the median of $TIMES (3) runs.
+# $OUT/compile-time.md if $OUT is set. Times are wall clock and of a processor (user and system), in the run of $TIMES
+# (3) whose wall clock is the median.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -92,7 +93,7 @@ PYTHON
 }
 
 # Wall-clock and processor seconds of one check, of a crate that was never checked before.
-TIMEFORMAT='%R %U'
+TIMEFORMAT='%R %U %S'
 check() {
     cargo clean --quiet --package compile-time
     { time cargo check --quiet >"$crate/log" 2>&1; } 2>&1 || { cat "$crate/log" >&2; exit 1; }
@@ -121,7 +122,8 @@ for shape in "${shapes[@]}"; do
             10000) goal="< 20" ;;
             *) goal= ;;
         esac
-        row "| $shape | $size | ${median% *} | ${median#* } | $goal |"
+        read -r wall user system <<<"$median"
+        row "| $shape | $size | $wall | $(awk "BEGIN { printf \"%.3f\", $user + $system }") | $goal |"
         if [ -n "$passes" ] && [ "$size" != 0 ]; then
             # The flag's variable makes cargo build everything anew: elsewhere.
             RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$CARGO_TARGET_DIR/passes cargo rustc --quiet --profile check -- -Ztime-passes 2>&1 |

@@ -55,7 +55,7 @@ fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
 }
 
 fn stages<A: GraphFn>(dims: &[u64]) -> String {
-    let program = A::PROGRAM;
+    let program = &A::table().get().expect("a table").program;
     assert_eq!(program.dims.len(), dims.len(), "{:?}", program.dims);
     let mut text = dump::program(program);
     for memory in [Memory::Nodes, Memory::Arena, Memory::Owned] {

@@ -106,13 +106,7 @@ impl Draft {
         self.list.len() as OperationId - 1
     }
 
-    fn statements(
-        &mut self,
-        program: &Program,
-        placed: &Placed,
-        batches: &[Batch],
-        ranks: Option<&Ranks>,
-    ) {
+    fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
         let batch_of: BTreeMap<StatementId, &Batch> =
             batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect();
         for (id, statement) in (0..).zip(program.statements.iter()) {
@@ -160,7 +154,13 @@ impl Draft {
                 continue;
             }
             let key = from.iter().map(|&at| self.keys[at as usize].0).max().unwrap_or(0);
-            let hub = Operation { what: What::Hub, after: from, early: None, sources: Vec::new(), name: "hub".into() };
+            let hub = Operation {
+                what: What::Hub,
+                after: from,
+                early: None,
+                sources: Vec::new(),
+                name: "hub".into(),
+            };
             let hub = self.push(hub, (key, AFTER_STATEMENT));
             for at in to {
                 self.list[at as usize].after = vec![hub];
@@ -245,7 +245,10 @@ impl Draft {
         let last = placed.reach.maximal(&last);
         let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
         let after = last.iter().map(|id| self.of_statement[id]).collect();
-        self.push(Operation { what, after, early: None, sources: Vec::new(), name: name.into() }, (key, AFTER_STATEMENT))
+        self.push(
+            Operation { what, after, early: None, sources: Vec::new(), name: name.into() },
+            (key, AFTER_STATEMENT),
+        )
     }
 
     /// The list in the topological order that takes the lowest key first.

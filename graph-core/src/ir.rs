@@ -1,8 +1,8 @@
 //! The program: what a graph function says, free of syntax.
 //!
 //! The macro builds a [`Program`] from tokens, has it ordered and checked, and prints the checked one as a
-//! `static` of the user's crate. The runtime reads that static. One set of types serves both sides, so every
-//! list is a [`Cow`]: owned while it is built, borrowed once it is printed.
+//! `static` of the user's crate, which the runtime reads (see [`crate::table`]). One set of types serves both sides;
+//! texts are [`Cow`]: owned while they are built, borrowed from the static once they are read.
 //!
 //! Invariants of a checked program (the stages after `check` rely on them):
 //! - ids are indices into their lists; statements stand in program order, loops unrolled;
@@ -210,49 +210,9 @@ impl Mode {
     }
 }
 
-// Constructors for the printed table: short names keep the expansion of a large function small.
-
-impl Statement {
-    /// A statement of the printed table.
-    pub const fn fixed(
-        name: &'static str,
-        line: u32,
-        kind: Kind,
-        accesses: &'static [Access],
-        after: &'static [StatementId],
-    ) -> Statement {
-        Statement {
-            name: Cow::Borrowed(name),
-            line,
-            kind,
-            accesses: Cow::Borrowed(accesses),
-            after: Cow::Borrowed(after),
-        }
-    }
-}
-
-impl Access {
-    /// An access of the printed table.
-    pub const fn fixed(buffer: BufferId, mode: Mode, lo: DimId, hi: DimId, relied_on: bool) -> Access {
-        Access { buffer, mode, lo, hi, relied_on }
-    }
-}
-
 impl Buffer {
     /// The name of the argument or allocation: `w` of `w[2]`.
     pub fn base_name(&self) -> &str {
         self.name.split('[').next().unwrap_or(&self.name)
-    }
-
-    /// A buffer of the printed table, of elements `T`.
-    pub const fn fixed<T>(name: &'static str, line: u32, origin: Origin, len: DimId) -> Buffer {
-        Buffer {
-            name: Cow::Borrowed(name),
-            line,
-            origin,
-            len,
-            element: size_of::<T>() as u32,
-            align: align_of::<T>() as u32,
-        }
     }
 }

@@ -19,3 +19,4 @@ pub mod ptx;
 pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
+pub mod table;

@@ -1,8 +1,10 @@
 //! Lengths, bounds and extents: from an expression to a polynomial, to the tokens that compute it, to its text.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use cuweave_core::poly::{Poly, Symbols};
+use cuweave_core::table::Op;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -14,8 +16,8 @@ use syn::{BinOp, Expr, Lit, Type};
 pub struct Bound {
     /// What the checks compare.
     pub poly: Poly,
-    /// Computes it as a `Dim`.
-    pub tokens: TokenStream,
+    /// What computes it.
+    pub term: Term,
     /// As the user wrote it.
     pub text: String,
 }
@@ -25,7 +27,7 @@ impl Bound {
     pub fn constant(value: u64) -> Bound {
         Bound {
             poly: Poly::constant(i128::from(value)),
-            tokens: quote!(::cuweave::__private::dim(#value)),
+            term: Term::Constant(value),
             text: value.to_string(),
         }
     }
@@ -36,7 +38,7 @@ impl Bound {
     pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
         let poly = poly(expr, integers, symbols);
         let text = if as_written { compact(expr) } else { symbols.text(&poly) };
-        Bound { poly, tokens: dim_tokens(expr, integers), text }
+        Bound { poly, term: Term::of(expr, integers), text }
     }
 
     /// `self + other`, for the bound of a slice of a slice.
@@ -46,12 +48,66 @@ impl Bound {
             (_, Some(0)) => return self.clone(),
             _ => {}
         }
-        let (a, b) = (&self.tokens, &other.tokens);
         let text = format!("{} + {}", self.text, other.text);
         Bound {
             poly: self.poly.plus(&other.poly).unwrap_or_else(|| symbols.variable(&text)),
-            tokens: quote!((#a) + (#b)),
+            term: Term::Operation(Op::Add, Rc::new((self.term.clone(), other.term.clone()))),
             text,
+        }
+    }
+}
+
+/// An expression over checked 64-bit integers: operators of the table over the user's expressions.
+#[derive(Clone)]
+pub enum Term {
+    /// A literal.
+    Constant(u64),
+    /// What rustc computes: its tokens, which give a `Dim`, and its text.
+    Leaf(Rc<(TokenStream, String)>),
+    /// An operator and its sides.
+    Operation(Op, Rc<(Term, Term)>),
+}
+
+impl Term {
+    /// Of an expression; see [`dim_tokens`].
+    fn of(expr: &Expr, integers: &BTreeSet<String>) -> Term {
+        match expr {
+            Expr::Paren(inner) => Term::of(&inner.expr, integers),
+            Expr::Group(inner) => Term::of(&inner.expr, integers),
+            Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
+                Term::of(&cast.expr, integers)
+            }
+            Expr::Binary(binary) => match checked(&binary.op) {
+                Some(op) => {
+                    let sides = (Term::of(&binary.left, integers), Term::of(&binary.right, integers));
+                    Term::Operation(op, Rc::new(sides))
+                }
+                None => Term::leaf(expr),
+            },
+            Expr::Lit(literal) => match &literal.lit {
+                Lit::Int(int) if int.suffix().is_empty() => {
+                    int.base10_parse::<u64>().map_or_else(|_| Term::leaf(expr), Term::Constant)
+                }
+                _ => Term::leaf(expr),
+            },
+            _ => Term::leaf(expr),
+        }
+    }
+
+    fn leaf(expr: &Expr) -> Term {
+        Term::Leaf(Rc::new((wrapped(expr), compact(expr))))
+    }
+
+    /// Its operations in postfix; a leaf is numbered by `leaf`.
+    pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> u32) {
+        match self {
+            Term::Constant(value) => code.push(Op::Constant(*value)),
+            Term::Leaf(one) => code.push(Op::Leaf(leaf(&one.0, &one.1))),
+            Term::Operation(op, sides) => {
+                sides.0.code(code, leaf);
+                sides.1.code(code, leaf);
+                code.push(*op);
+            }
         }
     }
 }
@@ -100,7 +156,7 @@ fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_)),
         Expr::Path(path) => path.path.get_ident().is_some_and(|name| integers.contains(&name.to_string())),
         Expr::Binary(binary) => {
-            is_checked(&binary.op)
+            checked(&binary.op).is_some()
                 && is_integer(&binary.left, integers)
                 && is_integer(&binary.right, integers)
         }
@@ -108,9 +164,16 @@ fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     }
 }
 
-/// Whether `Dim` has the operator.
-fn is_checked(op: &BinOp) -> bool {
-    matches!(op, BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_))
+/// The operator of a `Dim`, where it has this one.
+fn checked(op: &BinOp) -> Option<Op> {
+    match op {
+        BinOp::Add(_) => Some(Op::Add),
+        BinOp::Sub(_) => Some(Op::Sub),
+        BinOp::Mul(_) => Some(Op::Mul),
+        BinOp::Div(_) => Some(Op::Div),
+        BinOp::Rem(_) => Some(Op::Rem),
+        _ => None,
+    }
 }
 
 fn is_wide(ty: &Type) -> bool {
@@ -128,7 +191,7 @@ pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
         Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {
             dim_tokens(&cast.expr, integers)
         }
-        Expr::Binary(binary) if is_checked(&binary.op) => {
+        Expr::Binary(binary) if checked(&binary.op).is_some() => {
             let (left, right) = (dim_tokens(&binary.left, integers), dim_tokens(&binary.right, integers));
             let op = binary.op;
             quote!((#left) #op (#right))
@@ -149,8 +212,14 @@ fn wrapped(expr: &Expr) -> TokenStream {
 }
 
 /// The text of tokens, without the spaces that only tokens have.
-pub fn compact(tokens: &impl ToTokens) -> String {
-    let text = tokens.to_token_stream().to_string();
+pub fn compact(expr: &Expr) -> String {
+    // Most are names, and there are tens of thousands in a large function.
+    if let Expr::Path(path) = expr
+        && let Some(name) = path.path.get_ident()
+    {
+        return name.to_string();
+    }
+    let text = expr.to_token_stream().to_string();
     text.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")").replace(" :: ", "::")
 }
 

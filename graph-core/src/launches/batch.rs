@@ -174,10 +174,7 @@ pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, S
 
 /// What must be added to other edges for each batch to stay one node. Where an edge leads to a member from what comes
 /// after another one, they close a cycle.
-pub fn completed(
-    batches: &[Batch],
-    edges: &[(StatementId, StatementId)],
-) -> Vec<(StatementId, StatementId)> {
+pub fn completed(batches: &[Batch], edges: &[(StatementId, StatementId)]) -> Vec<(StatementId, StatementId)> {
     let of: BTreeMap<StatementId, &Batch> =
         batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect();
     let mut added = Vec::new();

@@ -68,8 +68,7 @@ pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
             continue;
         }
         let branch = branch(&nodes, id, &single);
-        let around =
-            (nodes.before[id as usize].as_slice(), nodes.after[branch.tail as usize].as_slice());
+        let around = (nodes.before[id as usize].as_slice(), nodes.after[branch.tail as usize].as_slice());
         groups.entry(around).or_default().push(branch);
     }
     for branches in groups.into_values() {

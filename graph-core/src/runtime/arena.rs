@@ -10,14 +10,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaEvent, CudaStream};
 
-use crate::compile::Wishes;
 use crate::ir::{Memory, StatementId};
 
-use super::build::plan_error;
+use super::batches::Batches;
+use super::build::plan;
 use super::core::Core;
 use super::driver::{self, Driver, Event, Failure, Stream};
 use super::error::{Error, Result};
-use super::{annotate, context, hidden, hook, plans, record};
+use super::{annotate, context, hook, record};
 
 /// An arena that the temporaries of several execs share: see [`Graph::instantiate_in`](super::Graph::instantiate_in).
 ///
@@ -186,17 +186,17 @@ impl Core {
         if self.driver.is_capturing(shared.raw)? {
             return Err(Error::StreamCapturing { function: function() });
         }
-        let wishes =
-            Wishes { memory: Some(Memory::Owned), edges: hidden::edges(self.program, &self.records)? };
-        let mut operations = plans::operations(self.program, &self.dims, &wishes)
-            .map_err(|error| plan_error(self.program, error))?;
-        hook::apply(self.program, &mut operations)?;
+        let known = (self.records.as_slice(), self.words.as_slice());
+        let (driver, memory) = (self.driver, Some(Memory::Owned));
+        let mut planned = plan(self.table, driver, &self.ctx, &self.dims, known, &mut self.modules, memory)?;
+        hook::apply(self.program, &mut planned.operations)?;
 
         self.destroy_graph();
         self.nodes.clear();
         self.owned.clear();
         self.slots.clear();
-        self.operations = operations;
+        self.operations = planned.operations;
+        self.batches = Batches::new(planned.variants);
         // Held until the end: nodes are added and instantiated with addresses of memory that lives.
         let mut arena = shared.lock();
         let address = self.reserve(shared, &mut arena)?;
@@ -239,12 +239,15 @@ impl Core {
             self.place(&inside[memory], address + offset);
             inside[memory].iter().for_each(|&buffer| moved[buffer as usize] = true);
         }
-        for (statement, declared) in (0 as StatementId..).zip(self.program.statements.iter()) {
-            if declared.accesses.iter().any(|access| moved[access.buffer as usize]) {
-                self.readdress(statement)?;
-                self.patch(statement)?;
-            }
-        }
+        let uses = |statement: &crate::ir::Statement| {
+            statement.accesses.iter().any(|access| moved[access.buffer as usize])
+        };
+        let users: Vec<StatementId> = (0..)
+            .zip(self.program.statements.iter())
+            .filter_map(|(id, statement)| uses(statement).then_some(id))
+            .collect();
+        users.iter().try_for_each(|&statement| self.readdress(statement))?;
+        self.patch_all(&users)?;
         annotate::moved(self);
         if let Some(member) = &mut self.pool {
             member.address = address;

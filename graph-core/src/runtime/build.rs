@@ -8,19 +8,23 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use crate::compile::{BackError, Wishes};
-use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
+use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
+use crate::launches::Allowed;
 use crate::layout::LayoutError;
 use crate::operation::Operations;
+use crate::table::{Decoded, Op};
 
 use super::core::Core;
-use super::dims::{Dim, Dims};
-use super::driver;
+use super::dims::{Dim, Dims, compute};
+use super::driver::{self, Driver, Word};
 use super::error::{At, Error, Result};
-use super::evaluate::Evaluation;
+use super::evaluate::{Evaluation, Recorded};
+use super::facts::{self, Changing};
 use super::graph::{Graph, GraphFn};
 use super::limits::Limits;
 use super::modules::Modules;
 use super::operand::{MemoryKind, Operand, Owners, Visitor};
+use super::variants::{self, Variant};
 use super::{context, hidden, hook, plans};
 
 /// Builds a graph function's graph.
@@ -28,12 +32,15 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let driver = driver::driver()?;
     context::enter(driver, ctx)?;
     driver::mark_log(driver);
-    let program = A::PROGRAM;
+    let table = A::table()
+        .get()
+        .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
+    let program = &table.program;
 
     let mut dims = Dims::default();
     args.dims(&mut dims);
-    let (dims, returned) = dims.into_parts();
-    let dims = values(program, dims)?;
+    let (leaves, returned) = dims.into_parts();
+    let dims = values(table, &leaves)?;
     for (buffer, declared, actual) in returned {
         let (declared, actual) = (dims[declared as usize], dims[actual as usize]);
         if declared != actual {
@@ -53,7 +60,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let form = variants::form(driver, ctx, allowed)?;
+    let form = variants::form(driver, ctx, Allowed::by(program.options.launches))?;
     let mut modules = Modules::new(driver, ctx.clone(), form);
     let room = (program.statements.len(), Vec::new());
     let mut evaluation = Evaluation::new(program, &dims, &limits, &mut modules, room);
@@ -62,31 +69,54 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
             evaluation.nothing();
         } else {
             evaluation.of(statement);
-            args.evaluate(statement, &mut evaluation)?;
+            args.evaluate(table.steps[statement as usize], &mut evaluation)?;
         }
     }
     let (records, words) = evaluation.into_parts();
 
-    let edges = if modules.share_state() { hidden::edges(program, &records)? } else { Vec::new() };
-    let wishes = Wishes { edges, ..Wishes::default() };
-    let mut operations =
-        plans::operations(program, &dims, &wishes).map_err(|error| plan_error(program, error))?;
-    hook::apply(program, &mut operations)?;
-    let mut core = Core::new(
-        program,
-        driver,
-        ctx,
-        dims,
-        limits,
-        modules,
-        (records, words),
-        operands,
-        owners,
-        operations,
-    )?;
-    core.fixed_kinds(A::SCALARS);
+    let known = (records.as_slice(), words.as_slice());
+    let mut planned = plan(table, driver, ctx, &dims, known, &mut modules, None)?;
+    hook::apply(program, &mut planned.operations)?;
+    let mut core =
+        Core::new(table, driver, ctx, dims, limits, modules, (records, words), operands, owners, planned)?;
+    core.fixed_kinds();
     core.add_nodes()?;
     Ok(Graph::new(core, args))
+}
+
+/// What is to be added, with the variants of its batches.
+#[derive(Debug)]
+pub(super) struct Planned {
+    pub operations: Arc<Operations>,
+    /// One for each batch.
+    pub variants: Vec<Variant>,
+}
+
+/// Decides how many launches there are, and plans. Everything that may refuse a batch refuses it before the plan that is
+/// used is made.
+pub(super) fn plan(
+    table: &'static Decoded,
+    driver: &'static Driver,
+    ctx: &Arc<CudaContext>,
+    dims: &[u64],
+    (records, words): (&[Recorded], &[Word]),
+    modules: &mut Modules,
+    memory: Option<Memory>,
+) -> Result<Planned> {
+    let program = &table.program;
+    let allowed = Allowed::by(program.options.launches);
+    let changing = Changing::of(table);
+    let mut facts = facts::gather((driver, ctx), (records, words), &changing, modules, allowed)?;
+    let edges = if modules.share_state() { hidden::edges(program, records)? } else { Vec::new() };
+    let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new() };
+    loop {
+        wishes.launches.clone_from(&facts.launches);
+        let operations =
+            plans::operations(program, dims, &wishes).map_err(|error| plan_error(program, error))?;
+        if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
+            return Ok(Planned { operations, variants });
+        }
+    }
 }
 
 /// The place of a buffer's declaration.
@@ -102,24 +132,19 @@ pub(super) fn at_statement(program: &Program, statement: StatementId) -> Box<At>
 }
 
 /// The values of lengths and bounds; one without a value is told with what it belongs to.
-fn values(program: &Program, dims: Vec<Dim>) -> Result<Vec<u64>> {
-    if dims.len() != program.dims.len() {
-        return Err(Error::Plan(format!(
-            "`{}` has {} lengths, not {}",
-            program.name,
-            program.dims.len(),
-            dims.len()
-        )));
-    }
-    let value = |(id, dim): (usize, Dim)| {
+fn values(table: &Decoded, leaves: &[Dim]) -> Result<Vec<u64>> {
+    let program = &table.program;
+    let value = |(id, code): (usize, &Vec<Op>)| {
+        let dim = compute(code, leaves).ok_or_else(|| {
+            Error::Plan(format!("`{}` has no way to compute `{}`", program.name, program.dims[id]))
+        })?;
         dim.value().map_err(|fault| {
-            let id = id as DimId;
-            let text = program.dims[id as usize].to_string();
-            let (what, at) = user_of(program, id);
+            let text = program.dims[id].to_string();
+            let (what, at) = user_of(program, id as DimId);
             Error::Size { what, at, text, fault }
         })
     };
-    dims.into_iter().enumerate().map(value).collect()
+    table.dims.iter().enumerate().map(value).collect()
 }
 
 /// The first buffer or node that a length or bound belongs to.

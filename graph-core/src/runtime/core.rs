@@ -15,16 +15,17 @@ use crate::ir::{BufferId, Origin, Program, StatementId};
 use crate::layout::ALIGNMENT;
 use crate::operation::{Operation, Operations, Place, What};
 use crate::plan::budget::CurvePoint;
+use crate::table::Decoded;
 
 use super::arena::Member;
-use super::build::{at_buffer, at_statement, plan_error};
+use super::batches::Batches;
+use super::build::{Planned, at_buffer, at_statement, plan_error};
 use super::config::Shape;
 use super::driver::{
     self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
 };
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
-use super::graph::Scalar;
 use super::kernel::{Param, ParamKind};
 use super::limits::Limits;
 use super::modules::{FILL64, HUB, Modules};
@@ -35,6 +36,8 @@ use super::output::Slot;
 pub struct Core {
     pub(super) id: u64,
     pub(super) program: &'static Program,
+    /// Where the program comes from, and what evaluates it.
+    pub(super) table: &'static Decoded,
     pub(super) driver: &'static Driver,
     pub(super) ctx: Arc<CudaContext>,
     pub(super) context: Context,
@@ -44,6 +47,8 @@ pub struct Core {
     pub(super) limits: Limits,
     pub(super) modules: Modules,
     pub(super) operations: Arc<Operations>,
+    /// The tables of launches that became one.
+    pub(super) batches: Batches,
     /// One node an operation.
     pub(super) nodes: Vec<Node>,
     /// One record a statement.
@@ -89,7 +94,7 @@ static NEXT_ID: AtomicU64 = AtomicU64::new(1);
 impl Core {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn new(
-        program: &'static Program,
+        table: &'static Decoded,
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         dims: Vec<u64>,
@@ -98,12 +103,14 @@ impl Core {
         (records, words): (Vec<Recorded>, Vec<Word>),
         operands: Vec<Operand>,
         owners: Owners,
-        operations: Arc<Operations>,
+        planned: Planned,
     ) -> Result<Core> {
         let done = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
+        let program = &table.program;
         let mut core = Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             program,
+            table,
             driver,
             ctx: ctx.clone(),
             context: Context::of(ctx),
@@ -112,9 +119,10 @@ impl Core {
             dims,
             limits,
             modules,
-            nodes: Vec::with_capacity(operations.list.len()),
+            nodes: Vec::with_capacity(planned.operations.list.len()),
             fill_kernels: vec![false; program.statements.len()],
-            operations,
+            operations: planned.operations,
+            batches: Batches::new(planned.variants),
             records,
             words,
             operands: Vec::new(),
@@ -140,8 +148,8 @@ impl Core {
     }
 
     /// Fills of 8-byte values that a scalar reaches cannot turn from a memset into a kernel later.
-    pub(super) fn fixed_kinds(&mut self, scalars: &[Scalar]) {
-        for &statement in scalars.iter().flat_map(|scalar| scalar.statements) {
+    pub(super) fn fixed_kinds(&mut self) {
+        for &statement in self.table.scalars.iter().flat_map(|scalar| &scalar.statements) {
             self.fill_kernels[statement as usize] = true;
         }
     }
@@ -217,8 +225,14 @@ impl Core {
         let mut after = Vec::new();
         for operation in list {
             after.clear();
-            after.extend(operation.after.iter().map(|&before| self.nodes[before as usize]));
+            let full = operation.after.iter().filter(|&&before| operation.early != Some(before));
+            after.extend(full.map(|&before| self.nodes[before as usize]));
             let node = self.add(operation, &after, memories, inside)?;
+            if let Some(before) = operation.early {
+                self.driver
+                    .add_early(self.graph, self.nodes[before as usize], node)
+                    .map_err(|failure| Error::driver(failure, Some(self.at(operation))))?;
+            }
             self.nodes.push(node);
         }
         Ok(())
@@ -241,6 +255,11 @@ impl Core {
             let values = Values { words, params: launch.kernel.params };
             return driver
                 .add_kernel(graph, after, &launch.launching(), values, &mut self.scratch)
+                .map_err(|failure| Error::driver(failure, Some(self.at(operation))));
+        }
+        if operation.sources.len() > 1 {
+            return self
+                .add_batch(operation, after)?
                 .map_err(|failure| Error::driver(failure, Some(self.at(operation))));
         }
         let added = match operation.what {
@@ -379,7 +398,7 @@ impl Core {
     }
 
     /// The place in the source that an operation speaks of.
-    fn at(&self, operation: &Operation) -> Box<At> {
+    pub(super) fn at(&self, operation: &Operation) -> Box<At> {
         match (operation.sources.first(), &operation.what) {
             (Some(&source), _) => at_statement(self.program, source),
             (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(memory),
@@ -440,7 +459,7 @@ impl Core {
 
 /// Writes the addresses of a launch's buffers into its words.
 #[inline]
-fn address(
+pub(super) fn address(
     program: &'static Program,
     dims: &[u64],
     bases: &[u64],

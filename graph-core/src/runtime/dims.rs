@@ -1,6 +1,7 @@
 //! Lengths and bounds: unsigned 64-bit arithmetic in which a fault is carried along, not raised.
 
 use crate::ir::{BufferId, DimId};
+use crate::table::Op;
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
 /// Why an expression has no value.
@@ -97,28 +98,51 @@ operators! {
     Rem rem checked_rem Fault::DivisionByZero;
 }
 
-/// The values of a graph function's lengths and bounds, in the order of its program's list.
+/// What the lengths and bounds of a graph function are computed of.
 #[derive(Debug, Default)]
 pub struct Dims {
-    values: Vec<Dim>,
+    leaves: Vec<Dim>,
     returned: Vec<(BufferId, DimId, DimId)>,
 }
 
 impl Dims {
-    /// Adds the next one.
+    /// Adds the value of the next leaf.
     pub fn push(&mut self, value: Dim) {
-        self.values.push(value);
+        self.leaves.push(value);
     }
 
-    /// All of them.
     /// An output is declared with one length and allocated with another: they have to be the same.
     pub fn returned(&mut self, buffer: BufferId, declared: DimId, actual: DimId) {
         self.returned.push((buffer, declared, actual));
     }
 
     pub(super) fn into_parts(self) -> (Vec<Dim>, Vec<(BufferId, DimId, DimId)>) {
-        (self.values, self.returned)
+        (self.leaves, self.returned)
     }
+}
+
+/// The value of a length or bound, from the values of the leaves; `None` for what is no computation.
+pub(super) fn compute(code: &[Op], leaves: &[Dim]) -> Option<Dim> {
+    let mut stack: Vec<Dim> = Vec::with_capacity(4);
+    for &op in code {
+        let value = match op {
+            Op::Constant(value) => dim(value),
+            Op::Leaf(leaf) => *leaves.get(leaf as usize)?,
+            _ => {
+                let (right, left) = (stack.pop()?, stack.pop()?);
+                match op {
+                    Op::Add => left + right,
+                    Op::Sub => left - right,
+                    Op::Mul => left * right,
+                    Op::Div => left / right,
+                    Op::Rem => left % right,
+                    Op::Constant(_) | Op::Leaf(_) => return None,
+                }
+            }
+        };
+        stack.push(value);
+    }
+    stack.pop().filter(|_| stack.is_empty())
 }
 
 #[cfg(test)]
@@ -136,5 +160,21 @@ mod tests {
         assert_eq!(dim(-1i64).value(), Err(Fault::Negative));
         assert_eq!(dim(u128::MAX).value(), Err(Fault::Overflow));
         assert_eq!(dim(i128::MAX).value(), Err(Fault::Overflow));
+    }
+
+    #[test]
+    fn code_is_computed_as_the_operators_are() {
+        use Op::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
+        let leaves = [dim(7u32), dim(3u32), dim(-1i32)];
+        let value = |code: &[Op]| compute(code, &leaves).map(Dim::value);
+        // 7 * 3 - 20 / (7 - 3) % 3
+        let code = [Leaf(0), Leaf(1), Mul, Constant(20), Leaf(0), Leaf(1), Sub, Div, Constant(3), Rem, Sub];
+        assert_eq!(value(&code), Some(Ok(19)));
+        assert_eq!(value(&[Leaf(1), Leaf(0), Sub, Constant(9), Add]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Leaf(2)]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Constant(u64::MAX), Leaf(0), Mul]), Some(Err(Fault::Overflow)));
+        for wrong in [&[][..], &[Add], &[Leaf(3)], &[Leaf(0), Leaf(1)], &[Leaf(0), Sub]] {
+            assert_eq!(value(wrong), None, "{wrong:?}");
+        }
     }
 }

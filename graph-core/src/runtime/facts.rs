@@ -7,6 +7,7 @@ use cudarc::driver::CudaContext;
 
 use crate::ir::StatementId;
 use crate::launches::{Allowed, Batch, Batching, Launch};
+use crate::table::Decoded;
 
 use super::config::Shape;
 use super::driver::{self, Driver, Word};
@@ -23,6 +24,19 @@ pub(super) struct Changing {
     pub grids: Vec<bool>,
     /// The block, or the shared memory.
     pub blocks: Vec<bool>,
+}
+
+impl Changing {
+    /// By the setters of a function's scalars; those of lengths are no setters.
+    pub fn of(table: &Decoded) -> Changing {
+        let statements = table.program.statements.len();
+        let mut changing = Changing { grids: vec![false; statements], blocks: vec![false; statements] };
+        for scalar in table.scalars.iter().filter(|scalar| !scalar.dims) {
+            scalar.grids.iter().for_each(|&id| changing.grids[id as usize] = true);
+            scalar.blocks.iter().for_each(|&id| changing.blocks[id as usize] = true);
+        }
+        changing
+    }
 }
 
 /// The kernels of a graph, as the stage knows them: by numbers.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
-use crate::ir::Program;
 use crate::plan::budget::CurvePoint;
+use crate::table::Table;
 
 use super::arena::ArenaPool;
 use super::core::Core;
@@ -18,19 +18,6 @@ use super::error::Result;
 use super::evaluate::Evaluation;
 use super::operand::Visitor;
 use super::report::Report;
-
-/// A scalar argument, for its setter.
-#[derive(Clone, Copy, Debug)]
-pub struct Scalar {
-    /// Its name.
-    pub name: &'static str,
-    /// The line of its declaration.
-    pub line: u32,
-    /// Whether a length or a bound mentions it.
-    pub dims: bool,
-    /// The statements whose configuration, arguments or value mention it.
-    pub statements: &'static [u32],
-}
 
 /// What the macro generates for a graph function: its bound arguments.
 pub trait GraphFn: Sized {
@@ -44,17 +31,15 @@ pub trait GraphFn: Sized {
     type ViewsMut<'v>
     where
         Self: 'v;
-    /// The checked program.
-    const PROGRAM: &'static Program;
-    /// The scalar arguments.
-    const SCALARS: &'static [Scalar];
 
-    /// The values of lengths and bounds, in the order of the program's list.
+    /// The checked program, the scalar arguments and what computes lengths and bounds.
+    fn table() -> &'static Table;
+    /// The values of the expressions that lengths and bounds are computed of, in the order of the table's leaves.
     fn dims(&self, dims: &mut Dims);
     /// Shows the bound buffers, in the order of the program's buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>);
-    /// Gives a statement its configuration and values.
-    fn evaluate(&self, statement: u32, evaluation: &mut Evaluation<'_>) -> Result<()>;
+    /// Gives the statement of an evaluation its configuration and values; the table says by which step.
+    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>) -> Result<()>;
     /// Views of the bound buffers.
     fn views(&self) -> Self::Views<'_>;
     /// Mutable views.

@@ -8,8 +8,8 @@ use crate::launches::Allowed;
 
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
 use super::error::{Error, Result, describe};
-use super::variants::{self, Entry, Form, Text, Variants};
 use super::image::{self, Target};
+use super::variants::{self, Entry, Form, Text, Variants};
 
 /// What a kernel's declaration says of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +55,11 @@ impl Param {
     /// Whether it is a scalar.
     pub(super) fn is_scalar(&self) -> bool {
         self.kind == ParamKind::Scalar
+    }
+
+    /// So many bytes of a kernel that is not declared.
+    pub(super) const fn bytes(name: &'static str, size: u32) -> Param {
+        Param { name, kind: ParamKind::Scalar, size, proved: false }
     }
 
     /// A scalar.
@@ -153,7 +158,8 @@ impl Module {
         }
         loaded.retain(|entry| entry.2.strong_count() > 0);
         let text = Text::read(self.image);
-        let waiting = text.as_ref().filter(|_| form == Form::Waiting).and_then(|text| text.waiting.as_deref());
+        let waiting =
+            text.as_ref().filter(|_| form == Form::Waiting).and_then(|text| text.waiting.as_deref());
         let waiting = waiting.and_then(|text| driver.load_module(text.as_bytes()).ok());
         let raw = match waiting {
             Some(raw) => raw,

@@ -18,6 +18,7 @@
 
 mod annotate;
 mod arena;
+mod batches;
 mod bind;
 mod build;
 mod config;
@@ -72,7 +73,7 @@ pub mod private {
     pub use super::dims::{Dim, Dims, ToDim, dim};
     pub use super::error::{Error, Result};
     pub use super::evaluate::{Arguments, Evaluation};
-    pub use super::graph::{Exec, ExecCore, Graph, GraphFn, Scalar};
+    pub use super::graph::{Exec, ExecCore, Graph, GraphFn};
     pub use super::hook::change_next_plan;
     pub use super::kernel::{Kernel, Loaded, Module, Param, ParamKind, load};
     pub use super::mark::{Fits, param};
@@ -82,7 +83,7 @@ pub mod private {
     }
     pub use super::operand::Visitor;
     pub use super::output::{Handed, HandedOver, Output, OutputDescription};
-    pub use crate::ir::{self, Access, Buffer, Kind, Mode, Origin, Program, Statement};
+    pub use crate::table::{Layout, Table};
 }
 
 /// Keeps a failure of a drop in the context, as cudarc does.

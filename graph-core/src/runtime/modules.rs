@@ -8,8 +8,8 @@ use cudarc::driver::{CudaContext, CudaEvent};
 use super::config::Shape;
 use super::driver::Driver;
 use super::error::Result;
-use super::variants::Form;
 use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
+use super::variants::Form;
 
 /// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::compile::{self, BackError, Wishes};
 use crate::ir::{Memory, Program, StatementId};
+use crate::launches::Launch;
 use crate::operation::Operations;
 
 /// What a plan depends on. Programs are statics, so their address tells them apart.
@@ -13,6 +14,7 @@ struct Key {
     dims: Vec<u64>,
     memory: Option<Memory>,
     edges: Vec<(StatementId, StatementId)>,
+    launches: Vec<Option<Launch>>,
 }
 
 /// The plans kept, the latest last.
@@ -38,6 +40,7 @@ pub(super) fn operations(
         dims: dims.to_vec(),
         memory: wishes.memory,
         edges: wishes.edges.clone(),
+        launches: wishes.launches.clone(),
     };
     {
         let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -66,18 +66,18 @@ impl<A: GraphFn> ExecCore<A> {
 
     /// Sets a scalar argument.
     pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
-        let scalar = &A::SCALARS[index];
+        let scalar = &self.core.table.scalars[index];
         self.core.changeable()?;
         if scalar.dims {
             let file = self.core.program.file.to_string();
             return Err(Error::BuildAgain {
-                at: Box::new(At { name: scalar.name.to_owned(), file, line: scalar.line }),
+                at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
         let changed = self
-            .evaluate(scalar.statements)
-            .and_then(|records| self.core.exchange(scalar.statements, records));
+            .evaluate(&scalar.statements)
+            .and_then(|records| self.core.exchange(&scalar.statements, records));
         if changed.is_err() {
             *place(&mut self.args) = old;
         }
@@ -91,7 +91,7 @@ impl<A: GraphFn> ExecCore<A> {
         let mut evaluation = Evaluation::new(core.program, &core.dims, &core.limits, &mut core.modules, room);
         for &statement in statements {
             evaluation.of(statement);
-            self.args.evaluate(statement, &mut evaluation)?;
+            self.args.evaluate(core.table.steps[statement as usize], &mut evaluation)?;
         }
         let (mut records, mut words) = evaluation.into_parts();
         for (&statement, record) in statements.iter().zip(&mut records) {
@@ -135,19 +135,33 @@ impl Core {
         })
     }
 
-    /// Puts new records in the place of old ones, in the graph too; on failure everything is put back.
-    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Recorded>) -> Result<()> {
-        for (at, &statement) in statements.iter().enumerate() {
-            self.swap(statement, &mut records[at]);
-            if let Err(error) = self.patch(statement) {
-                for (&statement, record) in statements[..=at].iter().zip(&mut records) {
-                    self.swap(statement, record);
+    /// Gives the nodes of statements what their records say: each node once, whatever many of the statements are its.
+    pub(super) fn patch_all(&mut self, statements: &[StatementId]) -> Result<()> {
+        let mut batches = Vec::new();
+        for &statement in statements {
+            match self.operations.of_statement[statement as usize] {
+                Some(operation) if self.operations.list[operation as usize].sources.len() > 1 => {
+                    self.write_to_batch(statement, operation)?;
+                    batches.push(operation);
                 }
-                self.put_back(&statements[..at]);
-                return Err(error);
+                _ => self.patch(statement)?,
             }
         }
-        Ok(())
+        batches.sort_unstable();
+        batches.dedup();
+        batches.into_iter().try_for_each(|operation| self.patch_batch(operation))
+    }
+
+    /// Puts new records in the place of old ones, in the graph too; on failure everything is put back.
+    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Recorded>) -> Result<()> {
+        let swap = |core: &mut Core, records: &mut [Recorded]| {
+            statements.iter().zip(records).for_each(|(&statement, record)| core.swap(statement, record));
+        };
+        swap(self, &mut records);
+        self.patch_all(statements).inspect_err(|_| {
+            swap(self, &mut records);
+            self.put_back(statements);
+        })
     }
 
     /// Swaps a statement's record with one whose words are in the spare room.
@@ -161,8 +175,7 @@ impl Core {
     }
 
     fn put_back(&mut self, statements: &[StatementId]) {
-        let failed = statements.iter().any(|&statement| self.patch(statement).is_err());
-        self.broken |= failed;
+        self.broken |= self.patch_all(statements).is_err();
     }
 
     /// The statements that use the buffers from `first` on.
@@ -193,18 +206,14 @@ impl Core {
     fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
         let users = self.users(first, new.len());
         self.set_bases(first, new.iter().map(|operand| operand.address));
-        for (at, &statement) in users.iter().enumerate() {
-            if let Err(error) = self.readdress(statement).and_then(|()| self.patch(statement)) {
-                let old: Vec<u64> =
-                    self.operands[first..first + new.len()].iter().map(|operand| operand.address).collect();
-                self.set_bases(first, old.into_iter());
-                let failed = users[..=at].iter().any(|&statement| self.readdress(statement).is_err());
-                self.broken |= failed;
-                self.put_back(&users[..at]);
-                return Err(error);
-            }
-        }
-        Ok(())
+        let readdress = |core: &mut Core| users.iter().try_for_each(|&statement| core.readdress(statement));
+        readdress(self).and_then(|()| self.patch_all(&users)).inspect_err(|_| {
+            let old: Vec<u64> =
+                self.operands[first..first + new.len()].iter().map(|operand| operand.address).collect();
+            self.set_bases(first, old.into_iter());
+            self.broken |= readdress(self).is_err();
+            self.put_back(&users);
+        })
     }
 
     fn set_bases(&mut self, first: usize, addresses: impl Iterator<Item = u64>) {

@@ -88,9 +88,8 @@ impl Text {
         let module = ptx::parse_bytes(image).ok()?;
         let rewritten = rewrite::waiting(&module);
         let entries = module.entries().map(|function| entry(&module, function, &rewritten)).collect();
-        let has_state = module
-            .variables()
-            .any(|variable| matches!(variable.space, Space::Global | Space::Const));
+        let has_state =
+            module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
         let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
         Some(Text { entries, has_state, waiting })
     }
@@ -108,10 +107,7 @@ fn entry(module: &ptx::Module<'_>, function: &ptx::Function<'_>, rewritten: &rew
         .collect();
     let most = |shape| Table::most(&function.parameters, shape, LARGEST_TABLE);
     let batching = rewrite::batchable(module, function.name)
-        .map(|_| Batching::Most {
-            equal: most(GridShape::Axis(Axis::Z)),
-            flat: most(GridShape::Flat),
-        })
+        .map(|_| Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
         .map_err(|why| why.to_string());
     let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
     Entry {
@@ -164,6 +160,8 @@ pub(super) struct Variant {
     pub info: FunctionInfo,
     /// Where the members' parameters lie.
     pub table: Arc<Table>,
+    /// Members at most.
+    pub capacity: u32,
 }
 
 /// Variants as they were asked for: what could not be made is not tried again.
@@ -240,7 +238,7 @@ impl LoadedModule {
             let function = self.driver.function(raw, &batch.name).ok().flatten()?;
             let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
             let info = FunctionInfo::of(self.driver, function, required).ok()?;
-            Some(Variant { info, table })
+            Some(Variant { info, table, capacity: wanted.capacity })
         });
         let made = wanted.iter().cloned().zip(made).collect();
         Some((raw, made))

@@ -3,47 +3,38 @@
 //! The module beside the function has what depends on types alone. What names kernels, or evaluates the user's
 //! expressions, stands in the function's own scope, where the user's paths mean what they mean there.
 
-use std::collections::BTreeSet;
-
-use cuweave_core::ir::{Mode, Program, Statement};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::{ItemFn, Type};
 
-use super::lower::{Body, LaunchArgument, Lowered};
+use super::lower::Lowered;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
+use super::steps::Steps;
 use super::table;
-
-/// Statements a generated function evaluates: rustc's time for one function grows faster than its length.
-const CHUNK: usize = 64;
 
 /// Prints a function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
-    let expansion = Expansion { function, signature, lowered };
+    let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered) };
     let build = expansion.build();
     let module = expansion.module();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
-    let buffers = expansion.buffer_names();
-    let literals = expansion.literals();
     let returned = expansion.returned_elements();
-    let fills = expansion.fill_sizes();
     let unknown = &lowered.unknown;
-    let table = table::program(&lowered.source.program, &lowered.elements);
+    let (buffers, assertions) = (expansion.steps.buffer_names(), expansion.steps.assertions());
+    let table = table::table(lowered, signature, &expansion.steps);
     quote! {
         #build
         #module
         #[allow(clippy::all, unused, non_camel_case_types)]
         const _: () = {
             use ::cuweave::__private as __private;
-            use ::cuweave::__private::ir as __ir;
             #buffers
-            static __PROGRAM: __ir::Program = #table;
+            #table
             #implementation
             #methods
-            #literals
+            #assertions
             #returned
-            #fills
         };
         #(const _: () = {
             // Where a buffer should stand: rustc says what the name is, or that it is none.
@@ -56,6 +47,7 @@ struct Expansion<'e> {
     function: &'e ItemFn,
     signature: &'e Signature,
     lowered: &'e Lowered,
+    steps: Steps<'e>,
 }
 
 /// How a kind of buffer argument is bound: the trait, its method, the type, whether that has a lifetime.
@@ -77,7 +69,7 @@ fn binding(buffer: &BufferType) -> Binding {
     Binding { bind, method, bound, borrows }
 }
 
-fn ident(name: &str) -> Ident {
+pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
@@ -312,23 +304,10 @@ impl Expansion<'_> {
             .filter_map(move |argument| Some((&argument.name, argument.view(mutable)?)))
     }
 
-    /// A type for each name of a buffer, for rustc's messages about arguments.
-    fn buffer_names(&self) -> TokenStream {
-        let names: BTreeSet<&str> =
-            self.lowered.source.program.buffers.iter().map(|buffer| buffer.base_name()).collect();
-        let names = names.into_iter().map(named);
-        quote! {
-            mod __buffers {
-                #(pub struct #names {})*
-            }
-        }
-    }
-
     fn implementation(&self) -> TokenStream {
         let name = self.name();
         let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
-        let table = self.scalars().map(|argument| self.scalar_entry(argument));
-        let dims = &self.lowered.dim_tokens;
+        let leaves = &self.lowered.leaves;
         let operands =
             self.signature.arguments.iter().filter(|argument| argument.buffer().is_some()).map(|argument| {
                 let name = &argument.name;
@@ -338,7 +317,7 @@ impl Expansion<'_> {
                     quote!(__private::Bound::visit(&mut self.#name, visitor);)
                 }
             });
-        let (chunks, evaluate) = self.evaluation(&scalars);
+        let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let list = Ident::new("dims", Span::mixed_site());
@@ -353,13 +332,15 @@ impl Expansion<'_> {
                 type Methods = #name::Methods<'a>;
                 type Views<'v> = #name::Views<'v> where Self: 'v;
                 type ViewsMut<'v> = #name::ViewsMut<'v> where Self: 'v;
-                const PROGRAM: &'static __ir::Program = &__PROGRAM;
-                const SCALARS: &'static [__private::Scalar] = &[#(#table),*];
+
+                fn table() -> &'static __private::Table {
+                    &__TABLE
+                }
 
                 fn dims(&self, #list: &mut __private::Dims) {
                     let Self { #(#scalars,)* .. } = self;
                     #(let #scalars = *#scalars;)*
-                    #(#list.push(#dims);)*
+                    #(#list.push(#leaves);)*
                     #(#returned)*
                 }
 
@@ -369,7 +350,7 @@ impl Expansion<'_> {
 
                 fn evaluate(
                     &self,
-                    statement: u32,
+                    step: u32,
                     evaluation: &mut __private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
                     #evaluate
@@ -402,112 +383,6 @@ impl Expansion<'_> {
         }
     }
 
-    /// A scalar's entry for its setter: whether a length or a bound mentions it, and which statements do.
-    fn scalar_entry(&self, argument: &Argument) -> TokenStream {
-        let name = argument.name.to_string();
-        let line = argument.name.span().start().line as u32;
-        let dims = self.lowered.dim_tokens.iter().any(|tokens| mentions(tokens, &name));
-        let statements = self.lowered.bodies.iter().enumerate().filter_map(|(id, body)| {
-            let mentioned = match body {
-                Body::Launch { config, arguments, .. } => {
-                    mentions(&config.tokens, &name)
-                        || arguments.iter().any(|argument| match argument {
-                            LaunchArgument::Scalar(tokens) => mentions(tokens, &name),
-                            LaunchArgument::Buffer(_) => false,
-                        })
-                }
-                Body::Fill { value } => mentions(value, &name),
-                Body::Copy | Body::Memory => false,
-            };
-            mentioned.then_some(id as u32)
-        });
-        quote!(__private::Scalar { name: #name, line: #line, dims: #dims, statements: &[#(#statements),*] })
-    }
-
-    /// Functions that evaluate some statements each, and the body that calls the right one.
-    fn evaluation(&self, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
-        let name = self.name();
-        let statements = &self.lowered.source.program.statements;
-        // No name that a user's could meet: their expressions stand among these.
-        let [args, id, evaluation] =
-            ["args", "statement", "evaluation"].map(|name| Ident::new(name, Span::mixed_site()));
-        let mut chunks = TokenStream::new();
-        let mut arms = TokenStream::new();
-        let all: Vec<usize> = (0..statements.len()).collect();
-        for (index, ids) in all.chunks(CHUNK).enumerate() {
-            let each = ids.iter().filter_map(|&at| {
-                let (literal, step) = (at as u32, self.step(at, &statements[at], &evaluation)?);
-                Some(quote!(#literal => #step,))
-            });
-            let chunk = format_ident!("__evaluate_{index}");
-            chunks.extend(quote! {
-                fn #chunk(
-                    #args: &#name::Args<'_>,
-                    #id: u32,
-                    #evaluation: &mut __private::Evaluation<'_>,
-                ) -> ::cuweave::Result<()> {
-                    let #name::Args { #(#scalars,)* .. } = #args;
-                    #(let #scalars = *#scalars;)*
-                    match #id {
-                        #(#each)*
-                        _ => ::core::result::Result::Ok(()),
-                    }
-                }
-            });
-            let last = *ids.last().unwrap_or(&0) as u32;
-            arms.extend(quote!(..=#last => #chunk(self, statement, evaluation),));
-        }
-        let body = quote!(match statement { #arms _ => ::core::result::Result::Ok(()) });
-        (chunks, body)
-    }
-
-    /// The expression that evaluates a statement.
-    fn step(&self, id: usize, statement: &Statement, evaluation: &Ident) -> Option<TokenStream> {
-        match &self.lowered.bodies[id] {
-            Body::Memory => None,
-            Body::Copy => {
-                let element = |at: usize| &self.lowered.elements[statement.accesses[at].buffer as usize];
-                let (from, to) = (element(0), element(1));
-                // rustc holds one element type against the other, at the destination.
-                let span = self.lowered.spans.accesses[id][1];
-                let same = quote_spanned! {span=>
-                    let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
-                };
-                Some(quote!({ #same #evaluation.copy() }))
-            }
-            Body::Fill { value } => {
-                let element = &self.lowered.elements[statement.accesses[0].buffer as usize];
-                Some(quote!(#evaluation.fill::<#element>(#value)))
-            }
-            Body::Launch { kernel, span, config, arguments } => {
-                let arguments = arguments.iter().map(|argument| match argument {
-                    LaunchArgument::Scalar(tokens) => tokens.clone(),
-                    LaunchArgument::Buffer(index) => self.marker(id, statement, *index),
-                });
-                // rustc points at the kernel where the number of arguments is wrong.
-                let call = quote_spanned!(*span=> <#kernel>::__launch(#(#arguments),*));
-                let config = &config.tokens;
-                Some(quote!(#evaluation.run(<#kernel>::__kernel(), #config, #call)))
-            }
-        }
-    }
-
-    /// What stands for a buffer in a launch: rustc holds it against the declaration.
-    fn marker(&self, id: usize, statement: &Statement, index: u32) -> TokenStream {
-        let access = &statement.accesses[index as usize];
-        let kind = match access.mode {
-            Mode::Read => "Shared",
-            Mode::ReadWrite => "Unique",
-            Mode::Write => "Fresh",
-            Mode::Atomic => "Atomic",
-        };
-        let program: &Program = &self.lowered.source.program;
-        let span = self.lowered.spans.accesses[id][index as usize];
-        let (kind, buffer) = (ident(kind), named(program.buffers[access.buffer as usize].base_name()));
-        let element = &self.lowered.elements[access.buffer as usize];
-        quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
-    }
-
     /// An output has the elements that the signature says: rustc compares the types at its name.
     fn returned_elements(&self) -> TokenStream {
         let lowered = self.lowered;
@@ -522,44 +397,6 @@ impl Expansion<'_> {
                 }
             })
             .collect()
-    }
-
-    /// A fill's elements have a size that the driver fills with, each source place told once.
-    fn fill_sizes(&self) -> TokenStream {
-        let lowered = self.lowered;
-        let mut seen = BTreeSet::new();
-        let mut checks = TokenStream::new();
-        for (id, body) in lowered.bodies.iter().enumerate() {
-            let Body::Fill { .. } = body else { continue };
-            let buffer = lowered.source.program.statements[id].accesses[0].buffer;
-            let (element, at) = (&lowered.elements[buffer as usize], lowered.spans.accesses[id][0]);
-            let start = at.start();
-            if seen.insert((start.line, start.column)) {
-                checks.extend(quote_spanned! {at=>
-                    const _: () = ::core::assert!(
-                        ::core::matches!(::core::mem::size_of::<#element>(), 1 | 2 | 4 | 8),
-                        "`fill` takes types of 1, 2, 4 and 8 bytes"
-                    );
-                });
-            }
-        }
-        checks
-    }
-
-    /// The assertions that kernels take the literals of their configurations, each source place once.
-    fn literals(&self) -> TokenStream {
-        let mut seen = BTreeSet::new();
-        let mut assertions = TokenStream::new();
-        for body in &self.lowered.bodies {
-            let Body::Launch { kernel, config, .. } = body else { continue };
-            for literal in &config.literals {
-                let start = literal.span.start();
-                if seen.insert((start.line, start.column, literal.values.clone())) {
-                    assertions.extend(literal.assertion(kernel));
-                }
-            }
-        }
-        assertions
     }
 
     fn methods(&self) -> TokenStream {
@@ -666,18 +503,9 @@ impl Expansion<'_> {
 }
 
 /// The identifier of a user's name, which may be raw.
-fn named(name: &str) -> Ident {
+pub(super) fn named(name: &str) -> Ident {
     match name.strip_prefix("r#") {
         Some(raw) => Ident::new_raw(raw, Span::call_site()),
         None => ident(name),
     }
-}
-
-/// Whether a name stands anywhere in tokens.
-fn mentions(tokens: &TokenStream, name: &str) -> bool {
-    tokens.clone().into_iter().any(|token| match token {
-        TokenTree::Group(group) => mentions(&group.stream(), name),
-        TokenTree::Ident(ident) => ident == name,
-        _ => false,
-    })
 }

@@ -41,10 +41,10 @@ impl Literal {
     }
 
     /// The assertion that a kernel takes it. rustc evaluates it once the macros have found nothing.
-    pub fn assertion(&self, kernel: &TokenStream) -> TokenStream {
+    pub fn assertion(&self, kernel: &syn::Path) -> TokenStream {
         let Literal { admits, values, what, span } = self;
         let admits = Ident::new(admits, Span::mixed_site());
-        let name = kernel.to_string().replace(' ', "");
+        let name = quote!(#kernel).to_string().replace(' ', "");
         let message = format!("CW306: `{name}` does not take {what}");
         quote_spanned! {*span=>
             const _: () = ::core::assert!(<#kernel>::#admits(#(#values),*), #message);
@@ -52,44 +52,58 @@ impl Literal {
     }
 }
 
-/// A configuration: the tokens that compute it, and its literals.
-pub struct Configuration {
-    pub tokens: TokenStream,
-    pub literals: Vec<Literal>,
-}
-
-/// Checks the literals of a configuration against every device.
-pub fn configuration(expr: &Expr, integers: &BTreeSet<String>, report: &mut Report) -> Configuration {
-    let mut literals = Vec::new();
-    let tokens = tokens(expr, integers, &mut literals, report);
-    Configuration { tokens, literals }
-}
-
-fn tokens(
-    expr: &Expr,
-    integers: &BTreeSet<String>,
-    literals: &mut Vec<Literal>,
-    report: &mut Report,
-) -> TokenStream {
+/// What of a configuration the grid is computed of, and what the block and the shared memory.
+pub fn configured_by(expr: &Expr) -> [Option<&Expr>; 2] {
     match expr {
-        Expr::Paren(inner) => tokens(&inner.expr, integers, literals, report),
-        Expr::Group(inner) => tokens(&inner.expr, integers, literals, report),
+        Expr::Paren(inner) => configured_by(&inner.expr),
+        Expr::Group(inner) => configured_by(&inner.expr),
+        Expr::Tuple(tuple) if tuple.elems.len() == 2 => [Some(&tuple.elems[0]), Some(&tuple.elems[1])],
+        Expr::Call(call) if is_per_item(&call.func) => [Some(expr), None],
+        _ => [Some(expr), Some(expr)],
+    }
+}
+
+/// The tokens that compute a configuration.
+pub fn tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
+    match expr {
+        Expr::Paren(inner) => tokens(&inner.expr, integers),
+        Expr::Group(inner) => tokens(&inner.expr, integers),
+        Expr::Tuple(tuple) if tuple.elems.len() == 2 => {
+            let (grid, block) =
+                (extent_tokens(&tuple.elems[0], integers), extent_tokens(&tuple.elems[1], integers));
+            quote_spanned!(expr.span()=> (#grid, #block))
+        }
+        Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
+            let count = dim_tokens(&call.args[0], integers);
+            quote_spanned!(expr.span()=> ::cuweave::__private::per_item(#count))
+        }
+        _ => quote!(#expr),
+    }
+}
+
+/// The literals of a configuration, checked against every device.
+pub fn literals(expr: &Expr, report: &mut Report) -> Vec<Literal> {
+    let mut found = Vec::new();
+    collect(expr, &mut found, report);
+    found
+}
+
+fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
+    match expr {
+        Expr::Paren(inner) => collect(&inner.expr, literals, report),
+        Expr::Group(inner) => collect(&inner.expr, literals, report),
         Expr::Tuple(tuple) if tuple.elems.len() == 2 => {
             let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
             extent(grid, "grid", &GRID, None, report);
             extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
             literals.extend(Literal::of(grid, "__admits_grid", "grid"));
             literals.extend(Literal::of(block, "__admits_block", "block"));
-            let (grid, block) = (extent_tokens(grid, integers), extent_tokens(block, integers));
-            quote_spanned!(expr.span()=> (#grid, #block))
         }
         Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
             let count = &call.args[0];
             if constant(count, &[]) == Some(0) {
                 refuse(count, "a launch of 0 items is no launch", report);
             }
-            let count = dim_tokens(count, integers);
-            quote_spanned!(expr.span()=> ::cuweave::__private::per_item(#count))
         }
         Expr::Struct(literal)
             if literal.path.segments.last().is_some_and(|last| last.ident == "LaunchConfig") =>
@@ -108,9 +122,8 @@ fn tokens(
                     shared(&field.expr, bytes, literals, report);
                 }
             }
-            quote!(#expr)
         }
-        _ => quote!(#expr),
+        _ => {}
     }
 }
 

@@ -9,12 +9,13 @@ use cuweave_core::ir::{
 };
 use cuweave_core::order::Source;
 use cuweave_core::poly::{Poly, Symbols};
+use cuweave_core::table::Op;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Block, Expr, Type};
+use syn::{Attribute, Block, Expr, Path, Type};
 
-use super::launch::Configuration;
+use super::launch::Literal;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Substitute};
@@ -28,8 +29,12 @@ mod views;
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
     pub source: Source,
-    /// Computes each of the program's dims.
-    pub dim_tokens: Vec<TokenStream>,
+    /// How each of the program's dims is computed.
+    pub dims: Vec<Vec<Op>>,
+    /// The expressions that they are computed of, as `Dim`s.
+    pub leaves: Vec<TokenStream>,
+    /// Names of the arguments that are integers: their arithmetic is done, and checked, in 64 bits.
+    pub integers: BTreeSet<String>,
     /// The element type of each buffer.
     pub elements: Vec<Type>,
     /// What evaluates each statement.
@@ -48,15 +53,15 @@ pub struct Lowered {
 
 /// What evaluates a statement.
 pub enum Body {
-    Launch { kernel: TokenStream, span: Span, config: Configuration, arguments: Vec<LaunchArgument> },
-    Fill { value: TokenStream },
+    Launch { kernel: Path, config: Expr, literals: Vec<Literal>, arguments: Vec<LaunchArgument> },
+    Fill { value: Expr },
     Copy,
     Memory,
 }
 
 /// An argument of a launch.
 pub enum LaunchArgument {
-    Scalar(TokenStream),
+    Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
 }
@@ -65,6 +70,8 @@ pub enum LaunchArgument {
 #[derive(Default)]
 pub struct Spans {
     pub statements: Vec<Span>,
+    /// Line and column of each statement.
+    pub places: Vec<(usize, usize)>,
     pub accesses: Vec<Vec<Span>>,
     pub after: Vec<Vec<Span>>,
     pub outputs: Vec<Span>,
@@ -194,7 +201,7 @@ impl Lowering<'_> {
         argument_buffers: Vec<Option<BufferId>>,
     ) -> Lowered {
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
-        let dim_tokens = self.dims.iter().map(|bound| bound.tokens.clone()).collect();
+        let (dims, leaves) = codes(&self.dims);
         let program = Program {
             name: name.to_string().into(),
             file: file.into(),
@@ -208,7 +215,9 @@ impl Lowering<'_> {
         };
         Lowered {
             source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown },
-            dim_tokens,
+            dims,
+            leaves,
+            integers: self.integers,
             elements: self.elements,
             bodies: self.bodies,
             argument_buffers,
@@ -316,12 +325,14 @@ impl Lowering<'_> {
         accesses: Vec<(Access, Span)>,
         body: Body,
     ) -> StatementId {
+        let start = span.start();
         self.spans.statements.push(span);
+        self.spans.places.push((start.line, start.column));
         self.spans.accesses.push(accesses.iter().map(|access| access.1).collect());
         self.spans.after.push(Vec::new());
         self.statements.push(Statement {
             name: name.into(),
-            line: span.start().line as u32,
+            line: start.line as u32,
             kind,
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
@@ -388,6 +399,26 @@ impl Lowering<'_> {
             Some(&help),
         );
     }
+}
+
+/// How the bounds are computed, and the expressions that they are computed of, each once.
+fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
+    let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+    let mut leaves = Vec::new();
+    let mut number = |tokens: &TokenStream, text: &str| {
+        if let Some(&number) = numbers.get(text) {
+            return number;
+        }
+        leaves.push(tokens.clone());
+        numbers.insert(text.to_owned(), leaves.len() as u32 - 1);
+        leaves.len() as u32 - 1
+    };
+    let code = |bound: &Bound| {
+        let mut code = Vec::new();
+        bound.term.code(&mut code, &mut number);
+        code
+    };
+    (bounds.iter().map(code).collect(), leaves)
 }
 
 /// The names of the scalar arguments, and of those whose type is an integer.

@@ -5,6 +5,7 @@ mod launch;
 mod lower;
 mod scope;
 mod signature;
+mod steps;
 mod table;
 
 use cuweave_core::compile;

@@ -160,6 +160,42 @@ pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) {
     write_value(&mut words[start..], value);
 }
 
+/// Room for bytes that are parameters' and integers.
+pub struct Packed {
+    words: Vec<Word>,
+}
+
+impl Packed {
+    /// Of so many bytes, all 0.
+    pub fn zeroed(bytes: u32) -> Packed {
+        Packed { words: vec![MaybeUninit::new(0); (bytes as usize).div_ceil(8).max(1)] }
+    }
+
+    /// Its words.
+    pub fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// Puts the first bytes of some words to an offset, byte for byte with their padding. What does not fit is left
+    /// out.
+    pub fn put(&mut self, offset: u32, words: &[Word], bytes: u32) {
+        let (offset, bytes) = (offset as usize, bytes as usize);
+        if bytes <= size_of_val(words) && offset + bytes <= size_of_val(self.words.as_slice()) {
+            // SAFETY: both ranges are in bounds, and of different slices; bytes that are not initialised may be copied
+            // as such.
+            unsafe {
+                let to = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>().add(offset);
+                to.copy_from_nonoverlapping(words.as_ptr().cast(), bytes);
+            }
+        }
+    }
+
+    /// Puts an integer.
+    pub fn put_number(&mut self, offset: u32, value: u32) {
+        self.put(offset, &[MaybeUninit::new(u64::from(value.to_le()))], 4);
+    }
+}
+
 /// The bits of a parameter that PTX declares as one number, in its first bytes; the others are 0.
 pub fn number(word: Word) -> u64 {
     // SAFETY: words are made by `address_word` and `write_value`. A number has no padding, and `write_value` sets the
@@ -189,7 +225,7 @@ pub struct Values<'w> {
     /// Their words.
     pub words: &'w [Word],
     /// What they are.
-    pub params: &'static [Param],
+    pub params: &'w [Param],
 }
 
 pub(super) fn kernel_params(launch: &Launching, values: Values<'_>, scratch: &mut Scratch) -> KernelParams {

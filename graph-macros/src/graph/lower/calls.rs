@@ -8,7 +8,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
 use super::{Body, LaunchArgument, Lower, Lowering, Reported};
-use crate::graph::launch::configuration;
+use crate::graph::launch::literals;
 use crate::graph::scope::{Binding, Borrow, View};
 
 impl Lowering<'_> {
@@ -117,7 +117,7 @@ impl Lowering<'_> {
         let access = self.buffer_argument(&call.args[0], "fill", Mode::Write)?;
         self.device_only(&access, &call.args[0], "fill")?;
         let value = self.substituted(&call.args[1]);
-        let body = Body::Fill { value: value.to_token_stream() };
+        let body = Body::Fill { value };
         let text = name.map_or_else(|| "fill".to_owned(), ToString::to_string);
         let id =
             self.push(text, name.map_or_else(|| call.span(), Ident::span), Kind::Fill, vec![access], body);
@@ -161,7 +161,8 @@ impl Lowering<'_> {
             ));
         };
         let kernel_name = kernel.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
-        let config = configuration(&self.substituted(&launch.index), &self.integers, self.report);
+        let config = self.substituted(&launch.index);
+        let literals = literals(&config, self.report);
         let mut accesses = Vec::new();
         let mut arguments = Vec::new();
         let mut faulty = false;
@@ -172,8 +173,7 @@ impl Lowering<'_> {
                     accesses.push(access);
                 }
                 Ok(None) => {
-                    let value = self.substituted(argument);
-                    arguments.push(LaunchArgument::Scalar(value.to_token_stream()));
+                    arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(argument))));
                 }
                 Err(Reported) => faulty = true,
             }
@@ -182,7 +182,7 @@ impl Lowering<'_> {
         let body = if faulty {
             Body::Memory
         } else {
-            Body::Launch { kernel: kernel.path.to_token_stream(), span: kernel.span(), config, arguments }
+            Body::Launch { kernel: kernel.path.clone(), config, literals, arguments }
         };
         let span = name.map_or_else(|| kernel.span(), Ident::span);
         let text = name.map_or(kernel_name, ToString::to_string);

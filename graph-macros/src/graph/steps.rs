@@ -1,0 +1,339 @@
+//! What evaluates the statements: a step of generated code for each, or one for all that are alike.
+//!
+//! rustc checks a step for a millisecond and more. In a small function each place of the source has a step of its own,
+//! so that rustc speaks of every place that is wrong. In a large one what is alike shares a step: same kernel,
+//! configuration, scalars, kinds and elements of the buffers, whatever the buffers are; rustc then speaks of the first.
+
+use std::collections::{BTreeSet, HashMap};
+
+use cuweave_core::ir::{Mode, Program, Statement};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, Path, Type};
+
+use super::expand::{ident, named};
+use super::launch;
+use super::lower::{Body, LaunchArgument, Lowered};
+
+/// Steps that a generated function has: rustc's time for one function grows faster than its length.
+const CHUNK: usize = 64;
+/// From so many places of statements on, what is alike shares a step.
+const LARGE: usize = 512;
+
+/// The steps of a function.
+pub struct Steps<'l> {
+    lowered: &'l Lowered,
+    /// The step of each statement; 0 for those that nothing evaluates.
+    pub of: Vec<u32>,
+    /// The statement that stands for each step: the first.
+    first: Vec<usize>,
+}
+
+/// What statements with one step have in common.
+#[derive(PartialEq, Eq, Hash)]
+struct Alike<'l> {
+    what: What<'l>,
+    /// In a small function: line and column.
+    place: Option<(usize, usize)>,
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum What<'l> {
+    Launch { kernel: &'l Path, config: &'l Expr, arguments: Vec<Given<'l>> },
+    Fill { element: &'l Type, value: &'l Expr },
+    Copy { from: &'l Type, to: &'l Type },
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum Given<'l> {
+    Scalar(&'l Expr),
+    /// The name stands in rustc's messages; left out in a large function.
+    Buffer(u8, Option<&'l str>, &'l Type),
+}
+
+impl Body {
+    /// Whether a step evaluates it.
+    pub fn is_evaluated(&self) -> bool {
+        !matches!(self, Body::Memory)
+    }
+}
+
+impl<'l> Steps<'l> {
+    /// Groups the statements.
+    pub fn of(lowered: &'l Lowered) -> Steps<'l> {
+        let places: BTreeSet<(usize, usize)> = lowered.spans.places.iter().copied().collect();
+        let large = places.len() >= LARGE;
+        let mut steps = Steps { lowered, of: Vec::with_capacity(lowered.bodies.len()), first: Vec::new() };
+        let mut known: HashMap<Alike<'l>, u32> = HashMap::new();
+        for at in 0..lowered.bodies.len() {
+            let Some(what) = steps.what(at, large) else {
+                steps.of.push(0);
+                continue;
+            };
+            let place = (!large).then(|| lowered.spans.places[at]);
+            let next = steps.first.len() as u32;
+            let step = *known.entry(Alike { what, place }).or_insert(next);
+            if step == next {
+                steps.first.push(at);
+            }
+            steps.of.push(step);
+        }
+        steps
+    }
+
+    fn program(&self) -> &'l Program {
+        &self.lowered.source.program
+    }
+
+    fn statement(&self, at: usize) -> &'l Statement {
+        &self.program().statements[at]
+    }
+
+    /// The type of the elements that an access of a statement is about.
+    fn element(&self, at: usize, access: usize) -> &'l Type {
+        &self.lowered.elements[self.statement(at).accesses[access].buffer as usize]
+    }
+
+    fn buffer_name(&self, at: usize, access: usize) -> &'l str {
+        self.program().buffers[self.statement(at).accesses[access].buffer as usize].base_name()
+    }
+
+    fn what(&self, at: usize, large: bool) -> Option<What<'l>> {
+        Some(match &self.lowered.bodies[at] {
+            Body::Memory => return None,
+            Body::Copy => What::Copy { from: self.element(at, 0), to: self.element(at, 1) },
+            Body::Fill { value } => What::Fill { element: self.element(at, 0), value },
+            Body::Launch { kernel, config, arguments, .. } => {
+                let given = |argument: &'l LaunchArgument| match argument {
+                    LaunchArgument::Scalar(value) => Given::Scalar(value),
+                    LaunchArgument::Buffer(index) => {
+                        let index = *index as usize;
+                        let mode = self.statement(at).accesses[index].mode as u8;
+                        let name = (!large).then(|| self.buffer_name(at, index));
+                        Given::Buffer(mode, name, self.element(at, index))
+                    }
+                };
+                What::Launch { kernel, config, arguments: arguments.iter().map(given).collect() }
+            }
+        })
+    }
+
+    /// The names that stand in the configuration, the arguments or the value of each step.
+    pub fn mentioned(&self) -> Vec<BTreeSet<String>> {
+        let one = |&at: &usize| match &self.lowered.bodies[at] {
+            Body::Launch { config, arguments, .. } => {
+                let scalars = arguments.iter().filter_map(|argument| match argument {
+                    LaunchArgument::Scalar(value) => Some(&**value),
+                    LaunchArgument::Buffer(_) => None,
+                });
+                self.names(scalars.chain([config]))
+            }
+            Body::Fill { value } => self.names([value]),
+            Body::Copy | Body::Memory => BTreeSet::new(),
+        };
+        self.first.iter().map(one).collect()
+    }
+
+    /// The names that stand in the configuration of each step: in what the grid is computed of, and in what the block and
+    /// the shared memory are.
+    pub fn configured(&self) -> Vec<[BTreeSet<String>; 2]> {
+        let one = |&at: &usize| match &self.lowered.bodies[at] {
+            Body::Launch { config, .. } => launch::configured_by(config).map(|part| self.names(part)),
+            Body::Fill { .. } | Body::Copy | Body::Memory => Default::default(),
+        };
+        self.first.iter().map(one).collect()
+    }
+
+    /// The names that stand in tokens.
+    pub fn names<T: ToTokens>(&self, tokens: impl IntoIterator<Item = T>) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        tokens.into_iter().for_each(|tokens| collect(tokens.to_token_stream(), &mut names));
+        names
+    }
+
+    /// A type for each name of a buffer that a step speaks of, for rustc's messages about arguments.
+    pub fn buffer_names(&self) -> TokenStream {
+        let mut names = BTreeSet::new();
+        for &at in &self.first {
+            names.extend((0..self.statement(at).accesses.len()).map(|access| self.buffer_name(at, access)));
+        }
+        let names = names.into_iter().map(named);
+        quote! {
+            mod __buffers {
+                #(pub struct #names {})*
+            }
+        }
+    }
+
+    /// Functions that evaluate some steps each, and the body that calls the right one.
+    pub fn evaluation(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
+        // No name that a user's could meet: their expressions stand among these.
+        let [args, number, evaluation] =
+            ["args", "step", "evaluation"].map(|name| Ident::new(name, Span::mixed_site()));
+        let mut chunks = TokenStream::new();
+        let mut arms = TokenStream::new();
+        for (index, statements) in self.first.chunks(CHUNK).enumerate() {
+            let steps = (index * CHUNK..).zip(statements).map(|(step, &at)| {
+                let (step, evaluated) = (step as u32, self.step(at, &evaluation));
+                quote!(#step => #evaluated,)
+            });
+            let chunk = format_ident!("__evaluate_{index}");
+            chunks.extend(quote! {
+                fn #chunk(
+                    #args: &#function::Args<'_>,
+                    #number: u32,
+                    #evaluation: &mut __private::Evaluation<'_>,
+                ) -> ::cuweave::Result<()> {
+                    let #function::Args { #(#scalars,)* .. } = #args;
+                    #(let #scalars = *#scalars;)*
+                    match #number {
+                        #(#steps)*
+                        _ => ::core::result::Result::Ok(()),
+                    }
+                }
+            });
+            let end = (index * CHUNK + statements.len()) as u32;
+            arms.extend(quote!(..#end => #chunk(self, step, evaluation),));
+        }
+        let body = quote!(match step { #arms _ => ::core::result::Result::Ok(()) });
+        (chunks, body)
+    }
+
+    /// The expression that evaluates a step.
+    fn step(&self, at: usize, evaluation: &Ident) -> TokenStream {
+        match &self.lowered.bodies[at] {
+            Body::Memory => quote!(::core::result::Result::Ok(())),
+            Body::Copy => {
+                let (from, to) = (self.element(at, 0), self.element(at, 1));
+                // rustc holds one element type against the other, at the destination.
+                let span = self.lowered.spans.accesses[at][1];
+                let same = quote_spanned! {span=>
+                    let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
+                };
+                quote!({ #same #evaluation.copy() })
+            }
+            Body::Fill { value } => {
+                let element = self.element(at, 0);
+                quote!(#evaluation.fill::<#element>(#value))
+            }
+            Body::Launch { kernel, config, arguments, .. } => {
+                let arguments = arguments.iter().map(|argument| match argument {
+                    LaunchArgument::Scalar(value) => quote!(#value),
+                    LaunchArgument::Buffer(index) => self.marker(at, *index),
+                });
+                // rustc points at the kernel where the number of arguments is wrong.
+                let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
+                let config = launch::tokens(config, &self.lowered.integers);
+                quote!(#evaluation.run(<#kernel>::__kernel(), #config, #call))
+            }
+        }
+    }
+
+    /// What stands for a buffer in a launch: rustc holds it against the declaration.
+    fn marker(&self, at: usize, index: u32) -> TokenStream {
+        let kind = match self.statement(at).accesses[index as usize].mode {
+            Mode::Read => "Shared",
+            Mode::ReadWrite => "Unique",
+            Mode::Write => "Fresh",
+            Mode::Atomic => "Atomic",
+        };
+        let span = self.lowered.spans.accesses[at][index as usize];
+        let (kind, buffer) = (ident(kind), named(self.buffer_name(at, index as usize)));
+        let element = self.element(at, index as usize);
+        quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+    }
+
+    /// What rustc asserts of literals: that the kernels take those of their configurations, and that fills have elements
+    /// of a size that the driver fills with. Each is told once.
+    pub fn assertions(&self) -> TokenStream {
+        let mut told = BTreeSet::new();
+        let mut sizes = BTreeSet::new();
+        let mut assertions = TokenStream::new();
+        for &at in &self.first {
+            match &self.lowered.bodies[at] {
+                Body::Launch { kernel, literals, .. } => {
+                    for literal in literals {
+                        let start = literal.span.start();
+                        if told.insert((start.line, start.column, &literal.values)) {
+                            assertions.extend(literal.assertion(kernel));
+                        }
+                    }
+                }
+                Body::Fill { .. } => {
+                    let span = self.lowered.spans.accesses[at][0];
+                    let start = span.start();
+                    if sizes.insert((start.line, start.column)) {
+                        assertions.extend(fill_size(self.element(at, 0), span));
+                    }
+                }
+                Body::Copy | Body::Memory => {}
+            }
+        }
+        assertions
+    }
+}
+
+fn fill_size(element: &Type, at: Span) -> TokenStream {
+    quote_spanned! {at=>
+        const _: () = ::core::assert!(
+            ::core::matches!(::core::mem::size_of::<#element>(), 1 | 2 | 4 | 8),
+            "`fill` takes types of 1, 2, 4 and 8 bytes"
+        );
+    }
+}
+
+fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => collect(group.stream(), names),
+            TokenTree::Ident(name) => drop(names.insert(name.to_string())),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::str::FromStr;
+
+    use super::*;
+
+    /// How often rustc has to check a launch, in a function of these statements.
+    fn launches(statements: impl Iterator<Item = String>) -> usize {
+        let body: String = statements.collect();
+        let function = format!(
+            "fn f(n: u32, by: f32, x: &mut [f32; n], y: &mut [f64; n], w: [&mut [f32; n]; 4]) {{\n{body}}}"
+        );
+        let function = TokenStream::from_str(&function).expect("tokens");
+        let expanded = crate::graph::graph(TokenStream::new(), function).to_string();
+        assert!(!expanded.contains("compile_error"), "{expanded}");
+        expanded.matches("__launch").count()
+    }
+
+    fn line(buffer: &str, by: &str) -> String {
+        format!("scale[per_item(n)](&mut {buffer}, {by}, n);\n")
+    }
+
+    #[test]
+    fn in_a_small_function_every_place_is_checked() {
+        assert_eq!(launches((0..LARGE - 1).map(|_| line("x", "by"))), LARGE - 1);
+    }
+
+    #[test]
+    fn the_turns_of_a_loop_share_what_they_can() {
+        assert_eq!(launches([format!("for i in 0..4 {{ {} }}", line("w[i]", "by"))].into_iter()), 1);
+        assert_eq!(launches([format!("for i in 0..4 {{ {} }}", line("w[i]", "i"))].into_iter()), 4);
+    }
+
+    #[test]
+    fn in_a_large_function_what_is_alike_is_checked_once() {
+        let buffers = ["w[0]", "w[1]", "x", "w[2]"];
+        assert_eq!(launches((0..LARGE).map(|at| line(buffers[at % 4], "by"))), 1);
+        // Another scalar, another element type, another way to borrow.
+        assert_eq!(launches((0..LARGE).map(|at| line("x", ["by", "2.0"][at % 2]))), 2);
+        assert_eq!(launches((0..LARGE).map(|at| line(["x", "y"][at % 2], "by"))), 2);
+        let borrows = |at: usize| line("x", "by").replace("&mut", ["&mut", "&"][at % 2]);
+        assert_eq!(launches((0..LARGE).map(borrows)), 2);
+    }
+}
