@@ -12,10 +12,11 @@
 //! each launch: [`Mode::ReadWrite`] where the elements are all written already, else [`Mode::Write`], and which of
 //! those writes a later read counts on.
 
+mod written;
+
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
 use crate::order::Ordered;
-use crate::poly::Poly;
 use crate::reach::Reach;
 
 /// An ordered program without faults.
@@ -47,7 +48,7 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
         let assumed = unordered_conflicts(&ordered, &mut found);
         outside_life(&ordered, &lives, &assumed, &mut found);
     }
-    let settled = initialised(&ordered, &lives, &mut found);
+    let settled = written::initialised(&ordered, &lives, &mut found);
     usefulness(&ordered, &lives, &mut found);
     found.sort_by_key(|diagnostic| diagnostic.site);
     if found.iter().any(|diagnostic| !diagnostic.is_warning()) {
@@ -116,7 +117,7 @@ impl Ordered {
     }
 
     fn overlap(&self, a: &Access, b: &Access) -> bool {
-        !self.facts.disjoint(self.source.range(a), self.source.range(b))
+        !self.bounds.disjoint(a, b)
     }
 
     /// `` `name` (line 3) ``.
@@ -478,175 +479,6 @@ fn outside_life(
             }
         }
     }
-}
-
-/// An access whose mode is settled: statement, index, mode, relied on.
-type Settled = (StatementId, u32, Mode, bool);
-
-/// A write that may cover a read.
-struct Written {
-    id: StatementId,
-    index: u32,
-    relied_on: bool,
-}
-
-/// CW101 and CW107, and what `&mut` means at each launch.
-///
-/// Statements run in program order under [`Order::Inferred`], so the writes before a read are those above it. Under
-/// [`Order::Explicit`] they are those of a topological order; where the write is there but nothing orders it with the
-/// read, CW202 says so and this does not.
-fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -> Vec<Settled> {
-    let program = &ordered.source.program;
-    let explicit = program.options.order == Order::Explicit;
-    let sequence: Vec<StatementId> = if explicit {
-        ordered.reach.topological().to_vec()
-    } else {
-        (0..program.statements.len() as StatementId).collect()
-    };
-    let mut written: Vec<Vec<Written>> = Vec::new();
-    written.resize_with(program.buffers.len(), Vec::new);
-    let mut ever_written = vec![false; program.buffers.len()];
-    let silent = explicit && ordered.source.order_unknown;
-    let mut fresh: Vec<(StatementId, u32)> = Vec::new();
-    for id in sequence {
-        let statement = &program.statements[id as usize];
-        let mut writes: Vec<(BufferId, Written)> = Vec::new();
-        for (index, access) in statement.accesses.iter().enumerate() {
-            let (index, buffer) = (index as u32, access.buffer as usize);
-            ever_written[buffer] |= access.mode.writes();
-            if !matches!(program.buffers[buffer].origin, Origin::Alloc(_)) {
-                continue;
-            }
-            if access.mode == Mode::Write {
-                writes.push((access.buffer, Written { id, index, relied_on: false }));
-                continue;
-            }
-            if let Some(chain) = covering(ordered, &written[buffer], access) {
-                for at in chain {
-                    written[buffer][at].relied_on = true;
-                }
-                continue;
-            }
-            if access.mode == Mode::ReadWrite && statement.kind == Kind::Launch {
-                fresh.push((id, index));
-            } else if !(silent
-                || ordered.poisoned(access.buffer)
-                || writes.iter().any(|(other, _)| *other == access.buffer)
-                || explicit && writer_unordered(ordered, &lives[buffer], (id, index)))
-            {
-                found.push(unwritten(ordered, (id, index), &written[buffer]));
-            }
-            // Written by the kernel, or said once: later reads of it, or its return, are no faults of their own.
-            ever_written[buffer] = true;
-            writes.push((access.buffer, Written { id, index, relied_on: false }));
-        }
-        for (buffer, write) in writes {
-            written[buffer as usize].push(write);
-        }
-    }
-    for (index, &buffer) in program.outputs.iter().enumerate() {
-        let first = program.outputs[..index].iter().all(|&other| other != buffer);
-        if first && !ever_written[buffer as usize] && !ordered.poisoned(buffer) {
-            found.push(
-                Diagnostic::new(
-                    "CW107",
-                    Site::Output(index as u32),
-                    format!("`{}` is returned, but nothing has written it", ordered.buffer_name(buffer)),
-                )
-                .note(format!("it is allocated on line {}", program.buffers[buffer as usize].line))
-                .help("write it with a launch, `fill` or `copy`, or do not return it"),
-            );
-        }
-    }
-    let relied: std::collections::BTreeSet<(StatementId, u32)> = written
-        .iter()
-        .flatten()
-        .filter(|write| write.relied_on)
-        .map(|write| (write.id, write.index))
-        .collect();
-    fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
-}
-
-/// Whether a write of what `at` reads is not ordered with it.
-fn writer_unordered(ordered: &Ordered, life: &Life, at: (StatementId, u32)) -> bool {
-    life.accesses.iter().any(|&other| {
-        other.0 != at.0
-            && ordered.access(other).mode.writes()
-            && !ordered.reach.ordered(other.0, at.0)
-            && ordered.overlap(ordered.access(other), ordered.access(at))
-    })
-}
-
-/// Writes that together are proved to cover a range, if there are such: from the range's start, each write that
-/// begins at or before a point reached so far reaches its own end. O(writes²) bound comparisons at worst.
-fn covering(ordered: &Ordered, written: &[Written], access: &Access) -> Option<Vec<usize>> {
-    let (lo, hi) = ordered.source.range(access);
-    let facts = &ordered.facts;
-    let range = |write: &Written| ordered.source.range(ordered.access((write.id, write.index)));
-    // Nearly always one write covers all of it.
-    if let Some(one) = written.iter().position(|write| facts.contains(range(write), (lo, hi))) {
-        return Some(vec![one]);
-    }
-    if facts.at_most(hi, lo) {
-        return Some(Vec::new());
-    }
-    // Points reached, each with the write that ends there and the point it was reached from.
-    let mut points: Vec<(&Poly, Option<(usize, usize)>)> = vec![(lo, None)];
-    let mut used = vec![false; written.len()];
-    let mut at = 0;
-    while at < points.len() {
-        let point = points[at].0;
-        if facts.at_most(hi, point) {
-            let mut chain = Vec::new();
-            let mut step = points[at].1;
-            while let Some((write, from)) = step {
-                chain.push(write);
-                step = points[from].1;
-            }
-            return Some(chain);
-        }
-        for (index, write) in written.iter().enumerate() {
-            if !used[index] && facts.at_most(range(write).0, point) {
-                used[index] = true;
-                points.push((range(write).1, Some((index, at))));
-            }
-        }
-        at += 1;
-    }
-    None
-}
-
-fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> Diagnostic {
-    let program = &ordered.source.program;
-    let access = ordered.access(at);
-    let user = &program.statements[at.0 as usize].name;
-    let buffer = &program.buffers[access.buffer as usize];
-    let help = format!(
-        "write `{}` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`",
-        buffer.name
-    );
-    if written.is_empty() {
-        return Diagnostic::new(
-            "CW101",
-            Site::Access(at.0, at.1),
-            format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
-        )
-        .note(format!(
-            "`{}` is allocated on line {}, and fresh memory has no contents",
-            buffer.name, buffer.line
-        ))
-        .help(help);
-    }
-    let mut diagnostic = Diagnostic::new(
-        "CW101",
-        Site::Access(at.0, at.1),
-        format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
-    );
-    for write in written.iter().take(4) {
-        let part = ordered.slice(ordered.access((write.id, write.index)));
-        diagnostic = diagnostic.note(format!("{} writes `{part}`", ordered.at(write.id)));
-    }
-    diagnostic.help(help)
 }
 
 /// CW106, a warning.

@@ -2,6 +2,7 @@
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
 
+pub mod bounds;
 pub mod check;
 pub mod compile;
 pub mod diagnostic;

@@ -11,6 +11,7 @@
 //!   for those that are;
 //! - under [`Order::Inferred`], two statements with conflicting accesses are ordered as they are written.
 
+use crate::bounds::Bounds;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, Kind, Mode, Order, Program, StatementId};
 use crate::poly::{Facts, Poly};
@@ -34,8 +35,8 @@ pub struct Source {
 pub struct Ordered {
     /// The program.
     pub source: Source,
-    /// What is known of its bounds.
-    pub facts: Facts,
+    /// Its bounds, and what is known of them.
+    pub bounds: Bounds,
     /// The order on all statements.
     pub reach: Reach,
     /// The reduced order on the statements that are not memory statements.
@@ -75,9 +76,9 @@ impl Source {
 
 /// Orders a program. A cycle is a diagnostic; the edge that closes it is left out then, so that the checks can go on.
 pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
-    let facts = source.facts();
+    let bounds = Bounds::new(source.polys.clone(), source.facts());
     let mut preds = match source.program.options.order {
-        Order::Inferred => inferred(&source, &facts),
+        Order::Inferred => inferred(&source.program, &bounds),
         Order::Explicit => vec![Vec::new(); source.program.statements.len()],
     };
     for (statement, list) in source.program.statements.iter().zip(&mut preds) {
@@ -87,7 +88,7 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let (preds, memory_after) = contracted(&source.program, &reach, preds);
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
-    (Ordered { source, facts, reach, preds, memory_after, edges_before_reduction }, diagnostics)
+    (Ordered { source, bounds, reach, preds, memory_after, edges_before_reduction }, diagnostics)
 }
 
 /// Accesses to one buffer that a later one may have to follow.
@@ -103,8 +104,7 @@ struct Frontier {
 /// A write drops from the frontier what it covers, and cuts off the ends that it covers: whatever overlaps that overlaps
 /// the write too, and follows it.
 /// O(accesses × frontier).
-fn inferred(source: &Source, facts: &Facts) -> Vec<Vec<StatementId>> {
-    let program = &source.program;
+fn inferred(program: &Program, bounds: &Bounds) -> Vec<Vec<StatementId>> {
     let mut frontiers: Vec<Frontier> = Vec::new();
     frontiers.resize_with(program.buffers.len(), Frontier::default);
     let mut users: Vec<Vec<StatementId>> = vec![Vec::new(); program.buffers.len()];
@@ -120,59 +120,48 @@ fn inferred(source: &Source, facts: &Facts) -> Vec<Vec<StatementId>> {
         for access in statement.accesses.iter() {
             list.extend(allocs[access.buffer as usize]);
             users[access.buffer as usize].push(id);
-            frontiers[access.buffer as usize].step(id, access, source, facts, list);
+            frontiers[access.buffer as usize].step(id, access, bounds, list);
         }
     }
     preds
 }
 
 impl Frontier {
-    fn step(
-        &mut self,
-        id: StatementId,
-        access: &Access,
-        source: &Source,
-        facts: &Facts,
-        preds: &mut Vec<StatementId>,
-    ) {
-        let range = source.range(access);
-        let mut follow = |earlier: &[(StatementId, Access)]| {
-            for (from, other) in earlier {
-                if *from != id && !facts.disjoint(source.range(other), range) {
-                    preds.push(*from);
+    fn step(&mut self, id: StatementId, access: &Access, bounds: &Bounds, preds: &mut Vec<StatementId>) {
+        let (follows_reads, follows_atomics) = (access.mode != Mode::Read, access.mode != Mode::Atomic);
+        let lists = [
+            (&mut self.writes, true),
+            (&mut self.reads, follows_reads),
+            (&mut self.atomics, follows_atomics),
+        ];
+        for (list, _) in lists.into_iter().filter(|(_, follows)| *follows) {
+            list.retain_mut(|(from, other)| {
+                if bounds.disjoint(other, access) || *from == id {
+                    return true;
                 }
-            }
-        };
-        follow(&self.writes);
-        if access.mode != Mode::Read {
-            follow(&self.reads);
-        }
-        if access.mode != Mode::Atomic {
-            follow(&self.atomics);
+                preds.push(*from);
+                !(matches!(access.mode, Mode::ReadWrite | Mode::Write) && superseded(other, access, bounds))
+            });
         }
         match access.mode {
             Mode::Read => self.reads.push((id, *access)),
             Mode::Atomic => self.atomics.push((id, *access)),
-            Mode::ReadWrite | Mode::Write => {
-                for list in [&mut self.writes, &mut self.reads, &mut self.atomics] {
-                    list.retain_mut(|(from, other)| *from == id || !superseded(other, access, source, facts));
-                }
-                self.writes.push((id, *access));
-            }
+            Mode::ReadWrite | Mode::Write => self.writes.push((id, *access)),
         }
     }
 }
 
-/// Whether a write leaves nothing of an earlier access; where it leaves one end, that is what remains of it.
-fn superseded(earlier: &mut Access, write: &Access, source: &Source, facts: &Facts) -> bool {
-    let ((lo, hi), (from, to)) = (source.range(earlier), source.range(write));
-    let (front, back) = (facts.at_most(from, lo), facts.at_most(hi, to));
+/// Whether a write leaves nothing of an earlier access that it overlaps; where it leaves one end, that is what remains
+/// of it.
+fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
+    let front = bounds.at_most(write.lo, earlier.lo);
+    let back = bounds.at_most(earlier.hi, write.hi);
     if front && back {
         return true;
     }
-    if front && facts.at_most(lo, to) && facts.at_most(to, hi) {
+    if front && bounds.at_most(earlier.lo, write.hi) && bounds.at_most(write.hi, earlier.hi) {
         earlier.lo = write.hi;
-    } else if back && facts.at_most(from, hi) && facts.at_most(lo, from) {
+    } else if back && bounds.at_most(write.lo, earlier.hi) && bounds.at_most(earlier.lo, write.lo) {
         earlier.hi = write.lo;
     }
     false

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 /// A polynomial over the variables of a [`Symbols`]. Coefficients that leave `i128` make the whole expression
 /// opaque, so arithmetic here returns `None` then.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Poly {
     /// Sorted variables of a product, with its coefficient, never 0.
     terms: BTreeMap<Vec<u32>, i128>,
@@ -28,6 +28,12 @@ impl Poly {
     /// A variable.
     pub fn variable(id: u32) -> Poly {
         Poly { terms: BTreeMap::from([(vec![id], 1)]) }
+    }
+
+    /// Of products, each once, with their coefficients.
+    pub fn of<'p>(terms: impl IntoIterator<Item = (&'p [u32], i128)>) -> Poly {
+        let terms = terms.into_iter().filter(|term| term.1 != 0);
+        Poly { terms: terms.map(|(product, coefficient)| (product.to_vec(), coefficient)).collect() }
     }
 
     /// The value, if it is a constant.
@@ -76,7 +82,7 @@ impl Poly {
         Some(Poly { terms })
     }
 
-    /// Its products, each with its coefficient.
+    /// Its products, each with its coefficient, the constant first.
     pub fn terms(&self) -> impl Iterator<Item = (&[u32], i128)> {
         self.terms.iter().map(|(product, &coefficient)| (product.as_slice(), coefficient))
     }

@@ -9,7 +9,7 @@
 use super::super::cfg::Cfg;
 use super::super::effect;
 use super::super::{Function, Instruction, Names, Operand, Space, Statement};
-use super::uses::{Scan, callee, names};
+use super::uses::{Scan, callee, names, vector};
 use std::collections::{BTreeSet, HashSet};
 
 /// Loops nest this deep at most; deeper ones count as spinning. Real kernels have ten.
@@ -306,7 +306,7 @@ fn defines<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
         _ => effect::first_operand_is_defined(instruction),
     };
     if let (true, Some(operand)) = (first, instruction.operands.first()) {
-        names(operand, &mut |name| found.push(name));
+        names(operand, &mut |name| found.push(vector(name)));
     }
     found
 }
@@ -315,7 +315,7 @@ fn reads<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
     let mut found = Vec::new();
     let skip = usize::from(!defines(instruction).is_empty());
     for operand in instruction.operands.iter().skip(skip) {
-        names(operand, &mut |name| found.push(name));
+        names(operand, &mut |name| found.push(vector(name)));
     }
     found
 }

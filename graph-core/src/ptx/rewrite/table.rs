@@ -1,6 +1,7 @@
 //! Where the words of a batch lie: one parameter `.param .align A .b8 table[N]`.
 
 use super::super::{Parameter, Space};
+use std::ops::Range;
 
 /// What every device takes: the limit of a launch's parameters before PTX 8.1.
 pub const SMALL_TABLE: u32 = 4096;
@@ -40,6 +41,8 @@ pub enum GridShape {
 /// The table of a batch. All offsets and sizes are bytes; integers are little-endian.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
+    /// Members at most.
+    pub capacity: u32,
     /// Size of the parameter.
     pub bytes: u32,
     /// Alignment of the parameter, of the records and of the stride.
@@ -90,6 +93,7 @@ impl Table {
             return None;
         }
         Some(Table {
+            capacity,
             bytes: bytes as u32,
             align: align as u32,
             stride: stride as u32,
@@ -98,6 +102,51 @@ impl Table {
             grid,
             starts: flat.then_some(0),
         })
+    }
+
+    /// The bytes of a table without members.
+    pub fn blank(&self) -> Vec<u8> {
+        let mut bytes = vec![0; self.bytes as usize];
+        if let Some(starts) = self.starts {
+            let end = starts as usize + 4 * self.capacity as usize;
+            bytes[starts as usize..end].fill(0xff);
+        }
+        bytes
+    }
+
+    /// Where a parameter of a member lies, as the kernel declares it: what a setter patches.
+    ///
+    /// # Panics
+    /// For a member or a parameter that is not there.
+    pub fn parameter(&self, member: u32, parameter: usize) -> Range<usize> {
+        let (offset, size) = self.parameters[parameter];
+        self.within(member, offset, size)
+    }
+
+    /// Where the grid of a member lies: three `u32`.
+    ///
+    /// # Panics
+    /// For a member that is not there.
+    pub fn grid(&self, member: u32) -> Option<Range<usize>> {
+        self.grid.map(|offset| self.within(member, offset, 12))
+    }
+
+    /// Where the first block of a member lies: a `u32`.
+    ///
+    /// # Panics
+    /// For a member that is not there.
+    pub fn start(&self, member: u32) -> Option<Range<usize>> {
+        assert!(member < self.capacity, "member {member} of {}", self.capacity);
+        self.starts.map(|starts| {
+            let start = (starts + 4 * member) as usize;
+            start..start + 4
+        })
+    }
+
+    fn within(&self, member: u32, offset: u32, size: u32) -> Range<usize> {
+        assert!(member < self.capacity, "member {member} of {}", self.capacity);
+        let start = (self.records + member * self.stride + offset) as usize;
+        start..start + size as usize
     }
 
     /// The most members whose table has at most `bytes`, which is at most [`LARGEST_TABLE`]. 0 where not one fits.
@@ -130,6 +179,7 @@ mod tests {
         let axis = with(MIXED, |p| Table::of(p, 3, GridShape::Axis(Axis::Z))).unwrap();
         let places = vec![(0, 8), (8, 4), (16, 24), (40, 1)];
         let expected = Table {
+            capacity: 3,
             bytes: 144,
             align: 16,
             stride: 48,
@@ -142,6 +192,12 @@ mod tests {
         let flat = with(MIXED, |p| Table::of(p, 3, GridShape::Flat)).unwrap();
         assert_eq!((flat.stride, flat.records, flat.bytes, flat.align), (64, 16, 208, 16));
         assert_eq!((flat.grid, flat.starts, &flat.parameters), (Some(44), Some(0), &places));
+        assert_eq!(
+            (flat.parameter(2, 1), flat.grid(1), flat.start(2)),
+            (152..156, Some(124..136), Some(8..12))
+        );
+        let blank = flat.blank();
+        assert_eq!((&blank[..12], blank[12..].iter().max()), (&[0xff; 12][..], Some(&0)));
     }
 
     #[test]

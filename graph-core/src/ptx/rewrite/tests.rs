@@ -273,6 +273,17 @@ fn variants_have_limits() {
 }
 
 #[test]
+fn components_of_vectors_are_no_special_registers() {
+    let text = ".entry k() { .reg .v4 .b32 %v; .reg .b32 %r; mov.v4.u32 %v, %ctaid; mov.b32 %r, %v.y; ret; }";
+    let made = variant(text, &batch(GridShape::Flat, 2, false)).unwrap();
+    assert!(made.contains(
+        "mov.v4.u32 %v, {%cuweave_cx, %cuweave_cy, %cuweave_cz, %cuweave_zero}; mov.b32 %r, %v.y;"
+    ));
+    let spins = ".entry k(.param .u64 p) { .reg .v2 .b32 %v; .reg .b64 %rd; .reg .pred %p; ld.param.u64 %rd, [p]; L: ld.volatile.v2.u32 %v, [%rd]; setp.eq.u32 %p, %v.x, 0; @%p bra L; ret; }";
+    assert!(not_batched(spins).contains("spins on memory"));
+}
+
+#[test]
 fn debuggers_see_what_was_written() {
     let text = format!("{}.entry k() {{ ret; }}", HEAD.replace("sm_90", "sm_90, debug"));
     let module = parse(&text).unwrap();

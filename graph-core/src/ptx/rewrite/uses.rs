@@ -94,6 +94,11 @@ pub(super) fn special(name: &str) -> Special {
     }
 }
 
+/// The vector of a component: `%v` of `%v.x`.
+pub(super) fn vector(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(vector, _)| vector)
+}
+
 /// Every name that an operand has, in order.
 pub(super) fn names<'o, 'a>(operand: &'o Operand<'a>, found: &mut impl FnMut(&'a str)) {
     match operand {
@@ -286,7 +291,8 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
     }
 
     fn name(&mut self, name: &'a str, instruction: &Instruction<'a>, names_of: &Names<'m, 'a>) {
-        if let Some(binding) = names_of.resolve(instruction.scope, name) {
+        let whole = names_of.resolve(instruction.scope, name);
+        if let Some(binding) = whole.or_else(|| names_of.resolve(instruction.scope, vector(name))) {
             if matches!(binding.variable.space, Space::Global | Space::Const) {
                 self.variable(binding.variable);
             }

@@ -25,7 +25,7 @@ pub enum FaultKind {
     Code,
     /// An instruction or launch that cannot be simulated.
     Unsupported,
-    /// Two threads of a block touch the same bytes, one of them writing, without a barrier between them.
+    /// Two threads touch the same bytes, one of them writing, and nothing orders them.
     Conflict,
 }
 

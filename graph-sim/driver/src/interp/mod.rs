@@ -23,8 +23,7 @@
 //! A launch that depends on grids which have not ended yet runs in two parts: [`ahead`] takes every block as far as it
 //! gets without them, and [`run`] goes on from there.
 //!
-//! Conflicts of threads are looked for between the warps of a block, in shared memory ([`Options::conflicts`]). The place
-//! for the same in global memory is [`Region`]'s shadow: it says that a kernel read or wrote a byte, not which thread did.
+//! Conflicts of threads are looked for between warps, in shared memory and in global memory ([`Options::conflicts`]).
 
 mod decode;
 mod exec;
@@ -129,7 +128,7 @@ pub struct Options {
     pub initialised: bool,
     /// Whether the launch is cooperative: its blocks may wait for all of the grid.
     pub cooperative: bool,
-    /// Look for conflicts of a block's threads in shared memory.
+    /// Look for conflicts of threads.
     pub conflicts: bool,
     /// Whether the launch may begin before grids that it depends on have ended: then `griddepcontrol.wait` is where its
     /// threads meet their end, and what a block does before is kept apart, shifted by [`EARLY`] in the shadow.
@@ -156,8 +155,8 @@ impl Default for Options {
 pub struct Stats {
     /// Instructions executed, summed over threads.
     pub instructions: u64,
-    /// Accesses of two threads of a block to the same shared bytes without a barrier between them, one a write:
-    /// in words, each pair of lines once.
+    /// Accesses of threads of two warps to the same bytes that nothing orders, one of them a write: in words, each line
+    /// once.
     pub conflicts: Vec<Fault>,
     /// Whether any thread executed `griddepcontrol.wait` in a launch that depends on grids.
     pub waited: bool,

@@ -1,6 +1,7 @@
 //! Kernels compiled by NVRTC 12.9 and 13.5 (`ptx/*.cu`), run by the interpreter and compared with plain code.
 
 mod basic;
+mod conflicts;
 mod errors;
 mod fuzz;
 mod misc;

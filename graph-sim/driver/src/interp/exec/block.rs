@@ -1,7 +1,7 @@
 //! A block: its shared memory, its barriers, and turns of its warps.
 
 use super::access::Own;
-use super::staging::Cell;
+use super::conflict::Cell;
 use super::warp::Warp;
 use super::{Trouble, Worker, coordinates, mix, volume};
 use crate::interp::decode::Reduction;
@@ -54,6 +54,8 @@ pub struct Block {
     pub cells: Vec<Cell>,
     /// Grows with whatever may order the block's accesses.
     pub epoch: u32,
+    /// The time of the last event that may order its warps.
+    pub ordered: u32,
     /// Whether no thread of it has met the grids that the launch depends on.
     pub early: bool,
     /// Turns of warps that could have gone on since a thread waits for those grids.
@@ -76,6 +78,7 @@ impl Block {
             complete: Vec::new(),
             cells: Vec::new(),
             epoch: 1,
+            ordered: 0,
             early: worker.options.dependent,
             held: 0,
             warps: Vec::new(),
@@ -126,6 +129,7 @@ impl Block {
                 Err(trouble) => return Err(warps[at].fault(worker, self, trouble)),
             };
             while let Some(id) = self.complete.pop() {
+                self.order(worker);
                 self.release(id, warps);
             }
             left = left.saturating_sub(steps);
@@ -167,16 +171,14 @@ impl Block {
         worker.regions.shift = 0;
     }
 
-    /// An atomic, a fence: what may order the block's accesses with those of others. Who may have heard from another block
-    /// of the end of the grids that the launch depends on counts as having met it.
-    pub fn meet(&mut self, worker: &mut Worker) {
+    /// Something was heard from other blocks: that the grids that the launch depends on have ended, if any has met that.
+    pub fn hear(&mut self, worker: &mut Worker) {
         if self.early && worker.passed.load(Ordering::Relaxed) {
             self.late(worker);
         }
     }
 
     fn release(&mut self, id: u8, warps: &mut [Warp]) {
-        self.epoch += 1;
         let barrier = std::mem::take(&mut self.barriers[usize::from(id)]);
         let value = |kind| match kind {
             Reduction::And => u64::from(barrier.all),

@@ -3,6 +3,7 @@
 mod access;
 mod block;
 mod call;
+mod conflict;
 mod matrix;
 mod print;
 mod staging;
@@ -13,9 +14,10 @@ use super::decode::{Init, Special};
 use super::{Early, Fault, FaultKind, GRID, Launch, Memory, Options, Stats};
 use access::Regions;
 use block::{Block, Turn};
+use conflict::{Pages, Watch};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The most shared memory of a block, static and dynamic.
 const MAX_SHARED: u64 = 227 << 10;
@@ -65,6 +67,9 @@ pub(crate) struct Worker<'a> {
     pub reserved: u32,
     pub instructions: u64,
     pub conflicts: Vec<Fault>,
+    /// What is known of conflicts in global memory, if they are looked for.
+    pub watch: Option<&'a Watch>,
+    pub pages: Pages,
     /// Whether any thread waited for the grids that the launch depends on.
     pub waited: bool,
     pub early: Vec<Early>,
@@ -193,6 +198,7 @@ pub struct Paused {
     /// Blocks that have begun.
     begun: u64,
     stats: Stats,
+    watch: Option<Arc<Watch>>,
 }
 
 impl Paused {
@@ -289,7 +295,11 @@ fn execute(
         next: AtomicU64::new(from.begun),
         paused: Mutex::new(from.blocks),
     };
-    let outcome = Mutex::new(Ok(Paused { blocks: Vec::new(), begun: 0, stats: from.stats }));
+    let warps = threads.div_ceil(32);
+    let looks = options.conflicts.then(|| from.watch.or_else(|| Watch::new(blocks, warps).map(Arc::new)));
+    let shared_watch = looks.flatten();
+    let watch = shared_watch.as_deref();
+    let outcome = Mutex::new(Ok(Paused { stats: from.stats, ..Paused::default() }));
     let work = || {
         let worker = Worker {
             launch,
@@ -300,6 +310,8 @@ fn execute(
             reserved,
             instructions: 0,
             conflicts: Vec::new(),
+            watch,
+            pages: Pages::new(),
             waited: false,
             early: Vec::new(),
             ahead,
@@ -331,6 +343,7 @@ fn execute(
         });
     }
     let mut done = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
+    done.watch = shared_watch.clone();
     done.begun = queue.next.into_inner().min(blocks);
     done.stats.conflicts.sort_by_key(|a| (a.line, a.block, a.thread));
     done.stats.conflicts.dedup_by(|a, b| a.line == b.line);
@@ -381,7 +394,8 @@ impl Worker<'_> {
 
     fn done(self, blocks: Vec<Block>) -> Paused {
         let Worker { instructions, conflicts, waited, early, .. } = self;
-        Paused { blocks, begun: 0, stats: Stats { instructions, conflicts, waited, early } }
+        let stats = Stats { instructions, conflicts, waited, early };
+        Paused { blocks, stats, ..Paused::default() }
     }
 }
 

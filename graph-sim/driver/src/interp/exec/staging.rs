@@ -1,12 +1,12 @@
-//! Asynchronous copies, the barrier objects that tell of them, and conflicts in shared memory.
+//! Asynchronous copies, and the barrier objects that tell of them.
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
-use super::warp::{Lanes, Row, Warp};
+use super::warp::{Lanes, Warp};
 use super::{Trouble, Worker};
-use crate::interp::decode::{At, Inst, MbarrierOp, Op, Slot, Update};
+use crate::interp::FaultKind;
+use crate::interp::decode::{At, MbarrierOp, Slot, Update};
 use crate::interp::number::float;
-use crate::interp::{Early, FaultKind, SHARED};
 use cuweave_core::ptx::Type;
 
 /// A barrier object of ours in its 64 bits: pending arrivals, expected arrivals, bytes that are missing, and the phase.
@@ -38,21 +38,6 @@ impl Object {
             | (self.expected & 0xf_ffff) << 20
             | self.pending & 0xf_ffff
     }
-}
-
-/// Conflicts that are kept; a kernel with more of them has read enough.
-const CONFLICTS: usize = 16;
-
-/// What was done to a word of shared memory since the last barrier: by which warp, and to which of its bytes.
-#[derive(Clone, Copy, Default)]
-pub struct Cell {
-    epoch: u32,
-    /// A warp's number plus one.
-    writer: u8,
-    /// The same, or 255 for several.
-    reader: u8,
-    written: u8,
-    read: u8,
 }
 
 impl Warp {
@@ -145,7 +130,7 @@ impl Warp {
                 write(place, 8, Object { bytes: object.bytes - size as i64, ..object }.pack());
             }
         }
-        block.epoch += 1;
+        block.order(worker);
         Ok(())
     }
 
@@ -160,7 +145,7 @@ impl Warp {
         d: Slot,
         value: Slot,
     ) -> Result<(), Trouble> {
-        block.epoch += 1;
+        block.order(worker);
         for lane in Lanes(active) {
             let own = self.own(block, lane);
             let row = |warp: &Self, slot: Slot| warp.rows[base + slot as usize][lane as usize];
@@ -220,110 +205,5 @@ impl Warp {
             self.set(base, d, lane, result);
         }
         Ok(())
-    }
-}
-
-impl Worker<'_> {
-    /// Looks for conflicts of two warps in shared memory: the same bytes, one of them writing another value, and since then
-    /// no barrier, fence or atomic in the block. Conflicts inside a warp are not looked for.
-    #[allow(clippy::too_many_arguments)]
-    pub fn watch(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        inst: &Inst,
-        at: &At,
-        address: &Row,
-        active: u32,
-        bytes: u32,
-        writes: bool,
-    ) {
-        if !self.options.conflicts || active == 0 || block.threads <= 32 {
-            return;
-        }
-        let first = Regions::generic(at, address[active.trailing_zeros() as usize]);
-        if first >> 48 != SHARED >> 48 {
-            return;
-        }
-        if at.strong {
-            block.epoch += 1;
-            return;
-        }
-        if block.cells.is_empty() {
-            block.cells = vec![Cell::default(); ((self.shared + self.reserved) as usize).div_ceil(4)];
-        }
-        let me = warp.number as u8 + 1;
-        for lane in Lanes(active) {
-            let address = Regions::generic(at, address[lane as usize]);
-            if address >> 48 != SHARED >> 48 {
-                continue;
-            }
-            let start = address - SHARED;
-            let mut other = 0;
-            for word in start / 4..(start + u64::from(bytes)).div_ceil(4) {
-                let Some(cell) = block.cells.get_mut(word as usize) else { break };
-                if cell.epoch != block.epoch {
-                    *cell = Cell { epoch: block.epoch, ..Cell::default() };
-                }
-                let from = start.saturating_sub(word * 4).min(4) as u32;
-                let to = (start + u64::from(bytes) - word * 4).min(4) as u32;
-                let touched = (0xfu8 >> (4 - (to - from))) << from;
-                if cell.writer != 0 && cell.writer != me && cell.written & touched != 0 {
-                    other = cell.writer;
-                }
-                if writes {
-                    if cell.reader != 0 && cell.reader != me && cell.read & touched != 0 {
-                        other = if cell.reader == u8::MAX { u8::MAX } else { cell.reader };
-                    }
-                    if cell.writer != me {
-                        cell.written = 0;
-                    }
-                    cell.writer = me;
-                    cell.written |= touched;
-                } else {
-                    cell.reader = if cell.reader == 0 || cell.reader == me { me } else { u8::MAX };
-                    cell.read |= touched;
-                }
-            }
-            let known = |line| self.conflicts.iter().any(|conflict| conflict.line == line);
-            if other != 0 && self.conflicts.len() < CONFLICTS && !known(inst.line) {
-                let whom =
-                    if other == u8::MAX { "other warps".to_owned() } else { format!("warp {}", other - 1) };
-                let does = if writes { "writes" } else { "reads" };
-                let what = format!(
-                    "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used since the last barrier",
-                    warp.number
-                );
-                let trouble = Trouble::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
-                let fault = warp.fault(self, block, trouble);
-                self.conflicts.push(fault);
-            }
-        }
-    }
-
-    /// Keeps account of what touches global memory before the grids that the launch depends on have been met.
-    pub fn note_early(
-        &mut self,
-        block: &mut Block,
-        inst: &Inst,
-        at: &At,
-        address: &Row,
-        active: u32,
-        bytes: u32,
-    ) {
-        debug_assert!(block.early);
-        let mut global = false;
-        let places = Lanes(active).map(|lane| Regions::generic(at, address[lane as usize]));
-        for from in places.filter(|address| address >> 52 != SHARED >> 52) {
-            global = true;
-            let to = from + u64::from(bytes);
-            match self.early.iter_mut().find(|early| early.line == inst.line) {
-                Some(early) => (early.from, early.to) = (early.from.min(from), early.to.max(to)),
-                None => self.early.push(Early { line: inst.line, from, to }),
-            }
-        }
-        if global && (at.strong || matches!(inst.op, Op::Atomic(..))) {
-            block.meet(self);
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::access::{Access, Own, Regions, read, update, write};
 use super::block::Block;
+use super::conflict::How;
 use super::{Trouble, Worker, coordinates};
 use crate::interp::decode::{Counter, Function, Inst, NONE, Op, Reduction, Slot, Space, Update, Window};
 use crate::interp::number::{convert, extend, float, pack_saturated};
@@ -543,13 +544,22 @@ impl Warp {
                 if block.early {
                     worker.note_early(block, inst, at, &address, active, size * to.len() as u32);
                 }
-                worker.watch(block, self, inst, at, &address, active, size * to.len() as u32, false);
+                if at.strong {
+                    block.meet(worker, at.space);
+                } else {
+                    let bytes = size * to.len() as u32;
+                    worker.watch(block, self, inst, at, &address, active, bytes, How::Read);
+                }
             }
             Op::Store(ty, at, from) => {
                 let address = self.row(base, at.base);
                 let size = ty.size();
                 // Who writes what is there already is in nobody's way.
                 let mut changed = 0;
+                let watched = at.space != Space::Local && worker.watch.is_some();
+                if at.strong {
+                    block.meet(worker, at.space);
+                }
                 for lane in Lanes(active) {
                     let own = self.own(block, lane);
                     let address = Regions::generic(at, address[lane as usize]);
@@ -562,9 +572,7 @@ impl Warp {
                         let value = self.rows[base + slot as usize][lane as usize];
                         // SAFETY: within the bytes that were checked.
                         let part = unsafe { place.add(number * size as usize) };
-                        if at.space == Space::Shared
-                            && read(part, size) != value & (u64::MAX >> (64 - 8 * size))
-                        {
+                        if watched && read(part, size) != value & (u64::MAX >> (64 - 8 * size)) {
                             changed |= 1 << lane;
                         }
                         write(part, size, value);
@@ -573,10 +581,12 @@ impl Warp {
                 if block.early {
                     worker.note_early(block, inst, at, &address, active, size * from.len() as u32);
                 }
-                worker.watch(block, self, inst, at, &address, changed, size * from.len() as u32, true);
+                let how = if at.strong { How::Strongly } else { How::Write };
+                worker.watch(block, self, inst, at, &address, changed, size * from.len() as u32, how);
             }
             Op::Atomic(how, ty, at, d, [b, c]) => {
-                block.epoch += 1;
+                // Before, as a release, and behind, as an acquire.
+                block.meet(worker, at.space);
                 let address = self.row(base, at.base);
                 let b = self.row(base, *b);
                 let c = if *c == NONE { b } else { self.row(base, *c) };
@@ -598,6 +608,8 @@ impl Warp {
                 if block.early {
                     worker.note_early(block, inst, at, &address, active, size);
                 }
+                worker.watch(block, self, inst, at, &address, active, size, How::Strongly);
+                block.meet(worker, at.space);
             }
             Op::Counter(Counter::Clock, d) => {
                 let ticks = worker.instructions;
@@ -621,8 +633,7 @@ impl Warp {
             }
             Op::GridWait => worker.waited |= worker.options.dependent,
             Op::Fence => {
-                block.epoch += 1;
-                block.meet(worker);
+                block.meet(worker, Space::Generic);
                 std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
             }
             Op::ActiveMask(d) => self.put(base, *d, active, |_| active.into()),

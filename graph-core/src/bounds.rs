@@ -1,0 +1,188 @@
+//! The bounds of a program, compared by their numbers.
+//!
+//! A large function compares its ranges some 10^7 times, and a comparison of two polynomials takes microseconds without
+//! optimisation. So each bound has a place: `k * axis + c` beside what else is in it, its line. Two bounds of one line
+//! differ by `dk * axis + dc`: at most where neither is negative, and else as the facts say of that difference, which is
+//! asked once. The answers are those of [`Facts`].
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use crate::ir::{Access, DimId};
+use crate::poly::{Facts, Poly};
+
+/// The bounds of a program and what is known of them.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    polys: Vec<Poly>,
+    facts: Facts,
+    places: Vec<Place>,
+    lines: Vec<Line>,
+    /// What the facts say of `0 <= dk * axis + dc`. Looked up, never walked through.
+    asked: RefCell<HashMap<(u32, i64, i64), bool>>,
+}
+
+/// `k * axis + c` on a line.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    line: u32,
+    k: i64,
+    c: i64,
+}
+
+/// Bounds that differ in their coefficient of one product, and in their constants.
+#[derive(Clone, Debug)]
+struct Line {
+    /// The number of the product.
+    axis: u32,
+    /// Nothing else is in them: constants are on this line too, with a coefficient of 0.
+    plain: bool,
+}
+
+/// The line of constants.
+const CONSTANTS: u32 = 0;
+/// The line of what is on none: a coefficient that does not fit.
+const NOWHERE: u32 = 1;
+
+impl Bounds {
+    /// Of these polynomials under these facts.
+    pub fn new(polys: Vec<Poly>, facts: Facts) -> Bounds {
+        let mut lines = vec![Line { axis: u32::MAX, plain: true }, Line { axis: u32::MAX, plain: false }];
+        let mut numbers: HashMap<(Vec<u32>, Poly), u32> = HashMap::new();
+        let mut axes: HashMap<Vec<u32>, u32> = HashMap::new();
+        let places = polys
+            .iter()
+            .map(|poly| {
+                let Some((axis, k, c, rest)) = split(poly) else {
+                    return Place { line: NOWHERE, k: 0, c: 0 };
+                };
+                if axis.is_empty() {
+                    return Place { line: CONSTANTS, k: 0, c };
+                }
+                let next = axes.len() as u32;
+                let number = *axes.entry(axis.clone()).or_insert(next);
+                let plain = rest == Poly::default();
+                let line = *numbers.entry((axis, rest)).or_insert_with(|| {
+                    lines.push(Line { axis: number, plain });
+                    lines.len() as u32 - 1
+                });
+                Place { line, k, c }
+            })
+            .collect();
+        Bounds { polys, facts, places, lines, asked: RefCell::default() }
+    }
+
+    /// Whether `a <= b` is proved.
+    pub fn at_most(&self, a: DimId, b: DimId) -> bool {
+        let Some((line, dk, dc)) = self.difference(a, b) else {
+            return self.facts.at_most(&self.polys[a as usize], &self.polys[b as usize]);
+        };
+        if dk >= 0 && dc >= 0 {
+            return true;
+        }
+        let key = (self.lines[line as usize].axis, dk, dc);
+        if let Some(&known) = self.asked.borrow().get(&key) {
+            return known;
+        }
+        let answer = self.facts.at_most(&self.polys[a as usize], &self.polys[b as usize]);
+        self.asked.borrow_mut().insert(key, answer);
+        answer
+    }
+
+    /// Whether one of two ranges is proved to end before the other begins.
+    pub fn disjoint(&self, a: &Access, b: &Access) -> bool {
+        // What needs no proof first: one of the two is nearly always so.
+        self.plainly_at_most(a.hi, b.lo)
+            || self.plainly_at_most(b.hi, a.lo)
+            || self.at_most(a.hi, b.lo)
+            || self.at_most(b.hi, a.lo)
+    }
+
+    /// Whether `inner` is proved to lie in `outer`.
+    pub fn contains(&self, outer: &Access, inner: &Access) -> bool {
+        self.at_most(outer.lo, inner.lo) && self.at_most(inner.hi, outer.hi)
+    }
+
+    fn plainly_at_most(&self, a: DimId, b: DimId) -> bool {
+        self.difference(a, b).is_some_and(|(_, dk, dc)| dk >= 0 && dc >= 0)
+    }
+
+    /// `b - a` on the line of both.
+    fn difference(&self, a: DimId, b: DimId) -> Option<(u32, i64, i64)> {
+        let (from, to) = (self.places[a as usize], self.places[b as usize]);
+        let line = if from.line == to.line || from.line == CONSTANTS && self.lines[to.line as usize].plain {
+            to.line
+        } else if to.line == CONSTANTS && self.lines[from.line as usize].plain {
+            from.line
+        } else {
+            return None;
+        };
+        if line == NOWHERE {
+            return None;
+        }
+        Some((line, to.k.checked_sub(from.k)?, to.c.checked_sub(from.c)?))
+    }
+}
+
+/// The last product of a polynomial, its coefficient, the constant, and all else; none where a number does not fit.
+fn split(poly: &Poly) -> Option<(Vec<u32>, i64, i64, Poly)> {
+    let (axis, k) = poly.terms().last().map_or((&[][..], 0), |(product, coefficient)| (product, coefficient));
+    let c = poly.terms().find(|(product, _)| product.is_empty()).map_or(0, |(_, coefficient)| coefficient);
+    let c = i64::try_from(c).ok()?;
+    if axis.is_empty() {
+        return Some((Vec::new(), 0, c, Poly::default()));
+    }
+    let rest = poly.terms().filter(|(product, _)| !product.is_empty() && *product != axis);
+    Some((axis.to_vec(), i64::try_from(k).ok()?, c, Poly::of(rest)))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ir::Mode;
+
+    /// Polynomials over two variables and their product, as ranges of large functions have them.
+    fn polys() -> impl Strategy<Value = Vec<Poly>> {
+        let coefficient = || prop_oneof![Just(0i128), 0..4i128, Just(1i128 << 70)];
+        let one = (coefficient(), coefficient(), coefficient(), -2..4i128);
+        let poly = one.prop_map(|(n, k, nk, c)| {
+            Poly::of([(&[][..], c), (&[0][..], n), (&[0, 1][..], nk), (&[1][..], k)])
+        });
+        proptest::collection::vec(poly, 2..12)
+    }
+
+    proptest! {
+        /// Whatever is asked, and in whatever order, the answer is that of the facts.
+        #[test]
+        fn the_answers_are_those_of_the_facts(
+            polys in polys(),
+            known in proptest::collection::vec((0..12usize, 0..12usize), 0..6),
+            asked in proptest::collection::vec((0..12usize, 0..12usize, 0..12usize, 0..12usize), 1..40),
+        ) {
+            let at = |index: usize| &polys[index % polys.len()];
+            let mut facts = Facts::default();
+            for (low, high) in known {
+                if let Some(difference) = at(high).minus(at(low)) {
+                    facts.add(&difference);
+                }
+            }
+            let bounds = Bounds::new(polys.clone(), facts.clone());
+            let id = |index: usize| (index % polys.len()) as DimId;
+            for (a, b, c, d) in asked {
+                prop_assert_eq!(bounds.at_most(id(a), id(b)), facts.at_most(at(a), at(b)));
+                let range = |lo, hi| Access { buffer: 0, mode: Mode::Read, lo, hi, relied_on: false };
+                let (one, two) = (range(id(a), id(b)), range(id(c), id(d)));
+                prop_assert_eq!(
+                    bounds.disjoint(&one, &two),
+                    facts.disjoint((at(a), at(b)), (at(c), at(d)))
+                );
+                prop_assert_eq!(
+                    bounds.contains(&one, &two),
+                    facts.contains((at(a), at(b)), (at(c), at(d)))
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,420 @@
+//! Conflicts of a kernel's threads: two warps touch the same bytes, one of them writes another value, and nothing orders
+//! them.
+//!
+//! In shared memory, whatever may order the warps of the block (a barrier, a fence, an atomic, an access that is
+//! volatile, relaxed, acquire or release) forgets what was done before.
+//!
+//! In global memory every such event of a block has a time, and every access the time of the last event before it. An
+//! access `a` and a later one `b` of the same block are ordered if the block had an event since `a`. In different blocks
+//! they are taken as ordered if both blocks had one since `a`, barriers not counted: whoever passes data on must have
+//! released it after `a`, and whoever uses it acquired it before `b`. So what is ordered is never reported, through
+//! whatever chain of blocks; but blocks that use atomics all the time are hardly ever caught.
+//!
+//! For each word there is room for one access that wrote it and one that read it. What is not seen: conflicts inside a
+//! warp; a plain read beside an atomic, which loops around `atom.cas` begin with; a write of the value that is there
+//! already; the reads of asynchronous and bulk copies, and of matrix fragments.
+
+use super::access::Regions;
+use super::block::Block;
+use super::warp::{Lanes, Row, Warp};
+use super::{Trouble, Worker};
+use crate::interp::decode::{At, Inst, Space};
+use crate::interp::{Early, FaultKind, SHARED};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Conflicts that are kept; a kernel with more of them has read enough.
+const CONFLICTS: usize = 16;
+
+/// What was done to a word of shared memory since the last barrier: by which warp, and to which of its bytes.
+#[derive(Clone, Copy, Default)]
+pub struct Cell {
+    epoch: u32,
+    /// A warp's number plus one.
+    writer: u8,
+    /// The same, or 255 for several.
+    reader: u8,
+    written: u8,
+    read: u8,
+}
+
+/// What an access does to memory.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    Read,
+    Write,
+    /// Atomically, or by a strong access.
+    Strongly,
+}
+
+/// An access in 64 bits: its time, the bytes of the word, whether it was a strong one, and the warp. 0 for none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Record(u64);
+
+/// Warps that have a number of their own here; a launch of more is not looked at.
+const WARPS: u64 = (1 << 27) - 2;
+
+impl Record {
+    fn new(warp: u64, strong: bool, mask: u64, time: u32) -> Self {
+        Record((warp + 1) << 37 | u64::from(strong) << 36 | mask << 32 | u64::from(time))
+    }
+
+    fn time(self) -> u32 {
+        self.0 as u32
+    }
+
+    fn mask(self) -> u64 {
+        self.0 >> 32 & 15
+    }
+
+    fn strong(self) -> bool {
+        self.0 >> 36 & 1 == 1
+    }
+
+    /// The warp, counted through the whole grid; of a record that is there.
+    fn warp(self) -> u64 {
+        (self.0 >> 37).wrapping_sub(1)
+    }
+}
+
+/// A word of global memory: the last access that wrote it, and one that read it since the reader's block had an event.
+#[derive(Default)]
+struct Word {
+    written: AtomicU64,
+    read: AtomicU64,
+}
+
+/// Bytes of memory behind a page of words.
+const PAGE: u64 = 4096;
+type Page = Arc<[Word]>;
+
+/// Blocks' events are kept under their number modulo this; whose number is shared counts as having had the events of all.
+const SLOTS: u64 = 1 << 16;
+/// The last time; what happens afterwards is not looked at.
+const LAST: u64 = u32::MAX as u64 - 1;
+
+/// What the blocks of a launch did to global memory.
+pub struct Watch {
+    clock: AtomicU64,
+    /// For each block the time of its last event that may order it with other blocks.
+    met: Box<[AtomicU32]>,
+    pages: [Mutex<HashMap<u64, Page>>; 16],
+}
+
+impl Watch {
+    /// For a launch of so many warps; nothing where there is nothing to see.
+    pub fn new(blocks: u64, warps: u64) -> Option<Self> {
+        let all = blocks.saturating_mul(warps);
+        if !(2..=WARPS).contains(&all) {
+            return None;
+        }
+        let met = (0..blocks.min(SLOTS)).map(|_| AtomicU32::new(0)).collect();
+        Some(Watch { clock: AtomicU64::new(1), met, pages: Default::default() })
+    }
+
+    fn tick(&self) -> u32 {
+        (self.clock.fetch_add(1, Ordering::SeqCst) + 1).min(LAST + 1) as u32
+    }
+
+    fn met(&self, block: u64) -> &AtomicU32 {
+        &self.met[(block % SLOTS) as usize]
+    }
+
+    fn page(&self, number: u64) -> Page {
+        let part = &self.pages[(number % 16) as usize];
+        let mut pages = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let fresh = || (0..PAGE / 4).map(|_| Word::default()).collect();
+        Arc::clone(pages.entry(number).or_insert_with(fresh))
+    }
+}
+
+/// The pages that a host thread used last.
+pub struct Pages([Option<(u64, Page)>; 64]);
+
+impl Pages {
+    pub fn new() -> Self {
+        Pages([const { None }; 64])
+    }
+
+    #[inline]
+    fn get(&mut self, watch: &Watch, number: u64) -> &Page {
+        let slot = &mut self.0[(number % 64) as usize];
+        if slot.as_ref().is_none_or(|page| page.0 != number) {
+            *slot = None;
+        }
+        &slot.get_or_insert_with(|| (number, watch.page(number))).1
+    }
+}
+
+impl Block {
+    /// An event that may order the block's warps with each other.
+    pub fn order(&mut self, worker: &Worker) {
+        self.epoch += 1;
+        if let Some(watch) = worker.watch {
+            self.ordered = watch.tick();
+        }
+    }
+
+    /// An event that may order the block with others, too, if what it touches is not its own shared memory. Who may have
+    /// heard from another block of the end of the grids that the launch depends on counts as having met it.
+    pub fn meet(&mut self, worker: &mut Worker, space: Space) {
+        self.order(worker);
+        if space == Space::Shared {
+            return;
+        }
+        if let Some(watch) = worker.watch {
+            watch.met(self.number).store(self.ordered, Ordering::SeqCst);
+        }
+        self.hear(worker);
+    }
+}
+
+/// Who does something, where, and when.
+struct Access<'a> {
+    watch: &'a Watch,
+    block: u64,
+    warps: u64,
+    warp: u64,
+    time: u32,
+    ordered: u32,
+    met: u32,
+    how: How,
+}
+
+impl How {
+    fn word(self) -> &'static str {
+        match self {
+            How::Read => "reads",
+            How::Write => "writes",
+            How::Strongly => "updates atomically",
+        }
+    }
+}
+
+impl Access<'_> {
+    /// Whether nothing orders an earlier access with this one.
+    #[inline]
+    fn apart(&self, record: Record, mask: u64) -> bool {
+        if record.0 == 0 || record.mask() & mask == 0 || record.warp() == self.warp {
+            return false;
+        }
+        let other = record.warp() / self.warps;
+        if other == self.block {
+            return self.ordered <= record.time();
+        }
+        self.met <= record.time() || self.watch.met(other).load(Ordering::SeqCst) <= record.time()
+    }
+
+    /// Takes in an access to bytes of a word; gives the earlier one that it is in conflict with.
+    fn touch(&self, word: &Word, mask: u64) -> Option<Record> {
+        let strong = self.how == How::Strongly;
+        let written = Record(word.written.load(Ordering::Relaxed));
+        let read = Record(word.read.load(Ordering::Relaxed));
+        let new = |old: Record| {
+            let same = old.warp() == self.warp && old.time() == self.time && old.strong() == strong;
+            Record::new(self.warp, strong, if same { mask | old.mask() } else { mask }, self.time)
+        };
+        let conflict = match self.how {
+            How::Read => !written.strong() && self.apart(written, mask),
+            How::Write => self.apart(written, mask),
+            How::Strongly => !written.strong() && self.apart(written, mask),
+        };
+        let found = if conflict {
+            Some(written)
+        } else {
+            Some(read).filter(|&read| self.how == How::Write && self.apart(read, mask))
+        };
+        if self.how != How::Read {
+            word.written.store(new(written).0, Ordering::Relaxed);
+        } else if read.warp() == self.warp || !self.apart(read, 15) {
+            let new = new(read);
+            if new != read {
+                word.read.store(new.0, Ordering::Relaxed);
+            }
+        }
+        found
+    }
+}
+
+impl Worker<'_> {
+    /// Looks for conflicts of an access of a warp. Of writes, `active` are the lanes that changed something.
+    #[allow(clippy::too_many_arguments)]
+    pub fn watch(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        inst: &Inst,
+        at: &At,
+        address: &Row,
+        active: u32,
+        bytes: u32,
+        how: How,
+    ) {
+        if self.watch.is_none() || active == 0 {
+            return;
+        }
+        let first = Regions::generic(at, address[active.trailing_zeros() as usize]);
+        if first >> 48 == SHARED >> 48 {
+            if how != How::Strongly {
+                self.watch_shared(block, warp, inst, at, address, active, bytes, how == How::Write);
+            }
+        } else {
+            self.watch_global(block, warp, inst, at, address, active, bytes, how);
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn watch_global(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        inst: &Inst,
+        at: &At,
+        address: &Row,
+        active: u32,
+        bytes: u32,
+        how: How,
+    ) {
+        let Some(watch) = self.watch else { return };
+        let now = watch.clock.load(Ordering::SeqCst);
+        if now > LAST {
+            return;
+        }
+        let warps = u64::from(block.threads.div_ceil(32));
+        let access = Access {
+            watch,
+            block: block.number,
+            warps,
+            warp: block.number * warps + u64::from(warp.number),
+            time: now as u32,
+            ordered: block.ordered,
+            met: watch.met(block.number).load(Ordering::SeqCst),
+            how,
+        };
+        let mut found = None;
+        for lane in Lanes(active) {
+            let start = Regions::generic(at, address[lane as usize]);
+            if start >> 52 == SHARED >> 52 {
+                continue;
+            }
+            let end = start + u64::from(bytes);
+            for word in start / 4..end.div_ceil(4) {
+                let (from, to) = (start.saturating_sub(word * 4).min(4), (end - word * 4).min(4));
+                let mask = (15 >> (4 - (to - from))) << from;
+                let page = self.pages.get(watch, word * 4 / PAGE);
+                if let Some(record) = access.touch(&page[(word % (PAGE / 4)) as usize], mask) {
+                    found = Some((lane, start, record));
+                }
+            }
+        }
+        if let Some((lane, start, record)) = found
+            && self.wanted(inst.line)
+        {
+            let (does, too) = (how.word(), if record.strong() { "updated atomically" } else { "touched" });
+            let other = record.warp() / warps;
+            let whom = if other == block.number {
+                format!("warp {} {too} since the last barrier", record.warp() % warps)
+            } else {
+                let [x, y, z] = super::coordinates(other, self.launch.grid);
+                format!("block ({x}, {y}, {z}) {too}, and no fence, atomic or strong access orders them")
+            };
+            let what = format!("warp {} {does} {bytes} bytes at {start:#x}, which {whom}", warp.number);
+            let trouble = Trouble::access(FaultKind::Conflict, start, bytes, what).of_lane(lane);
+            let fault = warp.fault(self, block, trouble);
+            self.conflicts.push(fault);
+        }
+    }
+
+    /// Whether a conflict at a line is worth telling.
+    fn wanted(&self, line: u32) -> bool {
+        self.conflicts.len() < CONFLICTS && self.conflicts.iter().all(|conflict| conflict.line != line)
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn watch_shared(
+        &mut self,
+        block: &mut Block,
+        warp: &Warp,
+        inst: &Inst,
+        at: &At,
+        address: &Row,
+        active: u32,
+        bytes: u32,
+        writes: bool,
+    ) {
+        if block.threads <= 32 {
+            return;
+        }
+        if block.cells.is_empty() {
+            block.cells = vec![Cell::default(); ((self.shared + self.reserved) as usize).div_ceil(4)];
+        }
+        let me = warp.number as u8 + 1;
+        for lane in Lanes(active) {
+            let address = Regions::generic(at, address[lane as usize]);
+            if address >> 48 != SHARED >> 48 {
+                continue;
+            }
+            let start = address - SHARED;
+            let mut other = 0;
+            for word in start / 4..(start + u64::from(bytes)).div_ceil(4) {
+                let Some(cell) = block.cells.get_mut(word as usize) else { break };
+                if cell.epoch != block.epoch {
+                    *cell = Cell { epoch: block.epoch, ..Cell::default() };
+                }
+                let from = start.saturating_sub(word * 4).min(4) as u32;
+                let to = (start + u64::from(bytes) - word * 4).min(4) as u32;
+                let touched = (0xfu8 >> (4 - (to - from))) << from;
+                if cell.writer != 0 && cell.writer != me && cell.written & touched != 0 {
+                    other = cell.writer;
+                }
+                if writes {
+                    if cell.reader != 0 && cell.reader != me && cell.read & touched != 0 {
+                        other = if cell.reader == u8::MAX { u8::MAX } else { cell.reader };
+                    }
+                    if cell.writer != me {
+                        cell.written = 0;
+                    }
+                    cell.writer = me;
+                    cell.written |= touched;
+                } else {
+                    cell.reader = if cell.reader == 0 || cell.reader == me { me } else { u8::MAX };
+                    cell.read |= touched;
+                }
+            }
+            if other != 0 && self.wanted(inst.line) {
+                let whom =
+                    if other == u8::MAX { "other warps".to_owned() } else { format!("warp {}", other - 1) };
+                let does = if writes { "writes" } else { "reads" };
+                let what = format!(
+                    "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used since the last barrier",
+                    warp.number
+                );
+                let trouble = Trouble::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
+                let fault = warp.fault(self, block, trouble);
+                self.conflicts.push(fault);
+            }
+        }
+    }
+
+    /// Keeps account of what touches global memory before the grids that the launch depends on have been met.
+    pub fn note_early(
+        &mut self,
+        block: &Block,
+        inst: &Inst,
+        at: &At,
+        address: &Row,
+        active: u32,
+        bytes: u32,
+    ) {
+        debug_assert!(block.early);
+        let places = Lanes(active).map(|lane| Regions::generic(at, address[lane as usize]));
+        for from in places.filter(|address| address >> 52 != SHARED >> 52) {
+            let to = from + u64::from(bytes);
+            match self.early.iter_mut().find(|early| early.line == inst.line) {
+                Some(early) => (early.from, early.to) = (early.from.min(from), early.to.max(to)),
+                None => self.early.push(Early { line: inst.line, from, to }),
+            }
+        }
+    }
+}

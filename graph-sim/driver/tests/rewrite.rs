@@ -1,0 +1,331 @@
+//! Rewritten kernels do what they did: every kernel of the corpus that runs here, launched member by member as it is
+//! written, and as one launch of each form of its variants, leaves equal bytes.
+
+use cuweave_core::ptx::rewrite::{
+    Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, waiting,
+};
+use cuweave_core::ptx::{self, Analysis, Class, Function, Module};
+use cuweave_sim_driver::interp::{Launch, Memory, Options, PAGE, Program, Region, run};
+use std::path::{Path, PathBuf};
+
+/// Bytes of each buffer.
+const SIZE: usize = 1 << 14;
+const BASE: u64 = 0x7f00_0000_0000;
+/// Far from each other, so that an index that goes wrong meets no other buffer.
+const STEP: u64 = 1 << 46;
+const MEMBERS: usize = 3;
+
+/// Memory of one run.
+struct Buffers {
+    data: Vec<Vec<u64>>,
+    shadow: Vec<Vec<u8>>,
+    pages: Vec<Vec<u8>>,
+    regions: Vec<Region>,
+}
+
+// SAFETY: the pointers of the regions are to memory that the value owns; the interpreter synchronises its threads as
+// the kernels of a launch are.
+#[allow(unsafe_code)]
+unsafe impl Sync for Buffers {}
+
+impl Buffers {
+    fn new() -> Buffers {
+        Buffers { data: vec![], shadow: vec![], pages: vec![], regions: vec![] }
+    }
+
+    fn add(&mut self, mut words: Vec<u64>) -> u64 {
+        let size = 8 * words.len();
+        let (mut shadow, mut pages) = (vec![0u8; size], vec![0u8; size.div_ceil(PAGE as usize)]);
+        let base = BASE + self.regions.len() as u64 % 300 * STEP / 4;
+        self.regions.push(Region {
+            base,
+            size: size as u64,
+            data: words.as_mut_ptr().cast(),
+            shadow: shadow.as_mut_ptr(),
+            pages: pages.as_mut_ptr(),
+            written: true,
+            writable: true,
+        });
+        self.data.push(words);
+        self.shadow.push(shadow);
+        self.pages.push(pages);
+        base
+    }
+}
+
+impl Memory for Buffers {
+    fn region(&self, address: u64) -> Option<Region> {
+        self.regions
+            .iter()
+            .find(|region| (region.base..region.base + region.size).contains(&address))
+            .copied()
+    }
+
+    fn print(&self, _: &str) {}
+}
+
+fn files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut files = Vec::new();
+    for folder in [
+        "tests/ptx-corpus/12.9",
+        "tests/ptx-corpus/triton",
+        "tests/ptx-corpus/rewrite",
+        "examples/kernels",
+        "benches/kernels",
+        "graph-sim/driver/tests/ptx",
+    ] {
+        let Ok(all) = std::fs::read_dir(root.join(folder)) else { continue };
+        files.extend(all.map(|file| file.unwrap().path()));
+    }
+    // One architecture says what another does, too.
+    files.retain(|file| {
+        file.extension().is_some_and(|end| end == "ptx") && !file.to_string_lossy().contains(".75.")
+    });
+    files.sort();
+    files
+}
+
+/// What the members are launched with.
+struct Members {
+    grids: [[u32; 3]; MEMBERS],
+    block: [u32; 3],
+    /// For each member and parameter.
+    arguments: Vec<Vec<Vec<u8>>>,
+}
+
+/// Buffers for each member, and arguments that differ.
+fn members(
+    function: &Function<'_>,
+    pointers: &[bool],
+    grids: [[u32; 3]; MEMBERS],
+    memory: &mut Buffers,
+) -> Members {
+    let rule = function.performance(".reqntid").map(<[u32]>::to_vec);
+    let block = match rule {
+        Some(rule) => [0, 1, 2].map(|at| rule.get(at).copied().unwrap_or(1)),
+        None if function.performance(".maxntid").is_some_and(|most| most[0] < 64) => [32, 1, 1],
+        None => [32, 2, 1],
+    };
+    let mut arguments = Vec::new();
+    for member in 0..MEMBERS as u64 {
+        let mut of_member = Vec::new();
+        for (at, parameter) in function.parameters.iter().enumerate() {
+            let value = match (pointers[at], parameter.class()) {
+                // Small numbers, as integers of every size and as tokens, labels and indices.
+                (true, _) => memory
+                    .add((0..SIZE as u64 / 8).map(|i| ((i + member) % 5) | (((i + 1) % 7) << 32)).collect()),
+                (_, Class::Float) if parameter.size() == 4 => u64::from((1.5f32 + member as f32).to_bits()),
+                (_, Class::Float) => (1.5f64 + member as f64).to_bits(),
+                _ => 40 - member,
+            };
+            let mut bytes = value.to_le_bytes().to_vec();
+            bytes.resize(parameter.size() as usize, member as u8);
+            of_member.push(bytes);
+        }
+        arguments.push(of_member);
+    }
+    Members { grids, block, arguments }
+}
+
+/// Variables of a program, as it initialises them. `None` where one holds an address.
+fn variables(program: &Program, memory: &mut Buffers) -> Option<Vec<u64>> {
+    let mut addresses = Vec::new();
+    for variable in &program.variables {
+        if !variable.addresses.is_empty() {
+            return None;
+        }
+        let mut initial = variable.initial.clone();
+        initial.resize((variable.bytes.max(1) as usize).next_multiple_of(8), 0);
+        let words =
+            initial.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        addresses.push(memory.add(words));
+    }
+    Some(addresses)
+}
+
+fn launch(
+    program: &Program,
+    name: &str,
+    grid: [u32; 3],
+    block: [u32; 3],
+    parameters: &[u8],
+    variables: &[u64],
+    memory: &Buffers,
+) -> Result<(), String> {
+    let entry = program.entry(name).unwrap();
+    let launch = Launch { program, entry, grid, block, dynamic_shared: 4096, parameters, variables };
+    // One thread, so that atomics of floats come in one order.
+    let options = Options {
+        limit: 100_000,
+        threads: Some(1),
+        initialised: false,
+        conflicts: false,
+        ..Options::default()
+    };
+    run(&launch, memory, &options).map(|_| ()).map_err(|fault| fault.to_string())
+}
+
+/// The buffers of the members, in the order in which they were made.
+fn bytes(memory: &Buffers, count: usize) -> Vec<Vec<u64>> {
+    memory.data[..count].to_vec()
+}
+
+/// One launch a member, as it is written. `None` where it does not run here, or not to its end.
+fn one_by_one(
+    program: &Program,
+    function: &Function<'_>,
+    pointers: &[bool],
+    grids: [[u32; 3]; MEMBERS],
+) -> Option<Vec<Vec<u64>>> {
+    let name = function.name;
+    let entry = &program.entries[program.entry(name)?];
+    if entry.supported.is_err() {
+        return None;
+    }
+    let mut memory = Buffers::new();
+    let members = members(function, pointers, grids, &mut memory);
+    let count = memory.data.len();
+    let variables = variables(program, &mut memory)?;
+    for (arguments, grid) in members.arguments.iter().zip(members.grids) {
+        let mut parameters = vec![0u8; entry.parameter_bytes];
+        for (&(offset, size), argument) in entry.parameters.iter().zip(arguments) {
+            parameters[offset..offset + size].copy_from_slice(argument);
+        }
+        launch(program, name, grid, members.block, &parameters, &variables, &memory).ok()?;
+    }
+    Some(bytes(&memory, count))
+}
+
+/// All members in one launch of a variant.
+fn at_once(
+    program: &Program,
+    function: &Function<'_>,
+    form: &Batch,
+    pointers: &[bool],
+    grids: [[u32; 3]; MEMBERS],
+) -> Result<Vec<Vec<u64>>, String> {
+    let entry = &program.entries[program.entry(&form.name).unwrap()];
+    entry.supported.clone()?;
+    let mut memory = Buffers::new();
+    let members = members(function, pointers, grids, &mut memory);
+    let count = memory.data.len();
+    let variables = variables(program, &mut memory).ok_or("a variable holds an address")?;
+    let table = Table::of(&function.parameters, form.capacity, form.shape).unwrap();
+    let mut parameters = table.blank();
+    let mut blocks = 0u32;
+    for (member, (arguments, grid)) in members.arguments.iter().zip(members.grids).enumerate() {
+        let member = member as u32;
+        for (at, argument) in arguments.iter().enumerate() {
+            parameters[table.parameter(member, at)].copy_from_slice(argument);
+        }
+        if let (Some(place), Some(start)) = (table.grid(member), table.start(member)) {
+            let extents: Vec<u8> = grid.iter().flat_map(|extent| extent.to_le_bytes()).collect();
+            parameters[place].copy_from_slice(&extents);
+            parameters[start].copy_from_slice(&blocks.to_le_bytes());
+            blocks += grid.iter().product::<u32>();
+        }
+    }
+    let grid = match form.shape {
+        GridShape::Flat => [blocks, 1, 1],
+        GridShape::Axis(axis) => {
+            let mut grid = grids[0];
+            grid[axis.index()] = MEMBERS as u32;
+            grid
+        }
+    };
+    launch(program, &form.name, grid, members.block, &parameters, &variables, &memory)?;
+    Ok(bytes(&memory, count))
+}
+
+const LINE: [u32; 3] = [3, 1, 1];
+const PLANE: [u32; 3] = [2, 2, 1];
+const SPACE: [u32; 3] = [2, 1, 3];
+
+/// Shapes, and the members' grids in them.
+const CASES: [(GridShape, [[u32; 3]; MEMBERS]); 6] = [
+    (GridShape::Axis(Axis::Y), [LINE; MEMBERS]),
+    (GridShape::Axis(Axis::Y), [SPACE; MEMBERS]),
+    (GridShape::Axis(Axis::Z), [PLANE; MEMBERS]),
+    (GridShape::Flat, [LINE; MEMBERS]),
+    (GridShape::Flat, [[2, 3, 2], [1, 1, 1], [3, 1, 2]]),
+    (GridShape::Flat, [[4, 1, 1], [2, 1, 1], [1, 2, 1]]),
+];
+
+/// The variant of an entry for a case.
+fn form(module: &Module<'_>, stem: &str, entry: usize, case: usize) -> Batch {
+    Batch {
+        entry: module.entries().nth(entry).unwrap().name.to_owned(),
+        name: format!("{stem}_{entry}_{case}"),
+        // More than there are members, and odd numbers of them.
+        capacity: 3 + case as u32,
+        shape: CASES[case].0,
+        waits: case % 2 == 0,
+    }
+}
+
+/// The program of all variants of a module, and which of its entries have any.
+fn variants(module: &Module<'_>, stem: &str) -> (Program, Vec<bool>) {
+    let may: Vec<bool> = module.entries().map(|entry| batchable(module, entry.name).is_ok()).collect();
+    let entries = (0..may.len()).filter(|&entry| may[entry]);
+    let mut forms: Vec<Batch> =
+        entries.flat_map(|entry| (0..CASES.len()).map(move |case| form(module, stem, entry, case))).collect();
+    let mut text = batched(module, &forms);
+    if matches!(text, Err(Refusal::Head(_))) {
+        forms.iter_mut().for_each(|form| form.waits = false);
+        text = batched(module, &forms);
+    }
+    let text = text.unwrap_or_else(|why| panic!("{why}"));
+    (Program::decode(&ptx::parse(&text).unwrap()), may)
+}
+
+#[test]
+fn one_launch_does_what_the_members_do() {
+    let (mut kernels, mut compared, mut changed) = (0, 0, 0);
+    let mut wrong = Vec::new();
+    for file in files() {
+        let text = std::fs::read_to_string(&file).unwrap().replacen(", debug", "", 1);
+        let module = ptx::parse(&text).unwrap();
+        let early = waiting(&module).text;
+        let written = Program::decode(&module);
+        let early = Program::decode(&ptx::parse(&early).unwrap());
+        let stem = free_name(&module, "variant");
+        let (variants, may) = variants(&module, &stem);
+        let mut analysis = Analysis::new(&module);
+        for (number, entry) in module.entries().enumerate() {
+            let pointers = analysis.pointers(entry);
+            let mut ran = false;
+            for (case, (shape, grids)) in CASES.into_iter().enumerate() {
+                let Some(expected) = one_by_one(&written, entry, &pointers, grids) else { break };
+                let place = format!("{}: {}: {shape:?} {grids:?}", file.display(), entry.name);
+                if case == 1 && one_by_one(&early, entry, &pointers, grids).as_ref() != Some(&expected) {
+                    wrong.push(format!("{place}: with the wait"));
+                }
+                if !may[number] {
+                    continue;
+                }
+                ran = true;
+                compared += 1;
+                let form = form(&module, &stem, number, case);
+                match at_once(&variants, entry, &form, &pointers, grids) {
+                    Ok(found) if found == expected => {
+                        changed += usize::from(is_changed(entry, &pointers, &found));
+                    }
+                    Ok(_) => wrong.push(format!("{place}: other bytes")),
+                    Err(why) => wrong.push(format!("{place}: {why}")),
+                }
+            }
+            kernels += usize::from(ran);
+        }
+    }
+    println!("{kernels} kernels, {compared} batches, {changed} of them wrote something");
+    assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
+    assert!(kernels >= 100 && changed >= 500, "{kernels} kernels, {changed} changed");
+}
+
+/// Whether the launches wrote something.
+fn is_changed(function: &Function<'_>, pointers: &[bool], found: &[Vec<u64>]) -> bool {
+    let mut memory = Buffers::new();
+    members(function, pointers, [LINE; MEMBERS], &mut memory);
+    memory.data != found
+}
