@@ -14,7 +14,7 @@ unsafe extern "ptx-kernel" {
 }
 
 /// Reads after writes, writes after reads, writes after writes: in program order whatever the names.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn hazards(n: u32, x: &mut [f32; n], y: &mut [f32; n], out: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 2.0, n);
     axpy[per_item(n)](1.0, &x, &mut y, n);
@@ -38,7 +38,7 @@ fn program_order_is_the_meaning() {
 }
 
 /// Every kind of statement has a name, and every kind may wait.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn named(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let first = scale[per_item(n)](&mut x, 2.0, n);
     #[after(first)]
@@ -65,7 +65,7 @@ fn names_of_every_kind_of_statement() {
     assert_eq!(device.download(&y), ramp(12).iter().map(|x| 2.0 * x + 1.0).collect::<Vec<_>>());
 }
 
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn named_without_early_free(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let first = scale[per_item(n)](&mut x, 2.0, n);
     #[after(first)]
@@ -75,7 +75,7 @@ fn named_without_early_free(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
 }
 
 /// A name may be used before its statement, as long as no cycle comes of it.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn forward(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     #[after(later)]
     scale[per_item(n)](&mut x, 2.0, n);
@@ -93,7 +93,7 @@ fn a_name_before_its_statement() {
 }
 
 /// Order between statements that share nothing: a barrier of the user's own.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn barrier(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let a = scale[per_item(n)](&mut x, 2.0, n);
     let b = scale[per_item(n)](&mut y, 3.0, n);
@@ -116,7 +116,7 @@ fn a_barrier_of_the_users_own() {
 }
 
 /// A statement may be named like its kernel, and a name may be given again.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn same_names(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let scale = scale[per_item(n)](&mut x, 2.0, n);
     #[after(scale)]
@@ -137,7 +137,7 @@ fn a_statement_named_like_its_kernel() {
 }
 
 /// Branches that share nothing but their inputs, and a join.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let a = alloc::<f32>(n);
     let b = alloc::<f32>(n);
@@ -158,7 +158,7 @@ fn a_diamond() {
 }
 
 /// A buffer that is only written by write-only launches is whole after the last of them.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn overwritten(n: u32, out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
     set[per_item(n)](&mut h, 1.0, n);
@@ -196,7 +196,7 @@ fn only_the_order_that_the_meaning_needs() {
 }
 
 /// Four rows, two steps each: nothing orders one row with another.
-#[cuweave::graph]
+#[cuweave::graph(launches = "as-written")]
 fn independent(n: u32, m: &mut [f32; 4 * n]) {
     for i in 0..4 {
         set[per_item(n)](&mut m[i * n..(i + 1) * n], 1.0, n);

@@ -90,6 +90,8 @@ pub(super) struct Planned {
     pub operations: Arc<Operations>,
     /// One for each batch.
     pub variants: Vec<Variant>,
+    /// What stays as it is written, and why: sorted.
+    pub left_alone: Vec<String>,
 }
 
 /// Decides how many launches there are, and plans. Everything that may refuse a batch refuses it before the plan that is
@@ -114,7 +116,8 @@ pub(super) fn plan(
         let operations =
             plans::operations(program, dims, &wishes).map_err(|error| plan_error(program, error))?;
         if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
-            return Ok(Planned { operations, variants });
+            let left_alone = facts.left_alone.into_iter().collect();
+            return Ok(Planned { operations, variants, left_alone });
         }
     }
 }

@@ -49,6 +49,8 @@ pub struct Core {
     pub(super) operations: Arc<Operations>,
     /// The tables of launches that became one.
     pub(super) batches: Batches,
+    /// What stays as it is written, and why.
+    pub(super) left_alone: Vec<String>,
     /// One node an operation.
     pub(super) nodes: Vec<Node>,
     /// One record a statement.
@@ -123,6 +125,7 @@ impl Core {
             fill_kernels: vec![false; program.statements.len()],
             operations: planned.operations,
             batches: Batches::new(planned.variants),
+            left_alone: planned.left_alone,
             records,
             words,
             operands: Vec::new(),

@@ -1,7 +1,7 @@
 //! The operations as a picture, in the DOT language.
 
 use petgraph::dot::{Config, Dot};
-use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
 use crate::operation::{Operation, What};
 
@@ -10,14 +10,14 @@ use super::core::Core;
 /// One node an operation, one arrow an edge.
 pub(super) fn dot(core: &Core) -> String {
     let program = core.program;
-    let mut graph: DiGraph<&Operation, ()> = DiGraph::new();
+    let mut graph: DiGraph<&Operation, bool> = DiGraph::new();
     for operation in &core.operations.list {
         let to = graph.add_node(operation);
         for &before in &operation.after {
-            graph.add_edge(NodeIndex::new(before as usize), to, ());
+            graph.add_edge(NodeIndex::new(before as usize), to, operation.early == Some(before));
         }
     }
-    let node = |_: &DiGraph<&Operation, ()>, (_, operation): (NodeIndex, &&Operation)| {
+    let node = |_: &DiGraph<&Operation, bool>, (_, operation): (NodeIndex, &&Operation)| {
         let (kind, colour) = match operation.what {
             What::Alloc { .. } => ("alloc", "palegreen"),
             What::Free { .. } | What::FreeTaken { .. } => ("free", "lightsalmon"),
@@ -34,8 +34,12 @@ pub(super) fn dot(core: &Core) -> String {
         let label = quoted(&format!("{}{}", operation.name, lines.concat()));
         format!("label={label} shape=box fontname=monospace style=filled fillcolor={colour} tooltip={kind}")
     };
+    // A kernel that starts before the one in front of it has ended.
+    let edge = |_: &DiGraph<&Operation, bool>, edge: EdgeReference<'_, bool>| {
+        if *edge.weight() { "style=dashed".to_owned() } else { String::new() }
+    };
     let config = [Config::EdgeNoLabel, Config::NodeNoLabel];
-    let text = format!("{:?}", Dot::with_attr_getters(&graph, &config, &|_, _| String::new(), &node));
+    let text = format!("{:?}", Dot::with_attr_getters(&graph, &config, &edge, &node));
     text.replacen("digraph", &format!("digraph {}", quoted(&program.name)), 1)
 }
 

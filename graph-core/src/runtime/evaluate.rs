@@ -61,6 +61,11 @@ impl LaunchRecord {
 }
 
 impl Recorded {
+    /// Whether it is a launch of a kernel of the user's.
+    pub fn is_launch(&self) -> bool {
+        matches!(self, Recorded::Launch(launch) if !std::ptr::eq(launch.kernel, &FILL64))
+    }
+
     /// Where its words begin, and how many it has.
     pub fn words(&self) -> (usize, usize) {
         match self {

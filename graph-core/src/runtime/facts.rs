@@ -1,7 +1,7 @@
 //! What is known of each launch of a graph that is being built, for the stage that decides how many launches there are;
 //! and the variants that its decision needs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use cudarc::driver::CudaContext;
 
@@ -44,6 +44,8 @@ pub(super) struct Facts {
     /// One entry a statement; none where nothing may be changed.
     pub launches: Vec<Option<Launch>>,
     kernels: Vec<&'static Kernel>,
+    /// What stays as it is written, and why.
+    pub left_alone: BTreeSet<String>,
 }
 
 /// Gathers what is known of the launches.
@@ -54,7 +56,7 @@ pub(super) fn gather(
     modules: &mut Modules,
     allowed: Allowed,
 ) -> Result<Facts> {
-    let mut facts = Facts { launches: Vec::new(), kernels: Vec::new() };
+    let mut facts = Facts { launches: Vec::new(), kernels: Vec::new(), left_alone: BTreeSet::new() };
     if allowed == Allowed::default() {
         return Ok(facts);
     }
@@ -95,6 +97,7 @@ pub(super) fn gather(
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
         }));
     }
+    facts.refusals(modules, allowed);
     Ok(facts)
 }
 
@@ -107,8 +110,39 @@ impl Facts {
         }) as u32
     }
 
+    /// Notes which kernels are left alone, and why.
+    fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
+        for kernel in &self.kernels {
+            let Some(module) = modules.module(kernel) else { continue };
+            let name = kernel.name;
+            let Some(entry) = module.entry(name) else {
+                self.left_alone.insert(format!("`{name}`: {} is machine code", kernel.module.path()));
+                continue;
+            };
+            if let Err(why) = entry.batching.as_ref()
+                && allowed.batches
+            {
+                self.left_alone.insert(format!("`{name}` is not batched: {why}"));
+            }
+            match &entry.waiting {
+                Err(why) if allowed.overlap => {
+                    self.left_alone.insert(format!("`{name}` does not start early: {why}"));
+                }
+                Ok(()) if allowed.overlap && !module.waits(name) => {
+                    let why = "the device, the driver or another graph takes the file only as it is written";
+                    self.left_alone.insert(format!("`{name}` does not start early: {why}"));
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// A variant of a kernel turned out to be no use: none of its launches is batched.
     fn give_up(&mut self, kernel: u32) {
+        let name = self.kernels[kernel as usize].name;
+        self.left_alone.insert(format!(
+            "`{name}` is not batched: its variant does not load, or needs more of the device than the kernel"
+        ));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
             launch.batch = Batching::Never;
         }

@@ -17,7 +17,9 @@ const POOL_STEP: u64 = 32 << 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Launches of the user's kernels.
+    /// Launches of kernels as they are written.
+    pub launches: usize,
+    /// Nodes that launch the user's kernels: fewer than launches where several became one.
     pub kernels: usize,
     /// Fills.
     pub fills: usize,
@@ -43,6 +45,14 @@ pub struct Report {
     pub plan: Option<Plan>,
     /// What the budget did to the order, where there is one.
     pub budget: Option<Budgeted>,
+    /// Launches that became one: the name and the line of each member.
+    pub batches: Vec<Vec<(String, u32)>>,
+    /// Edges that let a kernel start before the one in front of it has ended.
+    pub overlapped: usize,
+    /// Branches that were put behind others, because so many side by side are slower.
+    pub lined_up: usize,
+    /// Kernels that are launched as they are written although more was allowed, and why. Sorted.
+    pub left_alone: Vec<String>,
     /// The parameters of the launched kernels, as `kernel.parameter`, whose declared use the PTX does not prove: the
     /// user vouches for it. Sorted.
     pub vouched_for: Vec<String>,
@@ -100,7 +110,20 @@ impl Report {
         };
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
+        let statement = |&id: &u32| {
+            let statement = &core.program.statements[id as usize];
+            (statement.name.to_string(), statement.line)
+        };
         Report {
+            launches: core.records.iter().filter(|record| record.is_launch()).count(),
+            batches: operations
+                .batches
+                .iter()
+                .map(|batch| batch.members.iter().map(statement).collect())
+                .collect(),
+            overlapped: operations.overlapped,
+            lined_up: operations.lined_up,
+            left_alone: core.left_alone.clone(),
             kernels: count(|what| matches!(what, What::Kernel)),
             fills: count(|what| matches!(what, What::Fill)),
             copies: count(|what| matches!(what, What::Copy)),
@@ -116,6 +139,33 @@ impl Report {
             budget: operations.budget.clone(),
             vouched_for: vouched_for(&core.records),
         }
+    }
+
+    /// What became of the launches, where anything did.
+    fn changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { launches, kernels, overlapped, lined_up, .. } = self;
+        if !self.batches.is_empty() || *overlapped > 0 || *lined_up > 0 {
+            write!(
+                f,
+                "\n{launches} launches in {kernels} nodes, {overlapped} start early, {lined_up} branches put in line"
+            )?;
+        }
+        for members in &self.batches {
+            // Loops give many members one name and one line.
+            let mut runs: Vec<(&(String, u32), usize)> = Vec::new();
+            for member in members {
+                match runs.last_mut() {
+                    Some((last, count)) if *last == member => *count += 1,
+                    _ => runs.push((member, 1)),
+                }
+            }
+            let named = runs.iter().map(|((name, line), count)| match count {
+                1 => format!("`{name}` (line {line})"),
+                _ => format!("`{name}` (line {line}) {count} times"),
+            });
+            write!(f, "\n  one launch: {}", named.collect::<Vec<_>>().join(", "))?;
+        }
+        self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))
     }
 
     /// The number of nodes.
@@ -152,6 +202,7 @@ impl fmt::Display for Report {
         if let Some(plan) = &self.plan {
             write!(f, "\n{plan}")?;
         }
+        self.changes(f)?;
         if !self.vouched_for.is_empty() {
             write!(f, "\nvouched for, not proved: {}", self.vouched_for.join(", "))?;
         }
