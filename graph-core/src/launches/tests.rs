@@ -1,1 +1,213 @@
+use super::*;
+use crate::ir::{Kind, Options, Statement};
 
+/// One launch a statement, each alike unless it is changed, and their order.
+struct Case {
+    launches: Vec<Option<Launch>>,
+    edges: Vec<(StatementId, StatementId)>,
+}
+
+const WAVE: u32 = 1_056;
+
+impl Case {
+    fn new(count: usize) -> Case {
+        let launch = Launch {
+            kernel: 0,
+            grid: [4, 1, 1],
+            block: [256, 1, 1],
+            shared: 0,
+            work: Vec::new(),
+            wave: WAVE,
+            grid_changes: false,
+            batch: Batching::Most { equal: 100, flat: 60 },
+            waits: true,
+        };
+        Case { launches: vec![Some(launch); count], edges: Vec::new() }
+    }
+
+    /// `chains` chains of `length`: statement `step * chains + chain`.
+    fn chains(chains: u32, length: u32) -> Case {
+        let mut case = Case::new((chains * length) as usize);
+        for id in chains..chains * length {
+            case.edges.push((id - chains, id));
+        }
+        case
+    }
+
+    fn change(mut self, which: impl Fn(u32) -> bool, change: impl Fn(&mut Launch, u32)) -> Case {
+        for (id, launch) in (0..).zip(self.launches.iter_mut()) {
+            if let Some(launch) = launch.as_mut().filter(|_| which(id)) {
+                change(launch, id);
+            }
+        }
+        self
+    }
+
+    fn decide(&self, allowed: Allowed) -> Decision {
+        let statement = Statement {
+            name: "k".into(),
+            line: 1,
+            kind: Kind::Launch,
+            accesses: Vec::new().into(),
+            after: Vec::new().into(),
+        };
+        let program = Program {
+            name: "f".into(),
+            file: "f.rs".into(),
+            options: Options::default(),
+            dims: Vec::new().into(),
+            buffers: Vec::new().into(),
+            statements: vec![statement; self.launches.len()].into(),
+            outputs: Vec::new().into(),
+            edges: self.edges.clone().into(),
+            edges_before_reduction: 0,
+        };
+        decide(&program, &self.edges, &self.launches, allowed).expect("the order has no cycle")
+    }
+
+    /// The members of each batch, once the invariants of a decision hold.
+    fn batches(&self) -> Vec<Vec<StatementId>> {
+        let decision = self.decide(Allowed { batches: true, ..Allowed::default() });
+        let reach = |edges: &[(StatementId, StatementId)]| {
+            let mut preds = vec![Vec::new(); self.launches.len()];
+            edges.iter().for_each(|&(before, after)| preds[after as usize].push(before));
+            Reach::of(&preds).expect("no cycle")
+        };
+        let (before, after) = (reach(&self.edges), reach(&[&self.edges[..], &decision.edges].concat()));
+        assert_eq!(before.depth(), after.depth(), "the depth does not grow");
+        for batch in &decision.batches {
+            let first = batch.members[0];
+            for &member in &batch.members[1..] {
+                assert!(!after.ordered(first, member), "members stay unordered");
+                let same = |other: &u32| {
+                    batch.members.contains(other)
+                        || after.precedes(*other, first) == after.precedes(*other, member)
+                            && after.precedes(first, *other) == after.precedes(member, *other)
+                };
+                assert!((0..self.launches.len() as u32).all(|other| same(&other)), "a batch is one node");
+            }
+        }
+        decision.batches.into_iter().map(|batch| batch.members).collect()
+    }
+
+    fn lines(&self) -> usize {
+        self.decide(Allowed { width: true, ..Allowed::default() }).lined_up
+    }
+}
+
+fn levels(chains: u32, length: u32) -> Vec<Vec<StatementId>> {
+    (0..length).map(|step| (step * chains..(step + 1) * chains).collect()).collect()
+}
+
+#[test]
+fn chains_that_are_alike_are_batched_level_by_level() {
+    assert_eq!(Case::chains(16, 5).batches(), levels(16, 5));
+}
+
+#[test]
+fn nothing_is_batched_that_may_not_be() {
+    assert!(
+        Case::chains(4, 2).change(|_| true, |launch, _| launch.batch = Batching::Never).batches().is_empty()
+    );
+    assert!(Case::chains(1, 9).batches().is_empty());
+    // Different kernels, blocks, shared memory.
+    assert!(Case::chains(4, 2).change(|_| true, |launch, id| launch.kernel = id % 4).batches().is_empty());
+    assert!(
+        Case::chains(4, 2)
+            .change(|_| true, |launch, id| launch.block = [1 + id % 4, 1, 1])
+            .batches()
+            .is_empty()
+    );
+    assert!(Case::chains(4, 2).change(|_| true, |launch, id| launch.shared = id % 4).batches().is_empty());
+    // More than a wave each.
+    assert!(
+        Case::chains(4, 2).change(|_| true, |launch, _| launch.grid = [WAVE + 1, 1, 1]).batches().is_empty()
+    );
+}
+
+#[test]
+fn a_chain_does_not_wait_for_anothers_longer_kernel() {
+    // Long and short, out of step: alike in kernel and grid, told apart by what bounds their loops.
+    let chains = 8;
+    let case = Case::chains(chains, 6).change(
+        |_| true,
+        |launch, id| {
+            launch.work = vec![u64::from((id / chains + id % 2) % 2)];
+        },
+    );
+    let expected: Vec<Vec<u32>> = levels(chains, 6)
+        .into_iter()
+        .flat_map(|level| {
+            let of = |rest| level.iter().copied().filter(|id| id % 2 == rest).collect::<Vec<_>>();
+            [of(0), of(1)]
+        })
+        .collect();
+    assert_eq!(case.batches(), expected);
+}
+
+#[test]
+fn unequal_launches_are_batched_where_all_are_waited_for_together() {
+    let unequal = |launch: &mut Launch, id: u32| launch.grid = [1 + id, 1, 1];
+    let leaves = Case::new(40).change(|_| true, unequal);
+    assert_eq!(leaves.batches(), [(0..40).collect::<Vec<_>>()]);
+    assert_eq!(leaves.decide(Allowed { batches: true, ..Allowed::default() }).batches[0].axis, None);
+
+    let mut joined = Case::new(6).change(|id| id < 5, unequal);
+    joined.edges = (0..5).map(|id| (id, 5)).collect();
+    assert_eq!(joined.batches(), [vec![0, 1, 2, 3, 4]]);
+
+    // Chains of unequal kernels go their own ways.
+    assert!(
+        Case::chains(5, 2)
+            .change(|_| true, |launch, id| launch.grid = [1 + id % 5, 1, 1])
+            .batches()
+            .is_empty()
+    );
+    // So many blocks that the search costs more than it gains.
+    let large = Case::new(60).change(|_| true, |launch, id| launch.grid = [WAVE - id, 1, 1]);
+    assert!(large.batches().is_empty());
+}
+
+#[test]
+fn the_table_of_parameters_bounds_a_batch() {
+    let sizes = |case: Case| case.batches().iter().map(Vec::len).collect::<Vec<_>>();
+    assert_eq!(sizes(Case::new(250)), [84, 84, 82]);
+    assert_eq!(sizes(Case::new(100)), [100]);
+    // A grid that a setter changes is flattened.
+    assert_eq!(sizes(Case::new(100).change(|id| id == 7, |launch, _| launch.grid_changes = true)), [50, 50]);
+    // No dimension is left.
+    let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 3, 4]);
+    assert_eq!(case.decide(Allowed { batches: true, ..Allowed::default() }).batches[0].axis, None);
+    let case = Case::new(10).change(|_| true, |launch, _| launch.grid = [2, 1, 4]);
+    assert_eq!(case.decide(Allowed { batches: true, ..Allowed::default() }).batches[0].axis, Some(1));
+}
+
+#[test]
+fn many_small_branches_are_put_in_lines() {
+    let different = |launch: &mut Launch, id: u32| launch.kernel = id;
+    // 96 single kernels of 12 blocks: 16 lines, so 80 come after another.
+    let small = Case::new(96).change(
+        |_| true,
+        |launch, id| {
+            different(launch, id);
+            launch.grid = [12, 1, 1];
+        },
+    );
+    assert_eq!(small.lines(), 80);
+    let sized =
+        |blocks| Case::new(96).change(|_| true, move |launch, _| launch.grid = [blocks, 1, 1]).lines();
+    assert_eq!([sized(49), sized(195), sized(776)], [80, 64, 0]);
+    // Whole branches, not their steps: 40 chains of 3 in 16 lines.
+    let chains = Case::chains(40, 3);
+    assert_eq!(chains.lines(), 24);
+    let added = chains.decide(Allowed { width: true, ..Allowed::default() }).edges;
+    assert_eq!(added[0], (80, 16), "the first branch ends before the seventeenth begins");
+    // As many as run well side by side.
+    assert_eq!(Case::chains(31, 3).lines(), 0);
+}
+
+#[test]
+fn what_is_batched_is_not_put_in_lines() {
+    let decision = Case::chains(48, 4).decide(Allowed { batches: true, width: true, overlap: false });
+    assert_eq!((decision.batches.len(), decision.lined_up), (4, 0));
+}

@@ -157,6 +157,7 @@ mod tests {
         function: Function::NONE,
         most_threads: 1024,
         shared: 0,
+        local: 0,
         dynamic_shared: 48 << 10,
         registers: 32,
         required_block: None,

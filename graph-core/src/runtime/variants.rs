@@ -164,10 +164,13 @@ pub(super) struct Variant {
     pub capacity: u32,
 }
 
+/// What was asked for, with what was made of it.
+type Made = Vec<(Wanted, Option<Variant>)>;
+
 /// Variants as they were asked for: what could not be made is not tried again.
 #[derive(Debug, Default)]
 pub(super) struct Variants {
-    made: Vec<(Wanted, Option<Variant>)>,
+    made: Made,
     /// The modules that they lie in.
     pub modules: Vec<RawModule>,
 }
@@ -218,7 +221,7 @@ impl LoadedModule {
         &self,
         module: &ptx::Module<'_>,
         wanted: &[Wanted],
-    ) -> Option<(RawModule, Vec<(Wanted, Option<Variant>)>)> {
+    ) -> Option<(RawModule, Made)> {
         let prefix = rewrite::free_name(module, "cuweave_batch");
         let batches: Vec<Batch> = (0..)
             .zip(wanted)

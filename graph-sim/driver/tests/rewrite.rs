@@ -163,7 +163,7 @@ fn launch(
         conflicts: false,
         ..Options::default()
     };
-    run(&launch, memory, &options).map(|_| ()).map_err(|fault| fault.to_string())
+    run(&launch, memory, &options, None).map(|_| ()).map_err(|fault| fault.to_string())
 }
 
 /// The buffers of the members, in the order in which they were made.
@@ -260,7 +260,7 @@ fn form(module: &Module<'_>, stem: &str, entry: usize, case: usize) -> Batch {
         // More than there are members, and odd numbers of them.
         capacity: 3 + case as u32,
         shape: CASES[case].0,
-        waits: case % 2 == 0,
+        waits: case.is_multiple_of(2),
     }
 }
 
