@@ -11,13 +11,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use cudarc::driver::{CudaEvent, CudaStream};
 
 use crate::ir::{Memory, StatementId};
+use crate::launches::Allowed;
 
-use super::batches::Batches;
-use super::build::plan;
 use super::core::Core;
 use super::driver::{self, Driver, Event, Failure, Stream};
 use super::error::{Error, Result};
-use super::{annotate, context, hook, record};
+use super::{annotate, context, record};
 
 /// An arena that the temporaries of several execs share: see [`Graph::instantiate_in`](super::Graph::instantiate_in).
 ///
@@ -186,17 +185,7 @@ impl Core {
         if self.driver.is_capturing(shared.raw)? {
             return Err(Error::StreamCapturing { function: function() });
         }
-        let known = (self.records.as_slice(), self.words.as_slice());
-        let (driver, memory) = (self.driver, Some(Memory::Owned));
-        let mut planned = plan(self.table, driver, &self.ctx, &self.dims, known, &mut self.modules, memory)?;
-        hook::apply(self.program, &mut planned.operations)?;
-
-        self.destroy_graph();
-        self.nodes.clear();
-        self.owned.clear();
-        self.slots.clear();
-        self.operations = planned.operations;
-        self.batches = Batches::new(planned.variants);
+        self.replan(Some(Memory::Owned), Allowed::by(self.program.options.launches))?;
         // Held until the end: nodes are added and instantiated with addresses of memory that lives.
         let mut arena = shared.lock();
         let address = self.reserve(shared, &mut arena)?;

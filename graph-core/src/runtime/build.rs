@@ -24,7 +24,7 @@ use super::graph::{Graph, GraphFn};
 use super::limits::Limits;
 use super::modules::Modules;
 use super::operand::{MemoryKind, Operand, Owners, Visitor};
-use super::variants::{self, Variant};
+use super::variants::{self, Form, Variant};
 use super::{context, hidden, hook, plans};
 
 /// Builds a graph function's graph.
@@ -60,28 +60,48 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let form = variants::form(driver, ctx, Allowed::by(program.options.launches))?;
-    let mut modules = Modules::new(driver, ctx.clone(), form);
-    let room = (program.statements.len(), Vec::new());
-    let mut evaluation = Evaluation::new(program, &dims, &limits, &mut modules, room);
-    for (statement, declared) in (0..).zip(program.statements.iter()) {
-        if declared.kind.is_memory() {
-            evaluation.nothing();
-        } else {
-            evaluation.of(statement);
-            args.evaluate(table.steps[statement as usize], &mut evaluation)?;
-        }
-    }
-    let (records, words) = evaluation.into_parts();
+    let evaluate = |form| evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), form));
+    let allowed = Allowed::by(program.options.launches);
+    let (mut modules, records, words) = match variants::form(driver, ctx, allowed)? {
+        Form::AsWritten => evaluate(Form::AsWritten)?,
+        // A kernel that begins with the wait may take fewer threads than the kernel as it is written.
+        Form::Waiting => evaluate(Form::Waiting).or_else(|_| evaluate(Form::AsWritten))?,
+    };
 
     let known = (records.as_slice(), words.as_slice());
-    let mut planned = plan(table, driver, ctx, &dims, known, &mut modules, None)?;
+    let mut planned = plan(table, (driver, ctx), &dims, known, &mut modules, (None, allowed))?;
     hook::apply(program, &mut planned.operations)?;
     let mut core =
         Core::new(table, driver, ctx, dims, limits, modules, (records, words), operands, owners, planned)?;
     core.fixed_kinds();
-    core.add_nodes()?;
+    match core.add_nodes() {
+        Err(_) if core.is_changed() => core.add_as_written()?,
+        added => added?,
+    }
     Ok(Graph::new(core, args))
+}
+
+/// A record for each statement, the values of parameters, and the modules of the kernels.
+fn evaluate<A: GraphFn>(
+    table: &'static Decoded,
+    args: &A,
+    dims: &[u64],
+    limits: &Limits,
+    mut modules: Modules,
+) -> Result<(Modules, Vec<Recorded>, Vec<Word>)> {
+    let program = &table.program;
+    let room = (program.statements.len(), Vec::new());
+    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, room);
+    for ((statement, declared), &step) in (0..).zip(program.statements.iter()).zip(&table.steps) {
+        if declared.kind.is_memory() {
+            evaluation.nothing();
+        } else {
+            evaluation.of(statement);
+            args.evaluate(step, &mut evaluation)?;
+        }
+    }
+    let (records, words) = evaluation.into_parts();
+    Ok((modules, records, words))
 }
 
 /// What is to be added, with the variants of its batches.
@@ -98,15 +118,13 @@ pub(super) struct Planned {
 /// used is made.
 pub(super) fn plan(
     table: &'static Decoded,
-    driver: &'static Driver,
-    ctx: &Arc<CudaContext>,
+    (driver, ctx): (&'static Driver, &Arc<CudaContext>),
     dims: &[u64],
     (records, words): (&[Recorded], &[Word]),
     modules: &mut Modules,
-    memory: Option<Memory>,
+    (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {
     let program = &table.program;
-    let allowed = Allowed::by(program.options.launches);
     let changing = Changing::of(table);
     let mut facts = facts::gather((driver, ctx), (records, words), &changing, modules, allowed)?;
     let edges = if modules.share_state() { hidden::edges(program, records)? } else { Vec::new() };

@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 
 use crate::compile;
-use crate::ir::{BufferId, Origin, Program, StatementId};
+use crate::ir::{BufferId, Memory, Origin, Program, StatementId};
+use crate::launches::Allowed;
 use crate::layout::ALIGNMENT;
 use crate::operation::{Operation, Operations, Place, What};
 use crate::plan::budget::CurvePoint;
@@ -19,13 +20,14 @@ use crate::table::Decoded;
 
 use super::arena::Member;
 use super::batches::Batches;
-use super::build::{Planned, at_buffer, at_statement, plan_error};
+use super::build::{Planned, at_buffer, at_statement, plan, plan_error};
 use super::config::Shape;
 use super::driver::{
     self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
 };
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
+use super::hook;
 use super::kernel::{Param, ParamKind};
 use super::limits::Limits;
 use super::modules::{FILL64, HUB, Modules};
@@ -49,6 +51,8 @@ pub struct Core {
     pub(super) operations: Arc<Operations>,
     /// The tables of launches that became one.
     pub(super) batches: Batches,
+    /// How allocations reach the driver, where that is not the function's own choice.
+    pub(super) memory: Option<Memory>,
     /// What stays as it is written, and why.
     pub(super) left_alone: Vec<String>,
     /// One node an operation.
@@ -125,6 +129,7 @@ impl Core {
             fill_kernels: vec![false; program.statements.len()],
             operations: planned.operations,
             batches: Batches::new(planned.variants),
+            memory: None,
             left_alone: planned.left_alone,
             records,
             words,
@@ -202,6 +207,35 @@ impl Core {
         let address = address_of(&buffer);
         self.owned.push(buffer);
         Ok(address)
+    }
+
+    /// Whether launches are other than they are written.
+    pub(super) fn is_changed(&self) -> bool {
+        !self.operations.batches.is_empty() || self.operations.overlapped > 0
+    }
+
+    /// Adds every node anew, with the launches as they are written: what is allowed to be faster may not be what fails.
+    pub(super) fn add_as_written(&mut self) -> Result<()> {
+        self.replan(self.memory, Allowed::default())?;
+        self.add_nodes()
+    }
+
+    /// Plans anew; what was added is destroyed.
+    pub(super) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
+        let known = (self.records.as_slice(), self.words.as_slice());
+        let (driver, modules) = (self.driver, &mut self.modules);
+        let mut planned =
+            plan(self.table, (driver, &self.ctx), &self.dims, known, modules, (memory, allowed))?;
+        hook::apply(self.program, &mut planned.operations)?;
+        self.destroy_graph();
+        self.nodes.clear();
+        self.owned.clear();
+        self.slots.clear();
+        self.memory = memory;
+        self.operations = planned.operations;
+        self.batches = Batches::new(planned.variants);
+        self.left_alone = planned.left_alone;
+        Ok(())
     }
 
     /// The buffers that lie in each memory.

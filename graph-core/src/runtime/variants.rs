@@ -217,11 +217,7 @@ impl LoadedModule {
     }
 
     /// A module with these variants.
-    fn variants_of(
-        &self,
-        module: &ptx::Module<'_>,
-        wanted: &[Wanted],
-    ) -> Option<(RawModule, Made)> {
+    fn variants_of(&self, module: &ptx::Module<'_>, wanted: &[Wanted]) -> Option<(RawModule, Made)> {
         let prefix = rewrite::free_name(module, "cuweave_batch");
         let batches: Vec<Batch> = (0..)
             .zip(wanted)

@@ -1,0 +1,184 @@
+//! What becomes of launches: batched, overlapped, both, and as they are written give the same bytes; what is set, asked
+//! and reported still speaks of the launches as they are written.
+
+use cuweave::Graph;
+use cuweave::prelude::*;
+
+use support::{device, ramp};
+
+#[path = "pass/support.rs"]
+#[allow(unused_macros, unused_imports, dead_code)]
+mod support;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn iota(out: &mut [MaybeUninit<f32>; n], first: f32, n: u32);
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+    fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
+    fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+}
+
+/// A graph function in each form that launches can have.
+macro_rules! in_every_form {
+    ($name:ident $arguments:tt $body:tt) => {
+        mod $name {
+            use super::*;
+            in_every_form!(@ as_written "as-written" $arguments $body);
+            in_every_form!(@ batched "batched" $arguments $body);
+            in_every_form!(@ overlapped "overlapped" $arguments $body);
+            #[cuweave::graph]
+            pub fn everything $arguments $body
+        }
+    };
+    (@ $name:ident $launches:literal $arguments:tt $body:tt) => {
+        #[cuweave::graph(launches = $launches)]
+        pub fn $name $arguments $body
+    };
+}
+
+/// What a form gives, and its report.
+macro_rules! each_form {
+    ($name:ident, |$form:ident| $run:expr) => {{
+        let as_written = {
+            use $name::as_written as $form;
+            $run
+        };
+        let batched = {
+            use $name::batched as $form;
+            $run
+        };
+        let overlapped = {
+            use $name::overlapped as $form;
+            $run
+        };
+        let everything = {
+            use $name::everything as $form;
+            $run
+        };
+        assert_eq!(batched.0, as_written.0, "{}", batched.1);
+        assert_eq!(overlapped.0, as_written.0, "{}", overlapped.1);
+        assert_eq!(everything.0, as_written.0, "{}", everything.1);
+        (as_written.0, [as_written.1, batched.1, overlapped.1, everything.1])
+    }};
+}
+
+in_every_form!(branches(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+    for _ in 0..8 {
+        let t = alloc::<f32>(n);
+        add[per_item(n)](&x, &x, &mut t, n);
+        scale[per_item(n)](&mut t, 0.5, n);
+        axpy[per_item(n)](1.0, &x, &mut t, n);
+        axpy[per_item(n)](1.0, &t, &mut out, n);
+    }
+});
+
+#[test]
+fn branches_become_a_launch_a_level() {
+    let device = device();
+    let x = device.upload(&ramp(300));
+    let (out, [written, batched, overlapped, everything]) = each_form!(branches, |form| {
+        let mut out = device.zeros::<f32>(300);
+        let mut exec = form(&device.ctx, 300, &x, &mut out).and_then(Graph::instantiate).expect("it builds");
+        exec.launch(&device.stream).expect("it is launched");
+        let report = exec.report();
+        drop(exec);
+        (device.download(&out), report)
+    });
+    assert_eq!(out, ramp(300).iter().map(|x| 16.0 * x).collect::<Vec<_>>());
+    assert_eq!(
+        (written.launches, written.kernels, written.batches.len(), written.overlapped),
+        (32, 32, 0, 0)
+    );
+    // Three levels of eight, and eight sums one after the other.
+    assert_eq!((batched.launches, batched.kernels, batched.overlapped), (32, 11, 0), "{batched}");
+    assert!(batched.batches.iter().all(|members| members.len() == 8), "{batched}");
+    assert_eq!(batched.depth, written.depth);
+    // In each branch two edges, between the sums seven; the sums come after the branches by full edges. Devices of
+    // compute capability 9.0 and more.
+    let early = if overlapped.overlapped == 0 { 0 } else { 23 };
+    assert_eq!((overlapped.kernels, overlapped.overlapped), (32, early), "{overlapped}");
+    assert_eq!((everything.kernels, everything.batches.len()), (11, 3), "{everything}");
+    assert_eq!(everything.overlapped, if early == 0 { 0 } else { 9 }, "{everything}");
+}
+
+in_every_form!(unequal(n: u32, x: &mut [f32; 6 * n]) {
+    let (a, rest) = x.split_at_mut(n);
+    let (b, c) = rest.split_at_mut(2 * n);
+    scale[per_item(n)](&mut a, 2.0, n);
+    scale[per_item(2 * n)](&mut b, 3.0, 2 * n);
+    scale[per_item(3 * n)](&mut c, 4.0, 3 * n);
+});
+
+#[test]
+fn launches_of_unequal_grids_become_one() {
+    let device = device();
+    let (out, [_, batched, ..]) = each_form!(unequal, |form| {
+        let mut x = device.upload(&ramp(6 * 700));
+        let mut exec = form(&device.ctx, 700, &mut x).and_then(Graph::instantiate).expect("it builds");
+        exec.launch(&device.stream).expect("it is launched");
+        let report = exec.report();
+        drop(exec);
+        (device.download(&x), report)
+    });
+    let factor = |at: usize| [2.0, 3.0, 3.0, 4.0, 4.0, 4.0][at / 700];
+    assert_eq!(out, ramp(6 * 700).iter().enumerate().map(|(at, x)| factor(at) * x).collect::<Vec<_>>());
+    assert_eq!((batched.kernels, batched.batches.len()), (1, 1), "{batched}");
+}
+
+in_every_form!(setters(n: u32, a: f32, many: u32, x: &[f32; n], y: &[f32; n], out: &mut [f32; 4 * n]) {
+    let (p, rest) = out.split_at_mut(n);
+    let (q, rest) = rest.split_at_mut(n);
+    let (r, s) = rest.split_at_mut(n);
+    axpy[per_item(n)](a, &x, &mut p, n);
+    axpy[per_item(n)](2.0, &y, &mut q, n);
+    axpy[(many, 256)](3.0, &x, &mut r, n);
+    axpy[per_item(n)](a, &y, &mut s, n);
+});
+
+#[test]
+fn a_setter_changes_a_member() {
+    let device = device();
+    let n = 500;
+    let (x, y, z) = (device.upload(&ramp(n)), device.upload(&vec![1.0; n]), device.upload(&vec![7.0; n]));
+    let (out, [_, batched, ..]) = each_form!(setters, |form| {
+        let mut out = device.zeros::<f32>(4 * n);
+        let graph = form(&device.ctx, n as u32, 1.0, 2, &x, &y, &mut out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it is instantiated");
+        exec.launch(&device.stream).expect("it is launched");
+        exec.set_a(10.0).expect("a scalar of two members");
+        exec.launch(&device.stream).expect("it is launched");
+        exec.set_y(&z).expect("a buffer of two members");
+        exec.launch(&device.stream).expect("it is launched");
+        exec.set_many(4).expect("the grid of one member");
+        exec.launch(&device.stream).expect("it is launched");
+        let report = exec.report();
+        drop(exec);
+        (device.download(&out), report)
+    });
+    let expected = ramp(n).iter().map(|x| 31.0 * x);
+    let expected = expected.chain(std::iter::repeat_n(2.0 * (1.0 + 1.0 + 7.0 + 7.0), n));
+    let expected = expected.chain(ramp(n).iter().map(|x| 12.0 * x).collect::<Vec<_>>());
+    let expected = expected.chain(std::iter::repeat_n(1.0 + 10.0 + 70.0 + 70.0, n));
+    assert_eq!(out, expected.collect::<Vec<f32>>());
+    assert_eq!((batched.kernels, batched.batches.len()), (1, 1), "{batched}");
+}
+
+in_every_form!(long(n: u32, x: &mut [f32; n]) {
+    for _ in 0..40 {
+        scale[per_item(n)](&mut x, 1.5, n);
+    }
+});
+
+#[test]
+fn a_chain_starts_early() {
+    let device = device();
+    let (_, [.., overlapped, _]) = each_form!(long, |form| {
+        let mut x = device.upload(&ramp(40));
+        let mut exec = form(&device.ctx, 40, &mut x).and_then(Graph::instantiate).expect("it builds");
+        (0..3).for_each(|_| exec.launch(&device.stream).expect("it is launched"));
+        let report = exec.report();
+        drop(exec);
+        (device.download(&x), report)
+    });
+    assert!([0, 39].contains(&overlapped.overlapped), "{overlapped}");
+}
