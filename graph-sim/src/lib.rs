@@ -48,7 +48,7 @@ mod real;
 mod simulator;
 
 pub use simulator::{
-    Live, Report, calls, clear_faults, fail, library_folder, live, reports, seed, take_reports,
+    Live, Report, calls, clear_faults, fail, library_folder, live, parallel, reports, seed, take_reports,
 };
 
 use std::fmt;

@@ -31,6 +31,7 @@ struct Calls {
     live: unsafe extern "C" fn(*mut [u64; 8]) -> u32,
     reports: unsafe extern "C" fn(u32, Hear, *mut u8) -> u32,
     seed: unsafe extern "C" fn(u64) -> u32,
+    parallel: unsafe extern "C" fn(u32) -> u32,
     calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
     path: PathBuf,
 }
@@ -90,6 +91,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             live: *library.get(b"cuweaveSimLive").map_err(failed)?,
             reports: *library.get(b"cuweaveSimReports").map_err(failed)?,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
+            parallel: *library.get(b"cuweaveSimParallel").map_err(failed)?,
             calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
             path: path.clone(),
         };
@@ -217,6 +219,13 @@ pub fn clear_faults() -> Result<u64, Error> {
 pub fn seed(seed: u64) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.seed)(seed) })
+}
+
+/// Whether nodes of a graph that no path orders run at the same time from now on, as `CUWEAVE_SIM_PARALLEL` sets it at
+/// first.
+pub fn parallel(parallel: bool) -> Result<(), Error> {
+    // SAFETY: as in `fail`.
+    check(unsafe { (driver()?.parallel)(parallel.into()) })
 }
 
 /// What lives in the simulated driver, for tests that nothing is left behind.

@@ -39,6 +39,7 @@ impl Memory for Device {
             size: BYTES,
             data: self.data[at].as_ptr() as *mut u8,
             shadow: self.shadow[at].as_ptr() as *mut u8,
+            marks: self.shadow[at].as_ptr() as *mut u8,
             pages: self.pages[at].as_ptr() as *mut u8,
             written: false,
             writable: true,

@@ -10,6 +10,8 @@ pub struct Config {
     pub devices: u32,
     /// The seed of the order in which a graph's nodes run.
     pub seed: u64,
+    /// Nodes that no path orders run at the same time.
+    pub parallel: bool,
     /// Conflicts between the threads of one kernel are errors, not warnings.
     pub strict: bool,
     /// Whether a graph's allocations take the addresses of earlier ones.
@@ -49,6 +51,7 @@ pub fn config() -> &'static Config {
         version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
         devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
+        parallel: variable("CUWEAVE_SIM_PARALLEL", false, flag),
         strict: variable("CUWEAVE_SIM_STRICT", false, flag),
         reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
         initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),

@@ -1,5 +1,6 @@
 //! Kernel launches: what the driver checks before one, and the interpreter's run.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +8,7 @@ use crate::config::config;
 use crate::image::Kernel;
 use crate::interp::{self, Early, Fault, FaultKind, Options, Paused, Region};
 use crate::log;
-use crate::memory::{Allocation, Backing, Kind, Memory};
+use crate::memory::{Allocation, Backing, Kind, Marks, Memory};
 use crate::op::{Launch, Touched};
 use crate::report::Report;
 use crate::state::State;
@@ -92,8 +93,22 @@ struct View<'a> {
     memory: &'a Memory,
     device: usize,
     peers: &'a BTreeSet<u64>,
+    /// Whether others run beside it, so that it needs marks of its own.
+    beside: bool,
     /// What the kernel has asked for: only there can it have touched anything.
-    seen: Mutex<BTreeMap<u64, Arc<Backing>>>,
+    seen: Mutex<BTreeMap<u64, Seen>>,
+}
+
+/// An allocation that a kernel has asked for, and the marks of its own there, if it has any.
+struct Seen {
+    backing: Arc<Backing>,
+    own: Option<Marks>,
+}
+
+impl Seen {
+    fn marks(&self) -> &Marks {
+        self.own.as_ref().unwrap_or_else(|| self.backing.marks())
+    }
 }
 
 impl View<'_> {
@@ -111,14 +126,21 @@ impl interp::Memory for View<'_> {
     fn region(&self, address: u64) -> Option<Region> {
         let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
         let backing = &found.backing;
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.entry(found.base).or_insert_with(|| Arc::clone(backing));
+        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = match all.entry(found.base) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let own = if self.beside { Some(Marks::new(found.size).ok()?) } else { None };
+                entry.insert(Seen { backing: Arc::clone(backing), own })
+            }
+        };
         Some(Region {
             base: found.base,
             size: found.size,
             data: backing.data(),
             shadow: backing.shadow(),
-            pages: backing.pages(),
+            marks: seen.marks().start(),
+            pages: seen.marks().pages(),
             written: backing.is_host(),
             writable: found.kind != Kind::Constant,
         })
@@ -152,12 +174,12 @@ pub struct Done {
 }
 
 /// Runs a kernel, or a part of it. What it touches is collected for a node only. What it has done is told of one that
-/// fails, too.
+/// fails, too. `beside` says whether other work is done at the same time.
 pub fn run(
     state: &State,
     launch: &Launch,
     context: u64,
-    node: Option<Node>,
+    (node, beside): (Option<Node>, bool),
     part: Part,
 ) -> (Done, std::result::Result<(), Report>) {
     let gone = || Report {
@@ -174,7 +196,8 @@ pub fn run(
     let addresses =
         |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
     let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
-    let view = View { memory: &state.memory, device: own.device, peers: &own.peers, seen: Mutex::default() };
+    let view =
+        View { memory: &state.memory, device: own.device, peers: &own.peers, beside, seen: Mutex::default() };
     let settings = config();
     let (limit, initialised) = (settings.instructions, settings.initialised);
     let cooperative = is_cooperative(launch);
@@ -205,8 +228,8 @@ pub fn run(
         }
     };
     // Flags are taken off the shadow even where nobody wants them, so that the next node does not find them.
-    for (base, backing) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        let ranges = backing.take_touched();
+    for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let ranges = seen.marks().take();
         if node.is_some() {
             done.touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
         }

@@ -138,6 +138,8 @@ pub struct State {
     pub ids: u64,
     /// The seed of the schedules.
     pub seed: u64,
+    /// Whether nodes of a graph that no path orders run at the same time.
+    pub parallel: bool,
 }
 
 use crate::table::Table;
@@ -162,6 +164,7 @@ impl State {
             captures: Vec::new(),
             ids: 0,
             seed: config().seed,
+            parallel: config().parallel,
         };
         for device in 0..count {
             let primary = state.contexts.insert(Context::new(device, true, 0));

@@ -141,6 +141,14 @@ pub unsafe extern "C" fn cuweaveSimSeed(seed: u64) -> u32 {
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
+    enter("cuweaveSimParallel", false, Kind::Basic, || {
+        state().parallel = parallel != 0;
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> u32 {
     enter("cuweaveSimFail", false, Kind::Basic, || {
         let call = call.read()?;

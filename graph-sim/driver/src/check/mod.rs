@@ -46,45 +46,21 @@ impl Cell {
     }
 }
 
-/// The checks of one launch.
-pub struct Checker<'a> {
+/// The buffers that the program told us about, by the nodes that use them.
+pub struct Users<'a> {
     shape: &'a Shape,
-    names: &'a dyn Fn(usize) -> String,
-    order: Order<'a>,
-    /// For each kernel that touched memory before its wait, the instructions.
-    early: BTreeMap<usize, Vec<Early>>,
-    cells: BTreeMap<u64, Cell>,
-    /// Pairs that were reported.
-    reported: BTreeSet<(usize, usize)>,
     /// For each node the buffers that it uses, as places in the shape's list.
     uses: BTreeMap<usize, Vec<usize>>,
-    /// Buffers whose life has begun.
-    begun: Vec<bool>,
-    /// Allocations with planned buffers inside, from and to.
-    arenas: Vec<(u64, u64)>,
-    /// What was found.
-    pub reports: Vec<Report>,
 }
 
-impl<'a> Checker<'a> {
-    /// Checks for a launch; `arenas` are the allocations that hold planned buffers.
-    pub fn new(shape: &'a Shape, names: &'a dyn Fn(usize) -> String, arenas: Vec<(u64, u64)>) -> Self {
+impl<'a> Users<'a> {
+    /// Those of an instance.
+    pub fn new(shape: &'a Shape) -> Self {
         let mut uses: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, (_, users)) in shape.buffers.iter().enumerate() {
             users.iter().for_each(|&user| uses.entry(user).or_default().push(at));
         }
-        Checker {
-            shape,
-            names,
-            order: Order::of(shape),
-            early: BTreeMap::new(),
-            cells: BTreeMap::new(),
-            reported: BTreeSet::new(),
-            uses,
-            begun: vec![false; shape.buffers.len()],
-            arenas,
-            reports: plan::overlaps(shape, names),
-        }
+        Users { shape, uses }
     }
 
     /// The name of the buffer that a node finds at an address.
@@ -96,6 +72,44 @@ impl<'a> Checker<'a> {
         let own = self.uses.get(&node).and_then(|uses| uses.iter().find(holds)).copied();
         let any = || (0..self.shape.buffers.len()).find(|at| holds(&at));
         own.or_else(any).map(|at| self.shape.buffers[at].0.note.describe())
+    }
+}
+
+/// The checks of one launch.
+pub struct Checker<'a> {
+    shape: &'a Shape,
+    names: &'a dyn Fn(usize) -> String,
+    order: Order<'a>,
+    /// For each kernel that touched memory before its wait, the instructions.
+    early: BTreeMap<usize, Vec<Early>>,
+    cells: BTreeMap<u64, Cell>,
+    /// Pairs that were reported.
+    reported: BTreeSet<(usize, usize)>,
+    users: &'a Users<'a>,
+    /// Buffers whose life has begun.
+    begun: Vec<bool>,
+    /// Allocations with planned buffers inside, from and to.
+    arenas: Vec<(u64, u64)>,
+    /// What was found.
+    pub reports: Vec<Report>,
+}
+
+impl<'a> Checker<'a> {
+    /// Checks for a launch; `arenas` are the allocations that hold planned buffers.
+    pub fn new(users: &'a Users, names: &'a dyn Fn(usize) -> String, arenas: Vec<(u64, u64)>) -> Self {
+        let shape = users.shape;
+        Checker {
+            shape,
+            names,
+            order: Order::of(shape),
+            early: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            reported: BTreeSet::new(),
+            users,
+            begun: vec![false; shape.buffers.len()],
+            arenas,
+            reports: plan::overlaps(shape, names),
+        }
     }
 
     /// Takes in what a node touched. Names of allocations come from `place`.
@@ -238,7 +252,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let (a, b) = ((self.names)(first.0), (self.names)(second.0));
-        let buffer = self.buffer_at(second.0, from).unwrap_or_else(|| place(from));
+        let buffer = self.users.buffer_at(second.0, from).unwrap_or_else(|| place(from));
         let (does, too) = (access_word(first.1), access_word(second.1));
         let use_of = |user: &str, does: &str, life: &str| {
             format!(
@@ -324,7 +338,8 @@ mod tests {
                 }
             }
             let names = |node: usize| node.to_string();
-            let mut checker = Checker::new(&shape, &names, Vec::new());
+            let users = Users::new(&shape);
+            let mut checker = Checker::new(&users, &names, Vec::new());
             for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
                 checker.touched(node, &program[node].1, &|_| String::new());
             }

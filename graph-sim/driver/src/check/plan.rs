@@ -59,7 +59,7 @@ impl Checker<'_> {
     /// The planned buffers whose life begins with a node that is about to run.
     pub fn begins(&mut self, node: usize) -> Vec<(u64, u64)> {
         let mut born = Vec::new();
-        for at in self.uses.get(&node).cloned().unwrap_or_default() {
+        for at in self.users.uses.get(&node).cloned().unwrap_or_default() {
             let buffer = &self.shape.buffers[at].0;
             if !buffer.planned || self.begun[at] {
                 continue;
@@ -86,7 +86,7 @@ impl Checker<'_> {
         let Some(&(arena, _)) = self.arenas.iter().find(|arena| arena.0 <= start && start < arena.1) else {
             return;
         };
-        let uses = self.uses.get(&node).map_or(&[][..], |uses| uses);
+        let uses = self.users.uses.get(&node).map_or(&[][..], |uses| uses);
         let mut covered: Vec<(u64, u64, usize)> = uses
             .iter()
             .map(|&at| (&self.shape.buffers[at].0, at))
@@ -103,7 +103,7 @@ impl Checker<'_> {
         }
         if at < end && self.reported.insert((node, usize::MAX - arena as usize)) {
             let name = (self.names)(node);
-            let whose = match self.buffer_at(node, at) {
+            let whose = match self.users.buffer_at(node, at) {
                 Some(buffer) => format!("buffer {buffer}, of which it is no user"),
                 None => format!("{}, where it has no buffer", place(at)),
             };

@@ -4,11 +4,13 @@
 //! - [`place`]: the addresses of a graph's allocations
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
+//! - [`parallel`]: one with nodes at the same time
 //! - [`schedule`]: the order of a launch, and which nodes precede which
 //! - [`points`]: the same where programmatic edges leave it to the kernels
 
 pub mod edit;
 pub mod exec;
+mod parallel;
 pub mod place;
 pub mod points;
 pub mod run;

@@ -1,17 +1,18 @@
-//! A launch of an instance: its nodes one after the other, in an order that the edges allow.
+//! A launch of an instance: its nodes one after the other, in an order that the edges allow, or [`parallel`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
 
 use super::exec::{ExecNode, Shape};
-use super::schedule::{self, Random, Step};
+use super::parallel;
+use super::schedule::{Plan, Random, Step};
 use crate::call;
-use crate::check::Checker;
+use crate::check::{Checker, Users};
 use crate::interp::Paused;
 use crate::kernel::{self, Part};
 use crate::log;
 use crate::memory::{ATOMIC, EARLY, Kind, Place, WRITTEN};
-use crate::op::{self, LIFE, Launch, Op, Touched};
+use crate::op::{self, LIFE, Op, Touched};
 use crate::report::Report;
 use crate::state::{State, state};
 use crate::status::{Result, Status};
@@ -21,11 +22,12 @@ use crate::types::INSTANTIATE_AUTO_FREE;
 const CHECKED: usize = 40_000;
 
 /// What a launch needs apart from the state, so that the lock can be let go while host nodes run.
-struct Run {
-    nodes: Vec<ExecNode>,
+pub(super) struct Run {
+    pub nodes: Vec<ExecNode>,
     shape: Arc<Shape>,
     names: Vec<String>,
-    steps: Vec<Step>,
+    pub plan: Plan,
+    parallel: bool,
     context: u64,
 }
 
@@ -87,51 +89,71 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
         free(state, address)?;
     }
     state.context(context)?;
-    let seed = state.seed;
+    let (seed, parallel) = (state.seed, state.parallel);
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
     // Each launch has a schedule of its own; seed 0 keeps to the order of the nodes' making.
     let random = (seed != 0).then(|| Random::new(seed ^ entry.launches.rotate_left(32) ^ entry.salt));
-    let shape = &entry.shape;
-    let steps = schedule::steps(&shape.full, &shape.programmatic, random).ok_or(Status::UNKNOWN)?;
+    let plan = Plan::new(&entry.shape.full, &entry.shape.programmatic, random);
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
     let names = nodes.iter().map(|node| node.describe(state)).collect();
-    Ok(Run { nodes, shape, names, steps, context })
+    Ok(Run { nodes, shape, names, plan, parallel, context })
 }
 
 /// A launch under way.
-struct Performance<'a> {
-    run: &'a Run,
+pub(super) struct Performance<'a> {
+    pub run: &'a Run,
+    pub users: &'a Users<'a>,
     checker: Checker<'a>,
     /// Kernels that got ahead of what they depend on, by node, and what they wrote meanwhile.
     paused: BTreeMap<usize, (Paused, Vec<(u64, u64)>)>,
     checked: bool,
 }
 
-fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
+/// Work of a node that leaves the driver's state alone, so that it may be done beside other such work.
+pub(super) struct Task {
+    at: usize,
+    /// How a kernel is run.
+    part: Part,
+}
+
+/// What is left to do of a step that has begun.
+pub(super) enum Begun {
+    /// Nothing.
+    Done,
+    Task(Task),
+    /// Work that needs the driver's state for itself: that of [`Performance::exclusive`], for this node.
+    Exclusive(usize),
+}
+
+/// What came of it.
+pub(super) struct Outcome {
+    at: usize,
+    done: kernel::Done,
+    ahead: bool,
+    result: std::result::Result<(), Report>,
+}
+
+type Guard = MutexGuard<'static, State>;
+pub(super) type Checked = std::result::Result<(), Report>;
+
+fn perform(mut state: Guard, run: &Run) -> Result {
     let names = |at: usize| run.names[at].clone();
     let arenas = arenas(&state, run);
     let checked = run.nodes.len() <= CHECKED;
     if !checked {
         call::say_once(format!("graphs of more than {CHECKED} nodes are not checked for races"));
     }
-    let checker = Checker::new(&run.shape, &names, arenas);
-    let mut performance = Performance { run, checker, paused: BTreeMap::new(), checked };
-    for step in &run.steps {
-        let outcome = match *step {
-            Step::Start { node, ahead } => performance.start(&state, node, ahead),
-            Step::Finish(at) => {
-                let outcome;
-                (state, outcome) = performance.finish(state, at);
-                outcome
-            }
-        };
-        if let Err(report) = outcome {
-            performance.checker.reports.push(report);
-            break;
-        }
-    }
-    let reports = std::mem::take(&mut performance.checker.reports);
+    let users = Users::new(&run.shape);
+    let checker = Checker::new(&users, &names, arenas);
+    let mut performance = Performance { run, users: &users, checker, paused: BTreeMap::new(), checked };
+    let outcome;
+    (state, outcome) = match run.parallel {
+        true => parallel::perform(state, &mut performance),
+        false => performance.in_line(state),
+    };
+    let mut reports = std::mem::take(&mut performance.checker.reports);
+    reports.extend(outcome.err());
     if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS)
     {
         state.break_context(run.context, status);
@@ -142,41 +164,65 @@ fn perform(mut state: MutexGuard<'static, State>, run: &Run) -> Result {
 }
 
 impl Performance<'_> {
-    /// A node's start. A kernel may get ahead of what programmatic edges to it come from; a cooperative one is left
-    /// alone, for its blocks meet where they are.
-    fn start(&mut self, state: &State, at: usize, ahead: bool) -> std::result::Result<(), Report> {
-        if self.checked {
-            self.checker.start(at);
-        }
-        let node = &self.run.nodes[at];
-        match &node.op {
-            Op::Kernel(launch) if ahead && node.enabled && !kernel::is_cooperative(launch) => {
-                let (mut done, result) = self.kernel(state, at, launch, Part::Ahead);
-                if let Some(paused) = done.paused.take() {
-                    let written = |flags: u8| (flags >> EARLY) & (WRITTEN | ATOMIC) != 0;
-                    let own = done.touched.iter().filter(|range| written(range.2));
-                    self.paused.insert(at, (paused, own.map(|&(from, to, _)| (from, to)).collect()));
+    /// One step after the other.
+    fn in_line(&mut self, mut state: Guard) -> (Guard, Checked) {
+        for step in self.run.plan.order().unwrap_or_default() {
+            let result;
+            (state, result) = match self.begin(&state, step) {
+                Begun::Done => continue,
+                Begun::Task(task) => {
+                    let outcome = task.work(&state, self.run, self.users, false);
+                    let result = self.take_in(&state, outcome);
+                    (state, result)
                 }
-                self.take_in(state, at, &done.touched, &None);
-                result
+                Begun::Exclusive(at) => self.exclusive(state, at),
+            };
+            if result.is_err() {
+                return (state, result);
             }
-            _ => Ok(()),
         }
+        (state, Ok(()))
     }
 
-    fn kernel(
-        &mut self,
-        state: &State,
-        at: usize,
-        launch: &Launch,
-        part: Part,
-    ) -> (kernel::Done, std::result::Result<(), Report>) {
-        let (run, checker) = (self.run, &self.checker);
-        let buffer_at = |address| checker.buffer_at(at, address).or_else(|| run.outside_life(address));
-        let node = Some((run.names[at].as_str(), &buffer_at as &dyn Fn(u64) -> Option<String>));
-        let (mut done, result) = kernel::run(state, launch, run.context, node, part);
-        self.checker.note_early(at, std::mem::take(&mut done.early));
-        (done, result)
+    /// Begins a step. A kernel may get ahead of what programmatic edges to it come from; a cooperative one is left alone,
+    /// for its blocks meet where they are.
+    pub fn begin(&mut self, state: &State, step: Step) -> Begun {
+        match step {
+            Step::Start { node: at, ahead } => {
+                if self.checked {
+                    self.checker.start(at);
+                }
+                let node = &self.run.nodes[at];
+                match &node.op {
+                    Op::Kernel(launch) if ahead && node.enabled && !kernel::is_cooperative(launch) => {
+                        Begun::Task(Task { at, part: Part::Ahead })
+                    }
+                    _ => Begun::Done,
+                }
+            }
+            Step::Finish(at) => {
+                if self.checked {
+                    self.checker.meet(at);
+                }
+                let node = &self.run.nodes[at];
+                if !node.enabled {
+                    self.end(at, true);
+                    return Begun::Done;
+                }
+                let (paused, written) = self.paused.remove(&at).unzip();
+                self.begin_buffers(state, at, &written.unwrap_or_default());
+                let dependent = !self.run.shape.programmatic[at].is_empty();
+                let part = paused.map_or(Part::Whole { dependent }, Part::Rest);
+                match node.op {
+                    Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Begun::Task(Task { at, part }),
+                    Op::Empty | Op::Child(_) | Op::Wait(_) => {
+                        self.end(at, true);
+                        Begun::Done
+                    }
+                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) => Begun::Exclusive(at),
+                }
+            }
+        }
     }
 
     /// Marks the buffers whose life begins with a node as never written, apart from what the node wrote already.
@@ -197,28 +243,30 @@ impl Performance<'_> {
         }
     }
 
-    /// Runs a node to its end. The lock is let go while a function of the program runs.
-    fn finish(
-        &mut self,
-        mut state: MutexGuard<'static, State>,
-        at: usize,
-    ) -> (MutexGuard<'static, State>, std::result::Result<(), Report>) {
+    /// Gives what came of a task to the checks.
+    pub fn take_in(&mut self, state: &State, outcome: Outcome) -> Checked {
+        let Outcome { at, done, ahead, result } = outcome;
+        self.checker.note_early(at, done.early);
+        if let Some(paused) = done.paused {
+            let written = |flags: u8| (flags >> EARLY) & (WRITTEN | ATOMIC) != 0;
+            let own = done.touched.iter().filter(|range| written(range.2));
+            self.paused.insert(at, (paused, own.map(|&(from, to, _)| (from, to)).collect()));
+        }
+        self.check(state, at, &done.touched, &None);
+        if !ahead {
+            self.end(at, done.waited);
+        }
+        result
+    }
+
+    /// The work of a node that needs the driver's state for itself. The lock is let go while a function of the program
+    /// runs.
+    pub fn exclusive(&mut self, mut state: Guard, at: usize) -> (Guard, Checked) {
         let run = self.run;
         let node = &run.nodes[at];
-        if self.checked {
-            self.checker.meet(at);
-        }
-        if !node.enabled {
-            self.end(at, true);
-            return (state, Ok(()));
-        }
-        let (paused, written) = self.paused.remove(&at).unzip();
-        self.begin_buffers(&state, at, &written.unwrap_or_default());
         let mut touched = Touched::new();
         let mut gone = None;
-        let mut waited = true;
         let result = match &node.op {
-            Op::Empty | Op::Child(_) | Op::Wait(_) => Ok(()),
             Op::Record(event) => {
                 if let Some(event) = state.events.get_mut(*event) {
                     event.recorded = Some(std::time::Instant::now());
@@ -233,8 +281,6 @@ impl Performance<'_> {
                 state = self::state();
                 Ok(())
             }
-            Op::Copy(copy) => fault_of(op::run_copy(&state, copy, Some(&mut touched)), &run.names[at]),
-            Op::Fill(fill) => fault_of(op::run_fill(&state, fill, Some(&mut touched)), &run.names[at]),
             Op::Alloc { address, bytes, device } => {
                 let kind = Kind::Graph(node.node);
                 let made = state.memory.allocate_at(*address, *bytes, kind, *device, run.context);
@@ -251,17 +297,10 @@ impl Performance<'_> {
                 touched.push((*address, address + bytes, LIFE));
                 free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
             }
-            Op::Kernel(launch) => {
-                let dependent = !run.shape.programmatic[at].is_empty();
-                let part = paused.map_or(Part::Whole { dependent }, Part::Rest);
-                let (done, result) = self.kernel(&state, at, launch, part);
-                waited = done.waited;
-                touched = done.touched;
-                result
-            }
+            Op::Empty | Op::Child(_) | Op::Wait(_) | Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Ok(()),
         };
-        self.take_in(&state, at, &touched, &gone);
-        self.end(at, waited);
+        self.check(&state, at, &touched, &gone);
+        self.end(at, true);
         (state, result)
     }
 
@@ -272,7 +311,7 @@ impl Performance<'_> {
     }
 
     /// Gives what a node touched to the checks. `gone` is what it has freed.
-    fn take_in(
+    fn check(
         &mut self,
         state: &State,
         at: usize,
@@ -288,6 +327,29 @@ impl Performance<'_> {
             _ => format!("the memory at {address:#x}"),
         };
         self.checker.touched(at, touched, &place);
+    }
+}
+
+impl Task {
+    /// Does the work. `beside` says whether other work is done at the same time.
+    pub fn work(self, state: &State, run: &Run, users: &Users, beside: bool) -> Outcome {
+        let Task { at, part } = self;
+        let ahead = matches!(part, Part::Ahead);
+        let mut done = kernel::Done { waited: true, ..kernel::Done::default() };
+        let name = &run.names[at];
+        let result = match &run.nodes[at].op {
+            Op::Copy(copy) => fault_of(op::run_copy(state, copy, Some(&mut done.touched)), name),
+            Op::Fill(fill) => fault_of(op::run_fill(state, fill, Some(&mut done.touched)), name),
+            Op::Kernel(launch) => {
+                let buffer_at = |address| users.buffer_at(at, address).or_else(|| run.outside_life(address));
+                let node: kernel::Node = (name, &buffer_at);
+                let result;
+                (done, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
+                result
+            }
+            _ => Ok(()),
+        };
+        Outcome { at, done, ahead, result }
     }
 }
 

@@ -25,6 +25,36 @@ impl Random {
     }
 }
 
+/// What can be done, of events given by those before each: the ones that nothing not done is before.
+pub struct Ready {
+    waits: Vec<usize>,
+    successors: Vec<Vec<usize>>,
+}
+
+impl Ready {
+    /// Nothing is done. Gives the events to begin with, too.
+    pub fn new(predecessors: &[Vec<usize>]) -> (Self, Vec<usize>) {
+        let count = predecessors.len();
+        let mut waits = vec![0usize; count];
+        let mut successors = vec![Vec::new(); count];
+        for (event, before) in predecessors.iter().enumerate() {
+            waits[event] = before.len();
+            before.iter().for_each(|&before| successors[before].push(event));
+        }
+        let first = (0..count).filter(|&event| waits[event] == 0).collect();
+        (Ready { waits, successors }, first)
+    }
+
+    /// An event is done: gives those that only it was in the way of.
+    pub fn done(&mut self, event: usize) -> impl Iterator<Item = usize> {
+        let Ready { waits, successors } = self;
+        successors[event].iter().copied().filter(|&next| {
+            waits[next] -= 1;
+            waits[next] == 0
+        })
+    }
+}
+
 /// A topological order of nodes given by their predecessors; `None` if there is a cycle. Without a generator it is
 /// the one that takes the lowest number first.
 pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<usize>> {
@@ -38,40 +68,24 @@ fn order_with(
     hasty: impl Fn(usize) -> bool,
 ) -> Option<Vec<usize>> {
     let count = predecessors.len();
-    let mut waits = vec![0usize; count];
-    let mut successors = vec![Vec::new(); count];
-    for (node, before) in predecessors.iter().enumerate() {
-        waits[node] = before.len();
-        before.iter().for_each(|&before| successors[before].push(node));
-    }
+    let (mut events, first) = Ready::new(predecessors);
     let mut order = Vec::with_capacity(count);
     match random {
         Some(mut random) => {
-            let mut ready: Vec<usize> = (0..count).filter(|&node| waits[node] == 0).collect();
+            let mut ready = first;
             while !ready.is_empty() {
-                let first = ready.iter().position(|&node| hasty(node));
-                let node = ready.swap_remove(first.unwrap_or_else(|| random.below(ready.len())));
-                order.push(node);
-                for &next in &successors[node] {
-                    waits[next] -= 1;
-                    if waits[next] == 0 {
-                        ready.push(next);
-                    }
-                }
+                let first = ready.iter().position(|&event| hasty(event));
+                let event = ready.swap_remove(first.unwrap_or_else(|| random.below(ready.len())));
+                order.push(event);
+                ready.extend(events.done(event));
             }
         }
         None => {
             use std::cmp::Reverse;
-            let first = (0..count).filter(|&node| waits[node] == 0).map(Reverse);
-            let mut ready: std::collections::BinaryHeap<_> = first.collect();
-            while let Some(Reverse(node)) = ready.pop() {
-                order.push(node);
-                for &next in &successors[node] {
-                    waits[next] -= 1;
-                    if waits[next] == 0 {
-                        ready.push(Reverse(next));
-                    }
-                }
+            let mut ready: std::collections::BinaryHeap<_> = first.into_iter().map(Reverse).collect();
+            while let Some(Reverse(event)) = ready.pop() {
+                order.push(event);
+                ready.extend(events.done(event).map(Reverse));
             }
         }
     }
@@ -92,34 +106,48 @@ pub enum Step {
     Finish(usize),
 }
 
-/// The steps of a launch, given the edges; `None` if there is a cycle. Without programmatic edges nodes only finish.
-/// With a generator, some of these edges let the kernel behind start before the one before has run.
-pub fn steps(full: &[Vec<usize>], programmatic: &[Vec<usize>], random: Option<Random>) -> Option<Vec<Step>> {
-    if programmatic.iter().all(Vec::is_empty) {
-        return Some(order(full, random)?.into_iter().map(Step::Finish).collect());
-    }
-    // Each node is two events: its start, and its end.
-    let (start, end) = (|node: usize| 2 * node, |node: usize| 2 * node + 1);
-    let mut random = random;
-    let mut events = Vec::with_capacity(2 * full.len());
-    let mut gets_ahead = vec![false; full.len()];
-    for (node, (full, programmatic)) in full.iter().zip(programmatic).enumerate() {
-        let mut before: Vec<usize> = full.iter().map(|&before| end(before)).collect();
-        for &other in programmatic {
-            let early = random.as_mut().is_some_and(|random| random.below(2) == 1);
-            gets_ahead[node] |= early;
-            before.push(if early { start(other) } else { end(other) });
+/// The steps of a launch, and what must be done before each.
+pub struct Plan {
+    /// The steps, in no order.
+    pub steps: Vec<Step>,
+    /// For each step those that come before it.
+    pub before: Vec<Vec<usize>>,
+    random: Option<Random>,
+}
+
+impl Plan {
+    /// The steps of a graph with these edges. Without programmatic edges nodes only finish. With a generator, some of
+    /// these edges let the kernel behind start before the one before has run.
+    pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], mut random: Option<Random>) -> Self {
+        if programmatic.iter().all(Vec::is_empty) {
+            let steps = (0..full.len()).map(Step::Finish).collect();
+            return Plan { steps, before: full.to_vec(), random };
         }
-        events.push(before);
-        events.push(programmatic.iter().map(|&before| end(before)).chain([start(node)]).collect());
+        // Each node is two events: its start, and its end.
+        let (start, end) = (|node: usize| 2 * node, |node: usize| 2 * node + 1);
+        let (mut steps, mut events) = (Vec::new(), Vec::new());
+        for (node, (full, programmatic)) in full.iter().zip(programmatic).enumerate() {
+            let mut before: Vec<usize> = full.iter().map(|&before| end(before)).collect();
+            let mut ahead = false;
+            for &other in programmatic {
+                let early = random.as_mut().is_some_and(|random| random.below(2) == 1);
+                ahead |= early;
+                before.push(if early { start(other) } else { end(other) });
+            }
+            steps.extend([Step::Start { node, ahead }, Step::Finish(node)]);
+            events.push(before);
+            events.push(programmatic.iter().map(|&before| end(before)).chain([start(node)]).collect());
+        }
+        Plan { steps, before: events, random }
     }
-    // A kernel that may get ahead does so at once: before the one that it depends on has run.
-    let hasty = |event: usize| event.is_multiple_of(2) && gets_ahead[event / 2];
-    let steps = order_with(&events, random, hasty)?.into_iter().map(|event| match (event / 2, event % 2) {
-        (node, 0) => Step::Start { node, ahead: gets_ahead[node] },
-        (node, _) => Step::Finish(node),
-    });
-    Some(steps.collect())
+
+    /// The steps one after the other, in an order that the edges allow; `None` if there is a cycle.
+    pub fn order(&self) -> Option<Vec<Step>> {
+        // A kernel that may get ahead does so at once: before the one that it depends on has run.
+        let hasty = |event: usize| matches!(self.steps[event], Step::Start { ahead: true, .. });
+        let order = order_with(&self.before, self.random.clone(), hasty)?;
+        Some(order.into_iter().map(|event| self.steps[event]).collect())
+    }
 }
 
 /// For each node the set of those that precede it, as rows of bits.
@@ -178,7 +206,7 @@ mod tests {
         let at = |steps: &[Step], step| steps.iter().position(|&other| other == step).unwrap();
         let mut early = 0;
         for seed in 0..32 {
-            let steps = steps(&full, &programmatic, Some(Random::new(seed))).unwrap();
+            let steps = Plan::new(&full, &programmatic, Some(Random::new(seed))).order().unwrap();
             let finish = |node| at(&steps, Step::Finish(node));
             assert!(finish(0) < finish(1) && finish(1) < finish(2) && finish(2) < finish(3));
             if let Some(start) = steps.iter().position(|&step| step == Step::Start { node: 2, ahead: true }) {
@@ -189,7 +217,7 @@ mod tests {
             }
         }
         assert!((8..24).contains(&early), "{early}");
-        let plain = steps(&full, &programmatic, None).unwrap();
+        let plain = Plan::new(&full, &programmatic, None).order().unwrap();
         assert!(plain.contains(&Step::Start { node: 2, ahead: false }));
     }
 

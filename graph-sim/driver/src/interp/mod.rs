@@ -73,7 +73,10 @@ pub struct Region {
     pub data: *mut u8,
     /// One byte of flags for each, or null: then nothing is recorded, and every byte counts as written.
     pub shadow: *mut u8,
-    /// One byte for each started [`PAGE`] of the region, set to 1 when a flag in the page is set; or null.
+    /// Where the flags other than [`INITIALISED`] go: the shadow itself, or as many bytes of the launch's own, if others
+    /// run beside it.
+    pub marks: *mut u8,
+    /// One byte for each started [`PAGE`] of the region, set to 1 when a mark in the page is set; or null.
     pub pages: *mut u8,
     /// Whether every byte counts as written.
     pub written: bool,

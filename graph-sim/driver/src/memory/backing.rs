@@ -2,7 +2,8 @@
 //!
 //! For each byte there is a shadow byte: whether it was ever written, and how the graph node that runs now has
 //! touched it. For each page of [`PAGE`] bytes there is a byte that says whether the node has touched it at all,
-//! so that what a node touched is collected without reading all of the shadow.
+//! so that what a node touched is collected without reading all of the shadow. Nodes that run beside others have
+//! [`Marks`] of their own for what they touched.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -36,17 +37,19 @@ impl Drop for Block {
 /// The bytes of an allocation and their shadow.
 pub struct Backing {
     data: *mut u8,
-    size: u64,
     /// Whether the host writes it behind our back, so that every byte counts as written.
     host: bool,
-    shadow: Block,
-    pages: Block,
+    marks: Marks,
     /// Keeps `data`, unless that is memory of the program.
     _bytes: Option<Block>,
 }
 
-// SAFETY: the pointers are to memory that the value owns, or that the program registered; accesses to it are as
-// unordered as those of a GPU's threads, and go through raw pointers only.
+// SAFETY: the pointer is to memory that the value owns; accesses to it go through raw pointers only, and are as
+// unordered as those of a GPU's threads.
+unsafe impl Send for Block {}
+// SAFETY: as above.
+unsafe impl Sync for Block {}
+// SAFETY: as above, or to memory that the program registered.
 unsafe impl Send for Backing {}
 // SAFETY: as above.
 unsafe impl Sync for Backing {}
@@ -69,9 +72,7 @@ impl Backing {
 
     fn build(bytes: Option<Block>, data: *mut u8, size: u64, host: bool) -> Result<Self> {
         let data = bytes.as_ref().map_or(data, |block| block.start);
-        let shadow = Block::new(size, 64)?;
-        let pages = Block::new(size / PAGE + 1, 64)?;
-        Ok(Backing { data, size, host, shadow, pages, _bytes: bytes })
+        Ok(Backing { data, host, marks: Marks::new(size)?, _bytes: bytes })
     }
 
     /// The bytes.
@@ -81,12 +82,12 @@ impl Backing {
 
     /// The shadow, one byte each.
     pub fn shadow(&self) -> *mut u8 {
-        self.shadow.start
+        self.marks.shadow.start
     }
 
-    /// The pages' bytes.
-    pub fn pages(&self) -> *mut u8 {
-        self.pages.start
+    /// The shadow, and which of its pages were touched.
+    pub fn marks(&self) -> &Marks {
+        &self.marks
     }
 
     /// Whether every byte counts as written.
@@ -96,15 +97,14 @@ impl Backing {
 
     /// The shadow as cells that any thread may touch.
     pub fn cells(&self) -> &[AtomicU8] {
-        // SAFETY: the shadow has `size` bytes, and an atomic byte is laid out as a byte.
-        unsafe { std::slice::from_raw_parts(self.shadow.start.cast(), self.size as usize) }
+        self.marks.cells()
     }
 
     /// Marks a range as written, or as never written.
     pub fn mark(&self, offset: u64, bytes: u64, written: bool) {
         if !self.host {
             // SAFETY: callers give ranges inside the allocation; the shadow is as long.
-            unsafe { self.shadow.start.add(offset as usize).write_bytes(u8::from(written), bytes as usize) };
+            unsafe { self.shadow().add(offset as usize).write_bytes(u8::from(written), bytes as usize) };
         }
     }
 
@@ -113,9 +113,38 @@ impl Backing {
     pub fn is_written(&self, offset: u64) -> bool {
         self.host || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
     }
+}
+
+/// What was done to each byte of an allocation: flags of [`interp`](crate::interp), a byte each.
+pub struct Marks {
+    size: u64,
+    shadow: Block,
+    pages: Block,
+}
+
+impl Marks {
+    /// Nothing was done to so many bytes.
+    pub fn new(size: u64) -> Result<Self> {
+        Ok(Marks { size, shadow: Block::new(size, 64)?, pages: Block::new(size / PAGE + 1, 64)? })
+    }
+
+    /// The flags.
+    pub fn start(&self) -> *mut u8 {
+        self.shadow.start
+    }
+
+    /// The pages' bytes.
+    pub fn pages(&self) -> *mut u8 {
+        self.pages.start
+    }
+
+    fn cells(&self) -> &[AtomicU8] {
+        // SAFETY: the shadow has `size` bytes, and an atomic byte is laid out as a byte.
+        unsafe { std::slice::from_raw_parts(self.shadow.start.cast(), self.size as usize) }
+    }
 
     /// Collects what the running node touched, as ranges of offsets with their flags, and forgets it.
-    pub fn take_touched(&self) -> Vec<(u64, u64, u8)> {
+    pub fn take(&self) -> Vec<(u64, u64, u8)> {
         let pages = self.size.div_ceil(PAGE);
         // SAFETY: there is a byte for each page.
         let pages: &[AtomicU8] =
@@ -169,13 +198,13 @@ mod tests {
             for offset in range {
                 backing.cells()[offset].fetch_or(flags, Ordering::Relaxed);
                 // SAFETY: within the pages of the allocation.
-                unsafe { backing.pages().add(offset / PAGE as usize).write(1) };
+                unsafe { backing.marks().pages().add(offset / PAGE as usize).write(1) };
             }
         };
         touch(0..4, WRITTEN | INITIALISED);
         touch(4000..5000, READ);
-        assert_eq!(backing.take_touched(), [(0, 4, WRITTEN), (4000, 5000, READ)]);
-        assert!(backing.take_touched().is_empty());
+        assert_eq!(backing.marks().take(), [(0, 4, WRITTEN), (4000, 5000, READ)]);
+        assert!(backing.marks().take().is_empty());
         assert!(backing.is_written(3) && !backing.is_written(4));
     }
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 pub use crate::interp::{ATOMIC, EARLY, READ, WRITTEN};
-pub use backing::Backing;
+pub use backing::{Backing, Marks};
 pub use copy::{Box3, Place, copy, fill};
 
 use crate::status::{Result, Status};

@@ -29,6 +29,7 @@ impl Memory for Device {
             size: buffer.size,
             data: buffer.data.as_ptr() as *mut u8,
             shadow: buffer.shadow.as_ptr() as *mut u8,
+            marks: buffer.shadow.as_ptr() as *mut u8,
             pages: buffer.pages.as_ptr() as *mut u8,
             written: false,
             writable: true,

@@ -175,50 +175,61 @@ fn misaligned(address: u64, size: u32, access: Access) -> Trouble {
 /// bytes that have them already are not written again.
 #[inline]
 fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, shift: u32) -> bool {
-    let (flags, needs) = match access {
+    let (mark, needs) = match access {
         Access::Read => (READ << shift, check && !region.written),
-        Access::Write => (WRITTEN << shift | INITIALISED, false),
-        Access::Atomic => (ATOMIC << shift | INITIALISED, check && !region.written),
+        Access::Write => (WRITTEN << shift, false),
+        Access::Atomic => (ATOMIC << shift, check && !region.written),
     };
-    // SAFETY: the shadow has a byte for each of the region's, and the access lies within.
-    let shadow = unsafe { region.shadow.add(offset as usize) };
-    let new = if size == 4 && shadow.addr() & 3 == 0 {
-        // SAFETY: four bytes, aligned; everyone touches them atomically.
-        let cell = unsafe { AtomicU32::from_ptr(shadow.cast()) };
-        let old = cell.load(Ordering::Relaxed);
-        let all = u32::from(flags) * 0x0101_0101;
-        if needs && old & 0x0101_0101 != 0x0101_0101 {
-            return false;
-        }
-        if old & all != all {
-            cell.fetch_or(all, Ordering::Relaxed);
-            true
-        } else {
-            false
-        }
+    let needed = if needs { INITIALISED } else { 0 };
+    let written = if access == Access::Read { 0 } else { INITIALISED };
+    let at = offset as usize;
+    let new = if region.marks == region.shadow {
+        flag(region.shadow, at, size, needed, mark | written)
     } else {
-        let mut new = false;
-        for at in 0..size as usize {
-            // SAFETY: as above, a byte at a time.
-            let cell = unsafe { AtomicU8::from_ptr(shadow.add(at)) };
-            let old = cell.load(Ordering::Relaxed);
-            if needs && old & INITIALISED == 0 {
-                return false;
-            }
-            if old & flags != flags {
-                cell.fetch_or(flags, Ordering::Relaxed);
-                new = true;
-            }
-        }
-        new
+        flag(region.shadow, at, size, needed, written).and_then(|_| flag(region.marks, at, size, 0, mark))
     };
-    if new && !region.pages.is_null() {
+    if new == Some(true) && !region.pages.is_null() {
         for page in offset / PAGE..=(offset + u64::from(size) - 1) / PAGE {
             // SAFETY: there is a byte for each started page.
             unsafe { AtomicU8::from_ptr(region.pages.add(page as usize)) }.store(1, Ordering::Relaxed);
         }
     }
-    true
+    new.is_some()
+}
+
+/// Sets flags of `size` bytes, and says whether any is new; `None` where a flag that is needed is missing.
+#[inline]
+fn flag(shadow: *mut u8, at: usize, size: u32, needed: u8, flags: u8) -> Option<bool> {
+    // SAFETY: the shadow has a byte for each of the region's, and the access lies within.
+    let shadow = unsafe { shadow.add(at) };
+    let mut new = false;
+    if size == 4 && shadow.addr() & 3 == 0 {
+        // SAFETY: four bytes, aligned; everyone touches them atomically.
+        let cell = unsafe { AtomicU32::from_ptr(shadow.cast()) };
+        let old = cell.load(Ordering::Relaxed);
+        let all = |flags: u8| u32::from(flags) * 0x0101_0101;
+        if old & all(needed) != all(needed) {
+            return None;
+        }
+        if old & all(flags) != all(flags) {
+            cell.fetch_or(all(flags), Ordering::Relaxed);
+            new = true;
+        }
+        return Some(new);
+    }
+    for at in 0..size as usize {
+        // SAFETY: as above, a byte at a time.
+        let cell = unsafe { AtomicU8::from_ptr(shadow.add(at)) };
+        let old = cell.load(Ordering::Relaxed);
+        if old & needed != needed {
+            return None;
+        }
+        if old & flags != flags {
+            cell.fetch_or(flags, Ordering::Relaxed);
+            new = true;
+        }
+    }
+    Some(new)
 }
 
 /// Reads 1, 2, 4 or 8 bytes.
