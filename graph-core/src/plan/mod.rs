@@ -8,6 +8,7 @@
 //! - [`antichain()`] is the heaviest set of buffers of which none is over before another begins, below which no offsets
 //!   get without more edges;
 //! - [`plan()`] finds offsets, by placing greedily in several orders, then by moves of the order, then by exact search;
+//!   where the buffers live on a line, exact search valley by valley comes first;
 //! - [`mod@check`] says whether offsets are right, from the definition alone;
 //! - [`budget`] finds edges to add so that a plan fits into fewer bytes;
 //! - [`nodes`] says which memory nodes follow which, where the driver places the buffers;
@@ -24,12 +25,16 @@ pub mod csv;
 mod flow;
 mod greedy;
 mod instance;
+mod line;
 pub mod nodes;
 mod order;
+#[cfg(test)]
+mod perfect;
 mod portfolio;
 mod search;
 mod section;
 mod sequence;
+mod skyline;
 pub mod svg;
 #[cfg(test)]
 mod testing;
@@ -231,17 +236,22 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let goal = problem.sections.iter().map(weight).max().unwrap_or(0).max(problem.bound.bytes);
     let n = problem.sizes.len() as u64;
     let mut steps = effort.steps();
+    let line = line::Line::of(problem);
+    if let Some(found) = line.as_ref().and_then(|line| portfolio::restart(problem, line, goal, &mut steps)) {
+        return Offsets { offsets: found.offsets, total: found.total };
+    }
+    let enough = steps / 2;
     let mut best: Option<(Layout, &[u32], Fit)> = None;
     let orders = Traits::of(problem).orders();
     'greedy: for fit in [Fit::Best, Fit::First] {
         for order in &orders {
             let layout = place(problem, order, fit);
-            steps = steps.saturating_sub(n * n);
+            steps = steps.saturating_sub(n * n / 2);
             if best.as_ref().is_none_or(|(best, ..)| layout.total < best.total) {
                 best = Some((layout, order, fit));
             }
             let done = best.as_ref().is_some_and(|(best, ..)| best.total <= goal);
-            if done || steps < effort.steps() / 4 * 3 {
+            if done || steps < enough {
                 break 'greedy;
             }
         }
@@ -254,7 +264,8 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
         best = climb::climb(problem, order, fit, best, goal, moves);
         let members = (2 * steps / n.max(1)) as usize;
         let sections = section::trimmed(&problem.sections, &problem.sizes, members);
-        best = portfolio::improve(&Problem { sections, ..problem.clone() }, best, goal, &mut steps);
+        let trimmed = Problem { sections, ..problem.clone() };
+        best = portfolio::improve(&trimmed, line.as_ref(), best, goal, &mut steps);
     }
     Offsets { offsets: best.offsets, total: best.total }
 }

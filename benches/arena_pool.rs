@@ -1,0 +1,215 @@
+//! Eight graphs, launched one after the other on one stream, and side by side on eight: temporaries in the driver's
+//! graph pool as memory nodes, in an arena each, and in one arena for all of a stream. Bytes and time.
+
+mod common;
+#[path = "graphs/fork_join.rs"]
+mod graphs;
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
+use cuweave::ArenaPool;
+
+use common::table::Table;
+use common::{Race, Result, Setup, Until, agree, us};
+
+/// What the kernels touch of a buffer.
+const N: u32 = 1_024;
+const GRAPHS: usize = 8;
+
+type Launch<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
+
+/// How the graphs' temporaries are held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Held {
+    Nodes,
+    Arena,
+    Owned,
+    Pool,
+}
+
+/// Memory in use, in bytes.
+struct Memory {
+    /// By the device's graph pool, reserved.
+    pool: u64,
+    /// On the whole device.
+    device: u64,
+}
+
+fn main() -> Result<()> {
+    let setup = Setup::new()?;
+    let columns = [
+        "work",
+        "temporaries",
+        "planned, largest / sum",
+        "graph pool reserved",
+        "graph pool used, at most",
+        "device memory",
+        "host us",
+        "events us",
+        "spread",
+    ];
+    let mut table = Table::new(&setup, "arena_pool", &columns)?;
+    for streams in [1, GRAPHS] {
+        measure(&setup, &mut table, streams)?;
+    }
+    table.note(
+        "Fork-join graphs of 16 x 20 kernels with temporaries of 4 MiB down to 2.25 MiB. Bytes are what one round of all \
+         launches leaves in use, over what was in use before the graphs were built.",
+    )?;
+    table.finish()
+}
+
+fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
+    let streams: Vec<_> =
+        (0..streams).map(|_| setup.ctx.new_stream()).collect::<std::result::Result<_, _>>()?;
+    let mut race = Race::new(Until::Synchronized, 20);
+    let mut rows = Vec::new();
+    let mut wanted: Vec<f32> = Vec::new();
+    for held in [Held::Nodes, Held::Arena, Held::Owned, Held::Pool] {
+        let before = in_use(&setup.ctx, &streams)?;
+        let (planned, mut launches) = build(setup, held, &streams)?;
+        cuweave::reset_graph_memory_high(&setup.ctx)?;
+        let forked = Forked::new(&setup.ctx, &streams)?;
+        forked.run(&setup.stream, &mut launches)?;
+        setup.stream.synchronize()?;
+        let (after, high) = (used(&setup.ctx)?, cuweave::graph_memory(&setup.ctx)?.used_high);
+        rows.push((
+            held,
+            planned,
+            [after.pool.saturating_sub(before.pool), high, after.device.saturating_sub(before.device)],
+        ));
+        // Each round does the same to the same data, wherever the temporaries lie.
+        let values: Vec<f32> = launches.iter_mut().map(|(_, value)| value()).collect::<Result<_>>()?;
+        if wanted.is_empty() {
+            wanted = values;
+        } else {
+            agree(&format!("{held:?}"), &values, &wanted)?;
+        }
+        race.ours(&format!("{held:?}"), move |stream| forked.run(stream, &mut launches));
+    }
+    let work = match streams.len() {
+        1 => format!("{GRAPHS} graphs, one stream"),
+        count => format!("{GRAPHS} graphs, {count} streams"),
+    };
+    for (times, (held, (largest, sum), [pool, high, device])) in race.run(setup)?.iter().zip(rows) {
+        table.row(&[
+            work.clone(),
+            name(held).to_owned(),
+            if sum == 0 { "by the driver".to_owned() } else { format!("{largest} / {sum}") },
+            pool.to_string(),
+            high.to_string(),
+            device.to_string(),
+            us(times.host),
+            us(times.device),
+            format!("{:.2}", times.spread),
+        ])?;
+    }
+    Ok(())
+}
+
+fn name(held: Held) -> &'static str {
+    match held {
+        Held::Nodes => "memory nodes",
+        Held::Arena => "an arena a graph, alloc nodes",
+        Held::Owned => "an arena a graph, owned",
+        Held::Pool => "`ArenaPool`, one a stream",
+    }
+}
+
+/// A graph's launch, and the first element of what it computed.
+type Member<'a> = (Launch<'a>, Box<dyn FnMut() -> Result<f32> + 'a>);
+
+/// The graphs, and the bytes of the largest and of all. Graph i goes to stream i, or to the only one.
+fn build<'a>(
+    setup: &'a Setup,
+    held: Held,
+    streams: &[Arc<CudaStream>],
+) -> Result<((u64, u64), Vec<Member<'a>>)> {
+    let ctx = &setup.ctx;
+    let pools: Vec<ArenaPool> = streams.iter().map(ArenaPool::new).collect::<cuweave::Result<_>>()?;
+    let (mut largest, mut sum) = (0, 0);
+    let mut members: Vec<Member<'a>> = Vec::new();
+    for at in 0..GRAPHS {
+        let step: u32 = setup.scaled(1 << 16, 1 << 8);
+        let len = step * (16 - at as u32);
+        let x = setup.stream.clone_htod(&vec![at as f32; N as usize])?;
+        setup.stream.synchronize()?;
+        macro_rules! member {
+            ($graph:expr, $($instantiate:tt)*) => {{
+                let graph = $graph;
+                let planned = match held {
+                    Held::Nodes => 0,
+                    _ => graph.report().planned_bytes,
+                };
+                largest = largest.max(planned);
+                sum += planned;
+                let exec = Arc::new(std::sync::Mutex::new(graph.$($instantiate)*?));
+                let reader = exec.clone();
+                let launch: Launch<'a> = Box::new(move |stream| {
+                    Ok(exec.lock().map_err(|_| "a launch panicked")?.launch(stream)?)
+                });
+                let stream = setup.stream.clone();
+                let value = Box::new(move || {
+                    let exec = reader.lock().map_err(|_| "a launch panicked")?;
+                    Ok(stream.clone_dtoh(&exec.args().x)?[0])
+                });
+                members.push((launch, value));
+            }};
+        }
+        match held {
+            Held::Nodes => member!(graphs::nodes(ctx, N, len, x)?, instantiate()),
+            Held::Arena => member!(graphs::arena(ctx, N, len, x)?, instantiate()),
+            Held::Owned => member!(graphs::owned(ctx, N, len, x)?, instantiate()),
+            Held::Pool => {
+                member!(graphs::owned(ctx, N, len, x)?, instantiate_in(&pools[at % pools.len()]));
+            }
+        }
+    }
+    Ok(((largest, sum), members))
+}
+
+/// Streams that begin after one stream, and that it goes on after.
+struct Forked {
+    streams: Vec<Arc<CudaStream>>,
+    begin: CudaEvent,
+    ends: Vec<CudaEvent>,
+}
+
+impl Forked {
+    fn new(ctx: &Arc<CudaContext>, streams: &[Arc<CudaStream>]) -> Result<Forked> {
+        let ends = streams.iter().map(|_| ctx.new_event(None)).collect::<std::result::Result<_, _>>()?;
+        Ok(Forked { streams: streams.to_vec(), begin: ctx.new_event(None)?, ends })
+    }
+
+    fn run(&self, stream: &Arc<CudaStream>, members: &mut [Member<'_>]) -> Result<()> {
+        self.begin.record(stream)?;
+        for own in &self.streams {
+            own.wait(&self.begin)?;
+        }
+        for (at, (launch, _)) in members.iter_mut().enumerate() {
+            launch(&self.streams[at % self.streams.len()])?;
+        }
+        for (own, end) in self.streams.iter().zip(&self.ends) {
+            end.record(own)?;
+            stream.wait(end)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is in use once everything that can be given back was.
+fn in_use(ctx: &Arc<CudaContext>, streams: &[Arc<CudaStream>]) -> Result<Memory> {
+    for stream in streams {
+        stream.synchronize()?;
+    }
+    ctx.synchronize()?;
+    cuweave::trim_graph_memory(ctx)?;
+    used(ctx)
+}
+
+fn used(ctx: &Arc<CudaContext>) -> Result<Memory> {
+    ctx.synchronize()?;
+    let (free, total) = ctx.mem_get_info()?;
+    Ok(Memory { pool: cuweave::graph_memory(ctx)?.reserved, device: (total - free) as u64 })
+}

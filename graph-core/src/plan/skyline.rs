@@ -1,0 +1,613 @@
+//! Exact search on a line of moments: the heights that are filled so far make a skyline, and its valleys are filled
+//! from their ends.
+//!
+//! A valley is a stretch of one height with higher walls on both sides. Whatever covers its lowest bytes lies inside
+//! it, and, as every buffer can be let down until it rests on something, on its floor. So either one buffer is the
+//! first, seen from one end, of those that lie on the floor, and what is before it stays empty up to the lower one of
+//! that buffer's top and the wall; or none is, and the valley stays empty up to its lower wall. At each moment no more
+//! may stay empty than the capacity exceeds the load by: where a plan has to be tight, a valley's end is taken by the
+//! few buffers that begin or end there exactly. The valley end with the fewest alternatives comes first.
+//!
+//! A dead end is explained by the decisions that make it: those that lie under the end of the valley, those that make
+//! its walls, those that took what could have lain there, and those that used up what may stay empty. The search goes
+//! back to the latest of them, over all others.
+//!
+//! Work is counted in steps, not by a clock: the same input gives the same result.
+
+use super::line::Line;
+use super::search::Outcome;
+use crate::reach::{or_into, set};
+
+/// What is preferred among the buffers that can lie at the end of a valley, after those that leave nothing over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taste {
+    /// The one of most bytes.
+    Large,
+    /// The one that lives longest.
+    Long,
+    /// The one that takes most of both.
+    Wide,
+    /// The one of the lowest number in the priorities.
+    Given,
+}
+
+/// Marks the absence of a buffer or a level.
+const NONE: u32 = u32::MAX;
+
+/// Searches for offsets with every buffer's end at or below `capacity`, and takes what it uses from `steps`. It gives
+/// up at the end of the steps, or after `patience` dead ends.
+pub(super) fn search(
+    line: &Line,
+    sizes: &[u64],
+    capacity: u64,
+    (taste, priority): (Taste, &[u32]),
+    patience: u64,
+    steps: &mut u64,
+) -> Outcome {
+    if line.loads.iter().any(|&load| load > capacity) {
+        return Outcome::Impossible;
+    }
+    let mut search = Search::new(line, sizes, capacity, taste, priority, *steps);
+    let outcome = search.run(patience);
+    if std::env::var_os("DBG").is_some() {
+        eprintln!(
+            "   skyline cap={capacity} {taste:?} patience={patience} min_waiting={} used={} found={}",
+            search.min_waiting,
+            *steps - search.steps,
+            matches!(outcome, Outcome::Found(_))
+        );
+    }
+    *steps = search.steps;
+    outcome
+}
+
+/// A stretch of moments that are filled up to one height.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Segment {
+    from: u32,
+    to: u32,
+    height: u64,
+    /// The alternatives of the left and the right end, if it is a valley; `NONE` until they are counted. They hold
+    /// until the segment or one beside it changes: what lies inside a valley is placed nowhere else.
+    counts: [u32; 2],
+}
+
+/// From which end a valley is filled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum End {
+    Left,
+    Right,
+}
+
+/// One alternative: a buffer on the floor, `NONE` for none, and the height up to which what is before it stays empty.
+#[derive(Clone, Copy, Debug)]
+struct Kid {
+    buffer: u32,
+    empty_to: u64,
+    /// The lowest is tried first.
+    rank: (u64, u8, u64),
+}
+
+/// One decision.
+struct Frame {
+    valley: Segment,
+    end: End,
+    /// The alternatives in `kids`; they end where the next frame's begin.
+    kids: usize,
+    next: usize,
+    /// Where in `snapshots` the segments before the decision lie.
+    snapshot: usize,
+}
+
+struct Search<'l> {
+    line: &'l Line,
+    sizes: &'l [u64],
+    taste: Taste,
+    priority: &'l [u32],
+    steps: u64,
+    /// The words of a row of levels.
+    deep: usize,
+    /// The buffers that begin at, and that end before, each moment.
+    starts: Vec<Vec<u32>>,
+    ends: Vec<Vec<u32>>,
+    waiting: usize,
+    min_waiting: usize,
+    offsets: Vec<u64>,
+    /// The decision that placed a buffer.
+    level: Vec<u32>,
+    /// What may still stay empty at each moment.
+    spare: Vec<u64>,
+    /// Row `t`: the decisions that left something empty at moment `t`.
+    emptied: Vec<u64>,
+    /// At each moment the heights so far, rising, and the decision that filled up to there.
+    piles: Vec<Vec<(u64, u32)>>,
+    segments: Vec<Segment>,
+    snapshots: Vec<Segment>,
+    frames: Vec<Frame>,
+    kids: Vec<Kid>,
+    /// Row `d`: why the alternatives of decision `d` that were tried failed, and that there are no others.
+    conflicts: Vec<u64>,
+    dead_end: Vec<u64>,
+}
+
+impl<'l> Search<'l> {
+    fn new(
+        line: &'l Line,
+        sizes: &'l [u64],
+        capacity: u64,
+        taste: Taste,
+        priority: &'l [u32],
+        steps: u64,
+    ) -> Search<'l> {
+        let (n, moments) = (sizes.len(), line.loads.len());
+        let (mut starts, mut ends) = (vec![Vec::new(); moments], vec![Vec::new(); moments + 1]);
+        let mut waiting = 0;
+        for (b, &(from, to)) in line.spans.iter().enumerate().filter(|(_, span)| span.0 < span.1) {
+            starts[from as usize].push(b as u32);
+            ends[to as usize].push(b as u32);
+            waiting += 1;
+        }
+        let deep = (2 * n + 64).div_ceil(64);
+        Search {
+            line,
+            sizes,
+            taste,
+            priority,
+            steps: steps.saturating_sub((n + moments * deep) as u64),
+            deep,
+            starts,
+            ends,
+            waiting,
+            min_waiting: usize::MAX,
+            offsets: vec![0; n],
+            level: vec![NONE; n],
+            spare: line.loads.iter().map(|&load| capacity - load).collect(),
+            emptied: vec![0; moments * deep],
+            piles: vec![Vec::new(); moments],
+            segments: vec![Segment { from: 0, to: moments as u32, height: 0, counts: [NONE; 2] }],
+            snapshots: Vec::new(),
+            frames: Vec::new(),
+            kids: Vec::new(),
+            conflicts: Vec::new(),
+            dead_end: vec![0; deep],
+        }
+    }
+
+    fn run(&mut self, mut patience: u64) -> Outcome {
+        loop {
+            self.min_waiting = self.min_waiting.min(self.waiting);
+            if self.waiting == 0 {
+                return Outcome::Found(std::mem::take(&mut self.offsets));
+            }
+            if let Some((at, end)) = self.choose() {
+                if self.frames.len() == self.deep * 64 {
+                    return Outcome::Unknown;
+                }
+                self.open(at, end);
+                self.advance();
+            } else {
+                if !self.go_back() {
+                    return Outcome::Impossible;
+                }
+                patience = patience.saturating_sub(1);
+            }
+            if self.steps == 0 || patience == 0 {
+                return Outcome::Unknown;
+            }
+        }
+    }
+
+    fn spend(&mut self, steps: usize) {
+        self.steps = self.steps.saturating_sub(steps as u64);
+    }
+
+    /// The heights on both sides of a segment; nothing is higher than the ends of the line.
+    fn walls(&self, at: usize) -> (u64, u64) {
+        let left = at.checked_sub(1).map_or(u64::MAX, |left| self.segments[left].height);
+        let right = self.segments.get(at + 1).map_or(u64::MAX, |right| right.height);
+        (left, right)
+    }
+
+    /// The valley, as an index, and the end of it with the fewest alternatives. `None` at a dead end, with the reason
+    /// in `dead_end`.
+    fn choose(&mut self) -> Option<(usize, End)> {
+        let mut best = (u32::MAX, u64::MAX, 0, End::Left);
+        for at in 0..self.segments.len() {
+            let (left, right) = self.walls(at);
+            let Segment { height, counts, .. } = self.segments[at];
+            if left < height || right < height {
+                continue;
+            }
+            if counts == [NONE; 2] {
+                self.dead_end.fill(0);
+                for (side, end) in [End::Left, End::Right].into_iter().enumerate() {
+                    let mut count = 0;
+                    self.alternatives(at, end, |_| count += 1);
+                    self.segments[at].counts[side] = count;
+                    if count == 0 {
+                        let mut reason = std::mem::take(&mut self.dead_end);
+                        self.explain(at, end, &mut reason);
+                        self.dead_end = reason;
+                        self.segments[at].counts = [NONE; 2];
+                        return None;
+                    }
+                }
+            }
+            let [left, right] = self.segments[at].counts;
+            let (count, end) = if left <= right { (left, End::Left) } else { (right, End::Right) };
+            if (count, height) < (best.0, best.1) {
+                best = (count, height, at, end);
+            }
+        }
+        self.spend(2 * self.segments.len());
+        Some((best.2, best.3))
+    }
+
+    /// The alternatives of a valley's end.
+    fn alternatives(&mut self, at: usize, end: End, mut found: impl FnMut(Kid)) {
+        let valley @ Segment { from, to, height, .. } = self.segments[at];
+        let (left, right) = self.walls(at);
+        let wall = if end == End::Left { left } else { right };
+        // The least that may stay empty at the moments gone by.
+        let mut room = u64::MAX;
+        let mut looked = 0;
+        for step in 0..to - from {
+            let (moment, list) = match end {
+                End::Left => (from + step, &self.starts[(from + step) as usize]),
+                End::Right => (to - 1 - step, &self.ends[(to - step) as usize]),
+            };
+            looked += 1 + list.len();
+            for &b in list {
+                if self.level[b as usize] != NONE || !inside(self.line.spans[b as usize], valley) {
+                    continue;
+                }
+                let empty_to = wall.min(height + self.sizes[b as usize]);
+                if step == 0 || empty_to - height <= room {
+                    found(Kid { buffer: b, empty_to, rank: (0, 0, 0) });
+                }
+            }
+            room = room.min(self.spare[moment as usize]);
+            if room == 0 {
+                break;
+            }
+        }
+        self.spend(2 * looked);
+        let lower = left.min(right);
+        if lower != u64::MAX && lower - height <= room {
+            found(Kid { buffer: NONE, empty_to: lower, rank: (0, 0, 0) });
+        }
+    }
+
+    /// The decisions from which it follows that a valley's end has these alternatives and no others.
+    fn explain(&mut self, at: usize, end: End, reason: &mut [u64]) {
+        let valley @ Segment { from, to, height, .. } = self.segments[at];
+        let mut room = u64::MAX;
+        for step in 0..to - from {
+            let (moment, list) = match end {
+                End::Left => (from + step, &self.starts[(from + step) as usize]),
+                End::Right => (to - 1 - step, &self.ends[(to - step) as usize]),
+            };
+            if let Some(&(_, level)) = self.piles[moment as usize].last() {
+                set(reason, level);
+            }
+            for &b in list {
+                if self.level[b as usize] != NONE && inside(self.line.spans[b as usize], valley) {
+                    set(reason, self.level[b as usize]);
+                }
+            }
+            or_into(reason, row(&self.emptied, self.deep, moment));
+            room = room.min(self.spare[moment as usize]);
+            if room == 0 {
+                break;
+            }
+        }
+        let beside = [from.checked_sub(1), (at + 1 < self.segments.len()).then_some(to)];
+        for moment in beside.into_iter().flatten() {
+            let pile = &self.piles[moment as usize];
+            let wall = pile.partition_point(|&(top, _)| top <= height);
+            if let Some(&(_, level)) = pile.get(wall) {
+                set(reason, level);
+            }
+            // How high the wall is matters where something may stay empty.
+            if let Some(&(_, level)) = pile.last().filter(|_| room > 0) {
+                set(reason, level);
+            }
+        }
+        self.spend(self.deep);
+    }
+
+    /// Opens a frame for a valley's end.
+    fn open(&mut self, at: usize, end: End) {
+        let first = self.kids.len();
+        let mut kids = std::mem::take(&mut self.kids);
+        self.alternatives(at, end, |kid| kids.push(kid));
+        let (left, right) = self.walls(at);
+        let valley = self.segments[at];
+        for kid in &mut kids[first..] {
+            kid.rank = self.rank(valley, end, (left, right), kid);
+        }
+        kids[first..].sort_unstable_by_key(|kid| (kid.rank, kid.buffer));
+        self.spend(8 * (kids.len() - first) + 2 * self.segments.len() + self.deep / 2);
+        self.kids = kids;
+        let level = self.conflicts.len();
+        self.conflicts.resize(level + self.deep, 0);
+        let mut reason = std::mem::take(&mut self.conflicts);
+        self.explain(at, end, &mut reason[level..]);
+        self.conflicts = reason;
+        let snapshot = self.snapshots.len();
+        self.snapshots.extend_from_slice(&self.segments);
+        self.frames.push(Frame { valley, end, kids: first, next: first, snapshot });
+    }
+
+    /// The lowest is tried first: what leaves nothing empty, then what makes a wall or the valley even.
+    fn rank(&self, valley: Segment, end: End, (left, right): (u64, u64), kid: &Kid) -> (u64, u8, u64) {
+        if kid.buffer == NONE {
+            return (u64::MAX, 0, 0);
+        }
+        let (from, to) = self.line.spans[kid.buffer as usize];
+        let size = self.sizes[kid.buffer as usize];
+        let skipped = if end == End::Left { from - valley.from } else { valley.to - to };
+        let top = valley.height + size;
+        let fills = from == valley.from && to == valley.to;
+        let (near, far) = if end == End::Left { (left, right) } else { (right, left) };
+        let even = top == near || fills && top == far;
+        let class = match (even, fills) {
+            (true, true) => 0,
+            (true, false) => 1,
+            (false, true) => 2,
+            (false, false) => 3,
+        };
+        let length = u64::from(to - from);
+        let taste = match self.taste {
+            Taste::Large => u64::MAX - size,
+            Taste::Long => u64::MAX - length,
+            Taste::Wide => u64::MAX - size.saturating_mul(length),
+            Taste::Given => u64::from(self.priority[kid.buffer as usize]),
+        };
+        (u64::from(skipped).saturating_mul(kid.empty_to - valley.height), class, taste)
+    }
+
+    /// Takes the next alternative of the last frame; false if there is none.
+    fn advance(&mut self) -> bool {
+        let level = self.frames.len() as u32 - 1;
+        let Some(frame) = self.frames.last_mut().filter(|frame| frame.next < self.kids.len()) else {
+            return false;
+        };
+        let kid = self.kids[frame.next];
+        frame.next += 1;
+        let (valley, end) = (frame.valley, frame.end);
+        let at = self.segments.partition_point(|segment| segment.from < valley.from);
+        let Kid { buffer, empty_to, .. } = kid;
+        let (empty, filled) = parts(self.line, valley, end, buffer);
+        self.leave_empty(empty, empty_to - valley.height, empty_to, level);
+        let mut pieces = [empty, filled, (filled.1, filled.1)].map(|(from, to)| (from, to, empty_to));
+        if buffer != NONE {
+            let top = valley.height + self.sizes[buffer as usize];
+            for moment in filled.0..filled.1 {
+                self.piles[moment as usize].push((top, level));
+            }
+            self.offsets[buffer as usize] = valley.height;
+            self.level[buffer as usize] = level;
+            self.waiting -= 1;
+            pieces = match end {
+                End::Left => [
+                    (empty.0, empty.1, empty_to),
+                    (filled.0, filled.1, top),
+                    (filled.1, valley.to, valley.height),
+                ],
+                End::Right => [
+                    (valley.from, filled.0, valley.height),
+                    (filled.0, filled.1, top),
+                    (empty.0, empty.1, empty_to),
+                ],
+            };
+        }
+        self.replace(at, pieces);
+        self.spend(4 * (valley.to - valley.from) as usize);
+        true
+    }
+
+    fn leave_empty(&mut self, (from, to): (u32, u32), bytes: u64, top: u64, level: u32) {
+        for moment in from..to {
+            self.spare[moment as usize] -= bytes;
+            self.piles[moment as usize].push((top, level));
+            let first = moment as usize * self.deep;
+            set(&mut self.emptied[first..first + self.deep], level);
+        }
+    }
+
+    /// Puts pieces in the place of a segment, and joins what has one height.
+    fn replace(&mut self, at: usize, pieces: [(u32, u32, u64); 3]) {
+        let (first, last) = (at.saturating_sub(1), (at + 1).min(self.segments.len() - 1));
+        // What was beside the segment, and may be joined to a piece: its alternatives have to be counted anew too.
+        let mut fresh = [self.segments[first]; 5];
+        let mut count = 0;
+        let mut push = |(from, to, height): (u32, u32, u64)| {
+            if from == to {
+                return;
+            }
+            if count > 0 && fresh[count - 1].height == height {
+                fresh[count - 1].to = to;
+                return;
+            }
+            fresh[count] = Segment { from, to, height, counts: [NONE; 2] };
+            count += 1;
+        };
+        let beside = |segment: Segment| (segment.from, segment.to, segment.height);
+        if first < at {
+            push(beside(self.segments[first]));
+        }
+        pieces.into_iter().for_each(&mut push);
+        if last > at {
+            push(beside(self.segments[last]));
+        }
+        self.segments.splice(first..=last, fresh[..count].iter().copied());
+    }
+
+    /// Takes back what the last frame's alternative did.
+    fn take_back(&mut self) {
+        let Some(frame) = self.frames.last() else { return };
+        let level = self.frames.len() as u32 - 1;
+        let kid = self.kids[frame.next - 1];
+        let (empty, filled) = parts(self.line, frame.valley, frame.end, kid.buffer);
+        let bytes = kid.empty_to - frame.valley.height;
+        self.segments.clear();
+        self.segments.extend_from_slice(&self.snapshots[frame.snapshot..]);
+        for moment in empty.0..empty.1 {
+            self.spare[moment as usize] += bytes;
+            self.piles[moment as usize].pop();
+            let first = moment as usize * self.deep;
+            crate::reach::clear(&mut self.emptied[first..first + self.deep], level);
+        }
+        if kid.buffer != NONE {
+            for moment in filled.0..filled.1 {
+                self.piles[moment as usize].pop();
+            }
+            self.level[kid.buffer as usize] = NONE;
+            self.waiting += 1;
+        }
+        let touched = empty.1 - empty.0 + filled.1 - filled.0;
+        self.spend(2 * touched as usize + self.segments.len());
+    }
+
+    /// Goes back to the latest decision of those in `dead_end` that has an alternative left; false if none has.
+    fn go_back(&mut self) -> bool {
+        while let Some(latest) = highest(&self.dead_end) {
+            while self.frames.len() > latest as usize + 1 {
+                self.take_back();
+                self.drop_frame();
+            }
+            crate::reach::clear(&mut self.dead_end, latest);
+            self.take_back();
+            let first = latest as usize * self.deep;
+            or_into(&mut self.conflicts[first..first + self.deep], &self.dead_end);
+            self.spend(self.deep);
+            if self.advance() {
+                return true;
+            }
+            self.dead_end.copy_from_slice(&self.conflicts[first..first + self.deep]);
+            self.drop_frame();
+        }
+        false
+    }
+
+    fn drop_frame(&mut self) {
+        if let Some(frame) = self.frames.pop() {
+            self.kids.truncate(frame.kids);
+            self.snapshots.truncate(frame.snapshot);
+            self.conflicts.truncate(self.frames.len() * self.deep);
+        }
+    }
+}
+
+/// What of a valley stays empty with a buffer at its end, and what the buffer fills; with none, all and nothing.
+fn parts(line: &Line, valley: Segment, end: End, buffer: u32) -> ((u32, u32), (u32, u32)) {
+    if buffer == NONE {
+        return ((valley.from, valley.to), (valley.to, valley.to));
+    }
+    let (from, to) = line.spans[buffer as usize];
+    match end {
+        End::Left => ((valley.from, from), (from, to)),
+        End::Right => ((to, valley.to), (from, to)),
+    }
+}
+
+fn inside((from, to): (u32, u32), valley: Segment) -> bool {
+    valley.from <= from && to <= valley.to
+}
+
+fn row(rows: &[u64], deep: usize, at: u32) -> &[u64] {
+    &rows[at as usize * deep..(at as usize + 1) * deep]
+}
+
+fn highest(row: &[u64]) -> Option<u32> {
+    let word = row.iter().rposition(|&word| word != 0)?;
+    Some(word as u32 * 64 + 63 - row[word].leading_zeros())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::climb::Random;
+    use crate::plan::instance::Instance;
+    use crate::plan::search::{self, Rule};
+    use crate::plan::{Bound, Conflicts, Problem, check, csv};
+    use proptest::prelude::*;
+
+    fn trace(n: usize, moments: usize, most: usize, seed: u64) -> Vec<csv::Row> {
+        let mut random = Random::new(seed);
+        let mut text = String::from("id,lower,upper,size\n");
+        for b in 0..n {
+            let (a, b_) = (random.below(moments), random.below(moments));
+            let (from, to) = (a.min(b_), a.max(b_) + 1);
+            text.push_str(&format!("{b},{from},{to},{}\n", random.below(most)));
+        }
+        csv::read(&text).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(400))]
+        /// It finds what there is to find, and proves what there is not, as the search for any order does.
+        #[test]
+        fn the_search_is_exact(n in 1usize..11, moments in 1usize..9, most in 2usize..8, seed in any::<u64>()) {
+            let rows = trace(n, moments, most, seed);
+            let problem = csv::problem(&rows);
+            let line = Line::of(&problem).expect("a trace is a line");
+            prop_assert_eq!(line.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
+            let instance = Instance::of(&problem);
+            let mut random = Random::new(seed ^ 1);
+            let mut priority: Vec<u32> = (0..n as u32).collect();
+            (0..n).for_each(|at| priority.swap(at, random.below(n)));
+            for taste in [Taste::Large, Taste::Long, Taste::Wide, Taste::Given] {
+                let bound = problem.bound.bytes;
+                let mut capacity = bound;
+                loop {
+                    let (mut steps, mut others) = (u64::MAX, u64::MAX);
+                    let found = search(
+                        &line, &problem.sizes, capacity, (taste, &priority), u64::MAX, &mut steps,
+                    );
+                    let other = search::search(
+                        &instance, capacity, &priority, Rule::Fewest, u64::MAX, &mut others,
+                    );
+                    prop_assert_eq!(matches!(other, Outcome::Found(_)), matches!(found, Outcome::Found(_)));
+                    if let Outcome::Found(offsets) = found {
+                        prop_assert_eq!(check::check_rows(&rows, &offsets, capacity), Ok(()));
+                        break;
+                    }
+                    prop_assert_eq!(found, Outcome::Impossible);
+                    capacity += 1;
+                }
+                if bound > 0 {
+                    let mut steps = u64::MAX;
+                    let below = search(&line, &problem.sizes, bound - 1, (taste, &priority), u64::MAX, &mut steps);
+                    prop_assert_eq!(below, Outcome::Impossible);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_line_is_seen() {
+        // A square: 0 - 1 - 2 - 3 - 0.
+        let sections: Vec<Vec<u32>> = vec![vec![0, 1], vec![1, 2], vec![2, 3], vec![0, 3]];
+        let problem = Problem {
+            sizes: vec![1; 4],
+            aligns: vec![1; 4],
+            conflicts: Conflicts::of_cliques(4, &sections),
+            begins: vec![0, 1, 2, 3],
+            sections,
+            bound: Bound::default(),
+        };
+        assert_eq!(Line::of(&problem), None);
+        // A line, of which a section is missing.
+        let mut problem = Problem { sections: vec![vec![0], vec![1]], ..problem };
+        (problem.sizes, problem.aligns, problem.begins) = (vec![1; 2], vec![1; 2], vec![0, 1]);
+        problem.conflicts = Conflicts::of_cliques(2, &[vec![0, 1]]);
+        assert_eq!(Line::of(&problem), None);
+        problem.sections = vec![vec![0, 1]];
+        assert_eq!(Line::of(&problem).map(|line| line.loads), Some(vec![2]));
+        // Offsets that would need care.
+        problem.aligns[0] = 2;
+        assert_eq!(Line::of(&problem), None);
+    }
+}
