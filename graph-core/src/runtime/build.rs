@@ -155,8 +155,9 @@ pub(super) fn at_statement(program: &Program, statement: StatementId) -> Box<At>
 /// The values of lengths and bounds; one without a value is told with what it belongs to.
 fn values(table: &Decoded, leaves: &[Dim]) -> Result<Vec<u64>> {
     let program = &table.program;
+    let mut stack = Vec::new();
     let value = |(id, code): (usize, &Vec<Op>)| {
-        let dim = compute(code, leaves).ok_or_else(|| {
+        let dim = compute(code, leaves, &mut stack).ok_or_else(|| {
             Error::Plan(format!("`{}` has no way to compute `{}`", program.name, program.dims[id]))
         })?;
         dim.value().map_err(|fault| {

@@ -121,9 +121,9 @@ impl Dims {
     }
 }
 
-/// The value of a length or bound, from the values of the leaves; `None` for what is no computation.
-pub(super) fn compute(code: &[Op], leaves: &[Dim]) -> Option<Dim> {
-    let mut stack: Vec<Dim> = Vec::with_capacity(4);
+/// The value of a length or bound, from the values of the leaves; `None` for what is no computation. `stack` is room.
+pub(super) fn compute(code: &[Op], leaves: &[Dim], stack: &mut Vec<Dim>) -> Option<Dim> {
+    stack.clear();
     for &op in code {
         let value = match op {
             Op::Constant(value) => dim(value),
@@ -166,7 +166,7 @@ mod tests {
     fn code_is_computed_as_the_operators_are() {
         use Op::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
         let leaves = [dim(7u32), dim(3u32), dim(-1i32)];
-        let value = |code: &[Op]| compute(code, &leaves).map(Dim::value);
+        let value = |code: &[Op]| compute(code, &leaves, &mut Vec::new()).map(Dim::value);
         // 7 * 3 - 20 / (7 - 3) % 3
         let code = [Leaf(0), Leaf(1), Mul, Constant(20), Leaf(0), Leaf(1), Sub, Div, Constant(3), Rem, Sub];
         assert_eq!(value(&code), Some(Ok(19)));
