@@ -34,3 +34,5 @@ mod order;
 mod outputs;
 #[path = "pass/slices.rs"]
 mod slices;
+#[path = "pass/surroundings.rs"]
+mod surroundings;

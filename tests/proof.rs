@@ -107,6 +107,7 @@ fn program(seed: u64) -> Source {
         dims: DIMS.iter().map(|value| value.to_string().into()).collect(),
         buffers: buffers.into(),
         statements: statements.into(),
+        views: Vec::new().into(),
         outputs: outputs.into(),
         edges: Vec::new().into(),
         edges_before_reduction: 0,

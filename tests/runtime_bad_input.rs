@@ -185,6 +185,33 @@ fn ranges_outside_their_buffers() {
     ranged(&device.ctx, 0, 8, 7, &mut x).expect("all in range");
 }
 
+const NESTED: u32 = line!() + 2;
+#[cuweave::graph]
+fn nested(k: u32, j: u32, x: &mut [f32; 8]) {
+    let (a, b) = x.split_at_mut(4);
+    fill(&mut a[..k], 1.0);
+    let (c, d) = b.split_at_mut(j);
+    fill(&mut c, 2.0);
+    fill(&mut d, 3.0);
+}
+
+#[test]
+fn parts_that_leave_what_they_are_parts_of() {
+    let device = device();
+    let mut x = device.zeros(8);
+    for (k, j, line, found, whole) in [(5, 2, 2, (0, 5), (0, 4)), (8, 2, 2, (0, 8), (0, 4))] {
+        let error = refused(nested(&device.ctx, k, j, &mut x));
+        let &Error::ViewRange { ref at, lo, hi, from, to, .. } = &error else { panic!("{error:?}") };
+        points_at(at, "x", NESTED + line);
+        assert_eq!(((lo, hi), (from, to)), (found, whole));
+    }
+    // 4 + 5 is outside of the buffer, too, which is said first.
+    assert!(matches!(refused(nested(&device.ctx, 4, 5, &mut x)), Error::Range { hi: 9, len: 8, .. }));
+    let graph = nested(&device.ctx, 4, 3, &mut x).expect("all within");
+    graph.instantiate().expect("it instantiates").launch(&device.stream).expect("it launches");
+    assert_eq!(device.stream.clone_dtoh(&x).expect("a copy"), [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 3.0]);
+}
+
 const SHAPED: u32 = line!() + 2;
 #[cuweave::graph]
 fn shaped(grid: u32, block: u32, shared: u32, items: u32, x: &mut [f32; 8]) {

@@ -41,6 +41,8 @@ pub struct Program {
     pub buffers: List<Buffer>,
     /// Every statement in program order.
     pub statements: List<Statement>,
+    /// Parts of parts of buffers, each once: the build checks that they lie in them.
+    pub views: List<View>,
     /// The buffers that leave the graph, in the order of the function's tail.
     pub outputs: List<BufferId>,
     /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
@@ -128,6 +130,21 @@ pub enum Origin {
     },
     /// `[T; len]`: an allocation that another graph returned and this one frees.
     Taken,
+}
+
+/// A part of a part of a buffer: of what `split_at_mut` or a range gave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct View {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// Where the part is taken.
+    pub line: u32,
+    /// Its first element, counted from the buffer's.
+    pub lo: DimId,
+    /// One past its last element.
+    pub hi: DimId,
+    /// The bounds of what it is a part of.
+    pub of: (DimId, DimId),
 }
 
 /// A statement.

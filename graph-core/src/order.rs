@@ -13,7 +13,7 @@
 
 use crate::bounds::Bounds;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, Kind, Mode, Order, Program, StatementId};
+use crate::ir::{Access, DimId, Kind, Mode, Order, Program, StatementId};
 use crate::poly::{Facts, Poly};
 use crate::reach::{Cycle, Reach};
 
@@ -69,6 +69,11 @@ impl Source {
             let (lo, hi) = self.range(access);
             add(lo, hi);
             add(hi, &self.polys[self.program.buffers[access.buffer as usize].len as usize]);
+        }
+        for view in self.program.views.iter() {
+            let poly = |dim: DimId| &self.polys[dim as usize];
+            add(poly(view.lo), poly(view.hi));
+            add(poly(view.hi), poly(view.of.1));
         }
         facts
     }

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 
 use crate::ir::{
     Access, Buffer, DimId, Kind, Launches, Memory, Mode, Options, Order, Origin, Program, Statement,
-    StatementId, Text,
+    StatementId, Text, View,
 };
 
 /// A step of the computation of a length or bound: postfix, on a stack of checked 64-bit numbers.
@@ -135,6 +135,10 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
     writer.list(program.statements.iter().zip(printed.steps), |writer, (statement, &step)| {
         writer.statement(statement);
         writer.number(step);
+    });
+    writer.list(program.views.iter(), |writer, view| {
+        let View { buffer, line, lo, hi, of } = *view;
+        [buffer, line, lo, hi, of.0, of.1].into_iter().for_each(|number| writer.number(number));
     });
     writer.list(program.outputs.iter(), |writer, &buffer| writer.number(buffer));
     writer.list(program.edges.iter(), |writer, &(from, to)| {
@@ -282,6 +286,11 @@ impl Decoded {
         let buffers = reader.list(|reader| reader.buffer(layouts))?;
         let (statements, steps): (Vec<Statement>, Vec<u32>) =
             reader.list(|reader| Some((reader.statement()?, reader.number()?)))?.into_iter().unzip();
+        let views = reader.list(|reader| {
+            let (buffer, line) = (reader.number()?, reader.number()?);
+            let (lo, hi) = (reader.number()?, reader.number()?);
+            Some(View { buffer, line, lo, hi, of: (reader.number()?, reader.number()?) })
+        })?;
         let outputs = reader.list(Reader::number)?;
         let edges = reader.list(|reader| Some((reader.number()?, reader.number()?)))?;
         let edges_before_reduction = reader.number()?;
@@ -302,6 +311,7 @@ impl Decoded {
             dims: dim_texts.into(),
             buffers: buffers.into(),
             statements: statements.into(),
+            views: views.into(),
             outputs: outputs.into(),
             edges: edges.into(),
             edges_before_reduction,
@@ -494,6 +504,7 @@ mod tests {
                 statement(Kind::Free(5), &[], &[3]),
             ]
             .into(),
+            views: vec![View { buffer: 1, line: 9, lo: 0, hi: 1, of: (2, 3) }].into(),
             outputs: vec![5, 4].into(),
             edges: vec![(1, 2), (2, 3)].into(),
             edges_before_reduction: 128,

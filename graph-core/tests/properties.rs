@@ -112,6 +112,7 @@ fn source(random: &Random, order: Order) -> Source {
         dims: values.iter().map(|value| value.to_string().into()).collect(),
         buffers: buffers.into(),
         statements: statements.into(),
+        views: Vec::new().into(),
         outputs: outputs.into(),
         edges: Vec::new().into(),
         edges_before_reduction: 0,

@@ -30,6 +30,13 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 /// Makes a CUDA graph of a function: `#[cuweave::graph] fn name(args) { .. }`.
+///
+/// It stands where an item may stand: in a module or in a function, not in an `impl`, since it brings a module of its own
+/// name with its types. The levels of lints (`#[allow(..)]`) and doc comments may stand on its statements; `#[cfg(..)]`
+/// stands on the whole function.
+///
+/// Generated code names the crate `::cuweave`. Where `Cargo.toml` gives it another name, `extern crate other as cuweave;`
+/// at the root of the crate brings that back.
 #[proc_macro_attribute]
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     graph::graph(attribute.into(), item.into()).into()

@@ -207,6 +207,22 @@ fn pinned_memory_at_both_ends() {
     assert_eq!(to.as_slice().expect("the host side"), ramp(48).iter().map(|x| x * 2.0).collect::<Vec<_>>());
 }
 
+#[cuweave::graph]
+fn on_the_host(n: u32, from: &Pinned<[f32; n]>, to: &mut Pinned<[f32; n]>, out: &mut [f32; n]) {
+    copy(&from, &mut to);
+    copy(&to[..n], &mut out);
+}
+
+#[test]
+fn pinned_memory_at_both_ends_of_one_copy() {
+    let device = device();
+    let (mut from, mut to, mut out) = (pinned(&device, 6), pinned(&device, 6), device.zeros::<f32>(6));
+    from.as_mut_slice().expect("the host side").copy_from_slice(&ramp(6));
+    run!(device, on_the_host(&device.ctx, 6, &from, &mut to, &mut out));
+    assert_eq!(device.download(&out), ramp(6));
+    assert_eq!(to.as_slice().expect("the host side"), ramp(6));
+}
+
 fn pinned(device: &Device, len: usize) -> cudarc::driver::PinnedHostSlice<f32> {
     // SAFETY: zeroed before anything reads it.
     #[allow(unsafe_code, reason = "cudarc gives pinned memory unset")]

@@ -61,6 +61,7 @@ impl Case {
             outputs: Vec::new().into(),
             edges: self.edges.clone().into(),
             edges_before_reduction: 0,
+            views: Vec::new().into(),
         };
         decide(&program, &self.edges, &self.launches, allowed).expect("the order has no cycle")
     }

@@ -50,6 +50,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     if !plans::known(program, &dims) {
         zero_lengths(program, &dims)?;
         ranges(program, &dims)?;
+        views(program, &dims)?;
     }
 
     let mut owners = Owners::default();
@@ -214,6 +215,29 @@ fn ranges(program: &Program, dims: &[u64]) -> Result<()> {
                     len,
                 });
             }
+        }
+    }
+    Ok(())
+}
+
+/// Every part of a part of a buffer lies in it.
+fn views(program: &Program, dims: &[u64]) -> Result<()> {
+    for view in program.views.iter() {
+        let value = |id: DimId| dims[id as usize];
+        let text =
+            |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo as usize], program.dims[hi as usize]);
+        let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
+        if lo < from || lo > hi || hi > to {
+            let declared = at_buffer(program, view.buffer);
+            return Err(Error::ViewRange {
+                at: Box::new(At { line: view.line, ..(*declared).clone() }),
+                range: text(view.lo, view.hi),
+                lo,
+                hi,
+                view: text(view.of.0, view.of.1),
+                from,
+                to,
+            });
         }
     }
     Ok(())

@@ -126,6 +126,26 @@ pub enum Error {
         /// The buffer's length.
         len: u64,
     },
+    /// A part of a part of a buffer does not lie in that.
+    #[error(
+        "{at}: its part [{range}] = [{lo}..{hi}] is taken of its part [{view}] = [{from}..{to}], and does not lie in that"
+    )]
+    ViewRange {
+        /// The buffer, and the line where the part is taken.
+        at: Box<At>,
+        /// The part's text, counted from the buffer's first element.
+        range: String,
+        /// The first element.
+        lo: u64,
+        /// One past the last.
+        hi: u64,
+        /// What it is taken of.
+        view: String,
+        /// The first element of that.
+        from: u64,
+        /// One past its last.
+        to: u64,
+    },
     /// A kernel is given fewer elements than its declaration says it touches.
     #[error(
         "{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}"

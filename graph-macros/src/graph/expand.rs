@@ -26,7 +26,13 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     quote! {
         #build
         #module
-        #[allow(clippy::all, unused, non_camel_case_types)]
+        #[allow(
+            clippy::all,
+            clippy::no_effect_underscore_binding,
+            clippy::used_underscore_binding,
+            unused,
+            non_camel_case_types
+        )]
         const _: () = {
             use ::cuweave::__private as __private;
             #buffers
@@ -232,9 +238,11 @@ impl Expansion<'_> {
             }
         });
         let ctx = Ident::new("ctx", Span::mixed_site());
+        let errors = self.errors_section();
         quote_spanned! {name.span()=>
             #(#attributes)*
-            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type, clippy::redundant_field_names)]
+            #errors
+            #[allow(clippy::too_many_arguments, clippy::needless_lifetimes, clippy::needless_arbitrary_self_type, clippy::redundant_field_names, clippy::used_underscore_binding)]
             #visibility fn #name<'a>(
                 #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
                 #(#parameters),*
@@ -247,6 +255,28 @@ impl Expansion<'_> {
         }
     }
 
+    /// What the function's documentation says of errors, where the user has not said it.
+    fn errors_section(&self) -> TokenStream {
+        let mut documented =
+            self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).peekable();
+        // A function without documentation shall be told of as such.
+        if documented.peek().is_none()
+            || documented.any(|attribute| quote!(#attribute).to_string().contains("# Errors"))
+        {
+            return TokenStream::new();
+        }
+        let text = "A buffer that is shorter than declared or of another context, two that overlap of which one is \
+                    written, a length without a value, a launch configuration that the device does not take, a module that \
+                    cannot be loaded, a failure of the driver: the error names the argument or the statement.";
+        // Clippy does not see the documentation that other crates' macros add.
+        quote_spanned! {self.name().span()=>
+            #[doc = ""]
+            #[doc = "# Errors"]
+            #[doc = ""]
+            #[doc = #text]
+        }
+    }
+
     /// The types beside it.
     fn module(&self) -> TokenStream {
         let (name, visibility) = (self.name(), &self.function.vis);
@@ -256,17 +286,17 @@ impl Expansion<'_> {
             quote!(#[doc = #documented] pub #name: #ty)
         });
         let views = self.view_fields(false).map(|(name, field)| {
-            let ty = field.ty;
-            quote!(pub #name: #ty)
+            let (ty, documented) = (field.ty, format!("A view of the argument `{name}`."));
+            quote!(#[doc = #documented] pub #name: #ty)
         });
         let views_mut = self.view_fields(true).map(|(name, field)| {
-            let ty = field.ty;
-            quote!(pub #name: #ty)
+            let (ty, documented) = (field.ty, format!("A mutable view of the argument `{name}`."));
+            quote!(#[doc = #documented] pub #name: #ty)
         });
         let documented = format!("The types of the graph function `{name}`.");
         quote! {
             #[doc = #documented]
-            #[allow(clippy::all, unused, missing_docs, non_snake_case, private_interfaces, private_bounds)]
+            #[allow(clippy::all, unused, non_snake_case, private_interfaces, private_bounds)]
             #visibility mod #name {
                 use super::*;
 
@@ -403,7 +433,7 @@ impl Expansion<'_> {
         let name = self.name();
         let launch = self.launch();
         let setters = self.signature.arguments.iter().enumerate().filter_map(|(at, argument)| {
-            let setter = format_ident!("set_{}", argument.name);
+            let setter = self.setter(&argument.name);
             let value = &argument.name;
             let (ty, bound) = (argument.parameter_type(), argument.bound_value());
             match &argument.kind {
@@ -412,6 +442,11 @@ impl Expansion<'_> {
                     let documented = format!("Sets the argument `{value}`: only what uses it is updated.");
                     Some(quote! {
                         #[doc = #documented]
+                        ///
+                        /// # Errors
+                        ///
+                        /// An argument that reaches a length, a launch configuration that the device does not take, a failure
+                        /// of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                             self.0.set_scalar(#index, #value, |args| &mut args.#value)
                         }
@@ -423,6 +458,11 @@ impl Expansion<'_> {
                         format!("Binds the argument `{value}` anew: only what uses it is updated.");
                     Some(quote! {
                         #[doc = #documented]
+                        ///
+                        /// # Errors
+                        ///
+                        /// A buffer that is too short, of another context, or that overlaps another of which one is written; a
+                        /// failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                             self.0.set_buffer(#first, #bound, |args| &mut args.#value)
                         }
@@ -431,10 +471,26 @@ impl Expansion<'_> {
             }
         });
         quote! {
+            // Named after the arguments, which rustc has spoken of where they are declared.
+            #[allow(non_snake_case)]
             impl<'a> #name::Methods<'a> {
                 #launch
                 #(#setters)*
             }
+        }
+    }
+
+    /// The name of an argument's setter: `set_s` also for `_s`, unless there is an `s`.
+    fn setter(&self, argument: &Ident) -> Ident {
+        let text = argument.to_string();
+        let plain = text.trim_start_matches('_');
+        let own = plain == text
+            || plain.is_empty()
+            || self.signature.arguments.iter().any(|other| other.name == plain);
+        if own {
+            format_ident!("set_{}", argument)
+        } else {
+            format_ident!("set_{plain}", span = argument.span())
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::diagnostic::{Site, nearest};
 use cuweave_core::ir::{
-    Access, Buffer, BufferId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
+    self, Access, Buffer, BufferId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
 use cuweave_core::order::Source;
 use cuweave_core::poly::{Poly, Symbols};
@@ -15,6 +15,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Expr, Path, Type};
 
+use super::attributes::Attributes;
 use super::launch::Literal;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
@@ -39,6 +40,8 @@ pub struct Lowered {
     pub elements: Vec<Type>,
     /// What evaluates each statement.
     pub bodies: Vec<Body>,
+    /// The levels of lints that statements set, where they do.
+    pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// Index of the first buffer of each argument, for those that are buffers.
     pub argument_buffers: Vec<Option<BufferId>>,
     /// Where faults are.
@@ -106,6 +109,11 @@ struct Lowering<'r> {
     poisoned: Vec<bool>,
     statements: Vec<Statement>,
     bodies: Vec<Body>,
+    lints: BTreeMap<StatementId, Vec<Attribute>>,
+    /// Those that the blocks around set.
+    levels: Vec<Attribute>,
+    /// Parts of parts of buffers.
+    parts: BTreeSet<ir::View>,
     outputs: Vec<BufferId>,
     spans: Spans,
     /// The outermost loop that is being unrolled.
@@ -160,6 +168,9 @@ pub fn lower(
         poisoned: Vec::new(),
         statements: Vec::new(),
         bodies: Vec::new(),
+        lints: BTreeMap::new(),
+        levels: Vec::new(),
+        parts: BTreeSet::new(),
         outputs: Vec::new(),
         spans: Spans::default(),
         unrolling: None,
@@ -209,6 +220,7 @@ impl Lowering<'_> {
             dims: self.dims.into_iter().map(|bound| bound.text.into()).collect(),
             buffers: self.buffers.into(),
             statements: self.statements.into(),
+            views: self.parts.into_iter().collect(),
             outputs: self.outputs.into(),
             edges: Vec::new().into(),
             edges_before_reduction: 0,
@@ -220,6 +232,7 @@ impl Lowering<'_> {
             integers: self.integers,
             elements: self.elements,
             bodies: self.bodies,
+            lints: self.lints,
             argument_buffers,
             spans: self.spans,
             returned_lengths: self.returned_lengths,
@@ -349,11 +362,12 @@ impl Lowering<'_> {
     }
 
     pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
-        for attribute in attributes {
-            if !attribute.path().is_ident("after") {
-                self.no_after(std::slice::from_ref(attribute));
-                continue;
-            }
+        let Attributes { levels, after } = Attributes::of(attributes, true, self.report);
+        let levels = [self.levels.as_slice(), &levels].concat();
+        if !levels.is_empty() {
+            self.lints.insert(statement, levels);
+        }
+        for attribute in after {
             let names = attribute
                 .parse_args_with(syn::punctuated::Punctuated::<Ident, syn::Token![,]>::parse_terminated);
             match names {

@@ -1,5 +1,6 @@
 //! `#[graph] fn name(args) { .. }`: lowered, ordered, checked, printed.
 
+mod attributes;
 mod expand;
 mod launch;
 mod lower;
@@ -68,11 +69,14 @@ impl lower::Lowered {
         self.source.program = Program {
             buffers: arguments.into(),
             statements: Vec::new().into(),
+            views: Vec::new().into(),
             outputs: Vec::new().into(),
             edges: Vec::new().into(),
             ..program.clone()
         };
         self.bodies.clear();
+        // Lengths, too, are rustc's to speak of once nothing else is wrong.
+        self.leaves.clear();
         self.returned_lengths.clear();
         self.faulty = true;
     }

@@ -5,8 +5,10 @@ use cuweave_core::ir::{Launches, Memory, Options, Order};
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::Parser;
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, ItemFn, Pat, ReturnType, Type};
+use syn::visit_mut::VisitMut;
+use syn::{Expr, FnArg, ItemFn, Pat, ReturnType, Safety, Type};
 
+use super::attributes;
 use crate::report::Report;
 
 /// An argument.
@@ -62,6 +64,9 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     if let Some(token) = &head.asyncness {
         refuse(token.span(), "`async` is not part of the language");
     }
+    if let Safety::Unsafe(token) = &head.safety {
+        refuse(token.span(), "`unsafe` is not part of the language");
+    }
     if let Some(token) = &head.constness {
         refuse(token.span(), "`const` is not part of the language");
     }
@@ -71,11 +76,34 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     if !head.generics.params.is_empty() {
         refuse(head.generics.span(), "generic parameters are not part of the language");
     }
+    if let Some(clause) = &head.generics.where_clause {
+        refuse(clause.span(), "a `where` clause is not part of the language");
+    }
     if let Some(variadic) = &head.variadic {
         refuse(variadic.span(), "`...` is not part of the language");
     }
+    // What is generic has no code of its own: any type will do where there is none.
+    let mut head = head.clone();
+    let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
+    Concrete { types }.visit_signature_mut(&mut head);
     let arguments = head.inputs.iter().filter_map(|input| argument(input, report)).collect();
     Signature { arguments, returned: returned(&head.output, report) }
+}
+
+/// Puts a type in place of generic ones.
+struct Concrete {
+    types: Vec<Ident>,
+}
+
+impl VisitMut for Concrete {
+    fn visit_type_mut(&mut self, ty: &mut Type) {
+        match ty {
+            Type::Path(path) if self.types.iter().any(|name| path.path.is_ident(name)) => {
+                *ty = syn::parse_quote!(f32);
+            }
+            _ => syn::visit_mut::visit_type_mut(self, ty),
+        }
+    }
 }
 
 fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
@@ -92,6 +120,7 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
             return None;
         }
     };
+    attributes::of_argument(&typed.attrs, report);
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),

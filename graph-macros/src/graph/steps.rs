@@ -10,7 +10,7 @@ use cuweave_core::ir::{Mode, Program, Statement};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, Path, Type};
+use syn::{Attribute, Expr, Path, Type};
 
 use super::expand::{ident, named};
 use super::launch;
@@ -34,6 +34,7 @@ pub struct Steps<'l> {
 #[derive(PartialEq, Eq, Hash)]
 struct Alike<'l> {
     what: What<'l>,
+    levels: Option<&'l [Attribute]>,
     /// In a small function: line and column.
     place: Option<(usize, usize)>,
 }
@@ -73,7 +74,8 @@ impl<'l> Steps<'l> {
             };
             let place = (!large).then(|| lowered.spans.places[at]);
             let next = steps.first.len() as u32;
-            let step = *known.entry(Alike { what, place }).or_insert(next);
+            let levels = lowered.lints.get(&(at as u32)).map(Vec::as_slice);
+            let step = *known.entry(Alike { what, levels, place }).or_insert(next);
             if step == next {
                 steps.first.push(at);
             }
@@ -176,7 +178,10 @@ impl<'l> Steps<'l> {
         for (index, statements) in self.first.chunks(CHUNK).enumerate() {
             let steps = (index * CHUNK..).zip(statements).map(|(step, &at)| {
                 let (step, evaluated) = (step as u32, self.step(at, &evaluation));
-                quote!(#step => #evaluated,)
+                match self.lowered.lints.get(&(at as u32)) {
+                    Some(levels) => quote!(#step => { #(#levels)* let done = #evaluated; done }),
+                    None => quote!(#step => #evaluated,),
+                }
             });
             let chunk = format_ident!("__evaluate_{index}");
             chunks.extend(quote! {

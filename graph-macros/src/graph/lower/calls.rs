@@ -18,7 +18,7 @@ impl Lowering<'_> {
         name: Option<&Ident>,
         attributes: &[Attribute],
     ) -> Lower<()> {
-        match &*call.func {
+        match ungrouped(&call.func) {
             Expr::Index(launch) => self.launch(call, launch, name, attributes),
             Expr::Path(path) => {
                 let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
@@ -153,7 +153,7 @@ impl Lowering<'_> {
         name: Option<&Ident>,
         attributes: &[Attribute],
     ) -> Lower<()> {
-        let Expr::Path(kernel) = &*launch.expr else {
+        let Expr::Path(kernel) = ungrouped(&launch.expr) else {
             return Err(self.not_in_language(
                 call,
                 "this call is",
@@ -317,6 +317,14 @@ impl Lowering<'_> {
         }
         Ok(())
     }
+}
+
+/// Without the groups that `macro_rules!` puts around what it is given.
+fn ungrouped(mut expr: &Expr) -> &Expr {
+    while let Expr::Group(group) = expr {
+        expr = &group.expr;
+    }
+    expr
 }
 
 fn is_named(function: &Expr, name: &str) -> bool {

@@ -8,6 +8,7 @@ use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
 use crate::dims::constant;
+use crate::graph::attributes::Attributes;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
 
@@ -173,6 +174,7 @@ impl Lowering<'_> {
         };
         let middle = self.bound(at);
         let middle = view.lo.plus(&middle, &mut self.symbols);
+        self.part(&view, &view.lo, &middle, at.span());
         let borrow = Some(match view.borrow {
             Some(Borrow::Shared) => Borrow::Shared,
             _ => Borrow::Mutable,
@@ -194,11 +196,16 @@ impl Lowering<'_> {
                 self.call(call, name, &attributes)
             }
             Expr::Block(block) if name.is_none() && block.label.is_none() => {
-                self.no_after(&block.attrs);
-                self.block(&block.block.stmts);
+                let attributes = [outer, &block.attrs].concat();
+                self.within(&attributes, |lowering| lowering.block(&block.block.stmts));
                 Ok(())
             }
-            Expr::ForLoop(each) if name.is_none() => self.for_loop(each),
+            Expr::ForLoop(each) if name.is_none() => {
+                let mut done = Ok(());
+                let attributes = [outer, &each.attrs].concat();
+                self.within(&attributes, |lowering| done = lowering.for_loop(each));
+                done
+            }
             Expr::Reference(_) | Expr::Index(_) if name.is_some() => {
                 self.no_after(outer);
                 let reference = self.view(expr)?;
@@ -239,20 +246,22 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn no_after(&mut self, attributes: &[Attribute]) {
-        for attribute in attributes {
-            self.report.error(
-                attribute.span(),
-                "CW001",
-                "an attribute is not part of the language here",
-                &[],
-                Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`"),
-            );
-        }
+    /// Attributes of what is no statement of the order; the levels of lints among them.
+    pub(super) fn no_after(&mut self, attributes: &[Attribute]) -> Vec<Attribute> {
+        Attributes::of(attributes, false, self.report).levels
+    }
+
+    /// A block or loop, whose levels of lints hold for all statements in it. What is expected there need not be met by
+    /// each.
+    fn within(&mut self, attributes: &[Attribute], inner: impl FnOnce(&mut Self)) {
+        let before = self.levels.len();
+        let levels = self.no_after(attributes);
+        self.levels.extend(levels.into_iter().filter(|level| !level.path().is_ident("expect")));
+        inner(self);
+        self.levels.truncate(before);
     }
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
-        self.no_after(&each.attrs);
         let variable = match &*each.pat {
             Pat::Ident(name) => Some(name.ident.to_string()),
             Pat::Wild(_) => None,

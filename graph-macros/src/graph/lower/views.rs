@@ -1,5 +1,8 @@
 //! Views: which part of which buffer an expression names.
 
+use cuweave_core::ir;
+use proc_macro2::Span;
+use syn::spanned::Spanned;
 use syn::{Expr, RangeLimits};
 
 use super::{Lower, Lowering, Reported};
@@ -80,6 +83,20 @@ impl Lowering<'_> {
             }
             None => view.hi.clone(),
         };
+        if range.start.is_some() || range.end.is_some() {
+            self.part(&view, &lo, &hi, expr.span());
+        }
         Ok(Some(View { lo, hi, ..view }))
+    }
+
+    /// A part of a view is to lie in it, which the build checks; that of a whole buffer it checks at each use.
+    pub(super) fn part(&mut self, view: &View, lo: &Bound, hi: &Bound, at: Span) {
+        if self.is_whole(view) {
+            return;
+        }
+        let mut dim = |bound: &Bound| self.dim(bound.clone());
+        let (lo, hi, of) = (dim(lo), dim(hi), (dim(&view.lo), dim(&view.hi)));
+        let line = at.start().line as u32;
+        self.parts.insert(ir::View { buffer: view.buffer, line, lo, hi, of });
     }
 }

@@ -1,0 +1,72 @@
+//! Attributes within a graph function: `#[after(..)]`, the levels of lints, doc comments. All else is refused.
+
+use syn::Attribute;
+use syn::spanned::Spanned;
+
+use crate::report::Report;
+
+const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
+
+/// Whether an attribute sets the level of lints.
+pub fn is_level(attribute: &Attribute) -> bool {
+    LEVELS.iter().any(|level| attribute.path().is_ident(level))
+}
+
+/// Whether an attribute says nothing to the compiler: a comment, or what a tool is told.
+fn is_silent(attribute: &Attribute) -> bool {
+    let path = attribute.path();
+    path.is_ident("doc")
+        || path.segments.first().is_some_and(|first| first.ident == "rustfmt" || first.ident == "clippy")
+}
+
+/// The levels of lints among the attributes of a statement, and its `#[after(..)]`s where it may have them; what is
+/// neither is reported.
+pub struct Attributes {
+    /// Those that set the level of lints.
+    pub levels: Vec<Attribute>,
+    /// Those that add order.
+    pub after: Vec<Attribute>,
+}
+
+impl Attributes {
+    /// Of a statement.
+    pub fn of(attributes: &[Attribute], takes_after: bool, report: &mut Report) -> Attributes {
+        let mut sorted = Attributes { levels: Vec::new(), after: Vec::new() };
+        for attribute in attributes {
+            if is_level(attribute) {
+                sorted.levels.push(attribute.clone());
+            } else if takes_after && attribute.path().is_ident("after") {
+                sorted.after.push(attribute.clone());
+            } else if !is_silent(attribute) {
+                refuse(attribute, report);
+            }
+        }
+        sorted
+    }
+}
+
+/// Reports what the attributes of an argument must not be: they are not printed again.
+pub fn of_argument(attributes: &[Attribute], report: &mut Report) {
+    let refused = attributes.iter().filter(|attribute| !is_level(attribute) && !is_silent(attribute));
+    refused.for_each(|attribute| refuse(attribute, report));
+}
+
+fn refuse(attribute: &Attribute, report: &mut Report) {
+    let path = attribute.path();
+    if path.is_ident("cfg") || path.is_ident("cfg_attr") {
+        return report.error(
+            attribute.span(),
+            "CW001",
+            "conditional compilation is not part of the language within a graph function",
+            &["a macro sees the tokens of this function only, so it cannot know what is configured".into()],
+            Some("put `#[cfg(..)]` on whole functions, one for each configuration"),
+        );
+    }
+    report.error(
+        attribute.span(),
+        "CW001",
+        "an attribute is not part of the language here",
+        &[],
+        Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[allow(..)]` and its like on any statement"),
+    );
+}

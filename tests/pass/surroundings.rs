@@ -1,0 +1,122 @@
+//! Graph functions where users put them: in functions and modules, made by macros, under lints and attributes.
+
+#![deny(missing_docs, clippy::pedantic, unused_qualifications)]
+
+use cuweave::prelude::*;
+
+use crate::support::{device, ramp, run};
+
+mod kernels {
+    #[cuweave::kernels("tests/kernels/common.ptx")]
+    unsafe extern "ptx-kernel" {
+        pub fn set(out: &mut [core::mem::MaybeUninit<f32>; n], value: f32, n: u32);
+        pub fn scale(x: &mut [f32; n], a: f32, n: u32);
+    }
+}
+
+/// As a library of its own would have it: clippy asks for a section on errors, and finds it.
+pub mod library {
+    use super::kernels::scale;
+
+    /// x = x * by * 1.5
+    #[cuweave::graph]
+    pub fn documented(n: u32, by: f32, _factor: f32, x: &mut [f32; n]) {
+        /// The levels of lints hold for what the statement says.
+        #[allow(clippy::cast_precision_loss)]
+        scale[cuweave::prelude::per_item(n)](&mut x, by + (n - n) as f32, n);
+        #[expect(clippy::suboptimal_flops, clippy::allow_attributes, reason = "any level may stand here")]
+        #[allow(clippy::suboptimal_flops)]
+        {
+            scale[cuweave::prelude::per_item(n)](&mut x, _factor, n);
+        }
+    }
+}
+
+#[test]
+fn attributes_and_setters() {
+    let device = device();
+    let mut x = device.upload(&ramp(5));
+    let graph = library::documented(&device.ctx, 5, 2.0, 1.0, &mut x).expect("the graph builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    // `_factor` has a setter as `factor` would have.
+    exec.set_factor(1.5).expect("a value");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    assert_eq!(device.download(&x), ramp(5).iter().map(|value| value * 3.0).collect::<Vec<_>>());
+}
+
+#[test]
+fn in_a_function() {
+    #[cuweave::graph]
+    fn within(n: u32, x: &mut [f32; n]) {
+        kernels::set[per_item(n)](&mut x, 4.0, n);
+    }
+    let device = device();
+    let mut x = device.upload(&ramp(3));
+    run!(device, within(&device.ctx, 3, &mut x));
+    assert_eq!(device.download(&x), [4.0; 3]);
+}
+
+macro_rules! graphs {
+    ($($(#[$attribute:meta])* $name:ident: $kernel:path, $ty:ty, $config:expr, $by:expr, $times:literal;)*) => {$(
+        $(#[$attribute])*
+        #[cuweave::graph]
+        fn $name(n: u32, x: &mut [$ty; n]) {
+            for _ in 0..$times {
+                $kernel[$config](&mut x, $by, n);
+            }
+        }
+    )*};
+}
+graphs! {
+    /// Made by a macro, which puts what it is given in groups.
+    eightfold: kernels::scale, f32, (1, 32), 1.0 + 1.0, 3;
+    #[cfg(any())]
+    left_out: no_such_kernel, f32, (1, 32), 1.0, 1;
+    #[cfg(not(any()))]
+    once: kernels::scale, f32, (1, 32), 3.0, 1;
+}
+
+#[test]
+fn made_by_macros() {
+    let device = device();
+    let mut x = device.upload(&ramp(4));
+    run!(device, eightfold(&device.ctx, 4, &mut x));
+    run!(device, once(&device.ctx, 4, &mut x));
+    assert_eq!(device.download(&x), [0.0, 24.0, 48.0, 72.0]);
+}
+
+#[cuweave::graph]
+fn r#match(r#type: u32, r#in: &mut [f32; r#type], r#fn: f32) {
+    let r#loop = alloc::<f32>(r#type);
+    kernels::set[per_item(r#type)](&mut r#loop, r#fn, r#type);
+    let r#if = copy(&r#loop, &mut r#in);
+    #[after(r#if)]
+    free(r#loop);
+}
+
+#[cuweave::graph]
+fn maße(größe: u32, ü: &mut [f32; größe], _s: f32, s: f32) {
+    kernels::set[per_item(größe)](&mut ü, _s - s, größe);
+}
+
+#[test]
+fn names_of_every_kind() {
+    let device = device();
+    let mut x = device.upload(&ramp(4));
+    {
+        let mut exec =
+            r#match(&device.ctx, 4, &mut x, 1.0).expect("the graph builds").instantiate().expect("an exec");
+        exec.set_fn(7.0).expect("a value");
+        exec.launch(&device.stream).expect("it launches");
+        assert_eq!(device.download(&exec.args().r#in), [7.0; 4]);
+    }
+    let mut exec =
+        maße(&device.ctx, 4, &mut x, 3.0, 1.0).expect("the graph builds").instantiate().expect("an exec");
+    // There is an `s` already.
+    exec.set__s(5.0).expect("a value");
+    exec.set_s(2.0).expect("a value");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    assert_eq!(device.download(&x), [3.0; 4]);
+}

@@ -1,0 +1,18 @@
+//! A graph function has no bounds on types.
+
+use cuweave::prelude::*;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+}
+
+#[cuweave::graph]
+fn f(n: u32, x: &mut [f32; n])
+where //~ CW001
+    f32: Copy,
+{
+    scale[per_item(n)](&mut x, 2.0, n);
+}
+
+fn main() {}
