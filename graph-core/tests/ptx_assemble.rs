@@ -3,7 +3,7 @@
 //! `ptxas` comes in the Python wheel nvidia-cuda-nvcc-cu12; `$CUWEAVE_PTXAS` says where it is, else it is looked for
 //! in `$PATH`. Where there is none, the test says so and passes. With `$CUWEAVE_REGISTERS` set, the table of registers
 //! goes to that file. `scripts/rewritten_registers.sh` does both.
-#![cfg(feature = "driver")]
+#![cfg(feature = "rewrite")]
 
 #[path = "common/corpus.rs"]
 mod corpus;

@@ -13,6 +13,7 @@ fn seeds() -> Vec<String> {
         "12.9/hopper.90.debug.ptx",
         "12.9/sparse.80.debug.ptx",
         "13.5/reduce.90.plain.ptx",
+        "rewrite/grid.80.ptx",
     ] {
         let text = std::fs::read_to_string(corpus.join(file)).unwrap();
         let module = ptx::parse(&text).unwrap();
@@ -70,12 +71,52 @@ fn mutate(seed: &str, random: &mut Random) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
+/// What the rewriting makes of a module is read again. Returns how many variants it made.
+#[cfg(feature = "rewrite")]
+fn rewritten(module: &ptx::Module<'_>) -> usize {
+    use cuweave_core::ptx::rewrite::{
+        Axis, Batch, GridShape, Refusal, batchable, batched, free_name, waiting,
+    };
+
+    let read = |text: &str| match ptx::parse(text) {
+        Ok(module) => module.entries().count(),
+        Err(error) => panic!("{error}\n{text}"),
+    };
+    let made = waiting(module);
+    assert_eq!(read(&made.text), made.waits.len() + made.kept.len());
+    let name = free_name(module, "variant");
+    let mut variants = 0;
+    for entry in module.entries() {
+        let may = batchable(module, entry.name).is_ok();
+        for shape in [GridShape::Axis(Axis::Z), GridShape::Flat] {
+            for waits in [false, true] {
+                let batch =
+                    Batch { entry: entry.name.to_owned(), name: name.clone(), capacity: 3, shape, waits };
+                match batched(module, &[batch]) {
+                    Ok(text) => variants += read(&text),
+                    // One member fits, and three do not.
+                    Err(why) => assert!(
+                        !may || waits || matches!(why, Refusal::Table { .. } | Refusal::Overlap { .. }),
+                        "{why}"
+                    ),
+                }
+            }
+        }
+    }
+    variants
+}
+
+#[cfg(not(feature = "rewrite"))]
+fn rewritten(_: &ptx::Module<'_>) -> usize {
+    1000
+}
+
 #[test]
 fn mutated_files_are_analysed_or_refused() {
     let seeds = seeds();
     assert!(seeds.len() > 20);
     let mut random = Random(41);
-    let mut read = 0;
+    let (mut read, mut variants) = (0, 0usize);
     let mut longest = (Duration::ZERO, String::new());
     for case in 0..600 {
         let bytes = mutate(&seeds[case % seeds.len()], &mut random);
@@ -83,13 +124,14 @@ fn mutated_files_are_analysed_or_refused() {
         if let Ok(module) = ptx::parse_bytes(&bytes) {
             read += 1;
             let _ = report::table(&module);
+            variants += rewritten(&module);
         }
         if start.elapsed() > longest.0 {
             longest = (start.elapsed(), String::from_utf8_lossy(&bytes).into_owned());
         }
     }
-    println!("{read} of 600 read; the longest took {:?}", longest.0);
-    assert!(read > 100, "only {read} mutations are still PTX");
+    println!("{read} of 600 read, {variants} variants; the longest took {:?}", longest.0);
+    assert!(read > 100 && variants > 300, "only {read} mutations are still PTX, {variants} variants");
     assert!(longest.0 < Duration::from_secs(5), "{:?} for\n{}", longest.0, longest.1);
 }
 
@@ -145,6 +187,7 @@ fn hostile_shapes_end() {
         let start = Instant::now();
         let module = ptx::parse(shape).unwrap();
         let _ = report::table(&module);
+        rewritten(&module);
         println!("shape {at}: {:?}", start.elapsed());
         assert!(start.elapsed() < Duration::from_secs(10), "shape {at}: {:?}", start.elapsed());
     }

@@ -26,7 +26,7 @@ mod order;
 mod parse;
 mod rename;
 pub mod report;
-#[cfg(feature = "driver")]
+#[cfg(feature = "rewrite")]
 pub mod rewrite;
 mod ssa;
 mod transfer;

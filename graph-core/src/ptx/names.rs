@@ -75,7 +75,7 @@ impl<'b, 'a> Names<'b, 'a> {
     }
 
     /// A statement of the body.
-    #[cfg(feature = "driver")]
+    #[cfg(feature = "rewrite")]
     pub(super) fn statement(&self, at: usize) -> &'b Statement<'a> {
         &self.body.statements[at]
     }

@@ -128,20 +128,24 @@ fn members(
     Members { grids, block, arguments }
 }
 
-/// Variables of a program, as it initialises them. `None` where one holds an address.
-fn variables(program: &Program, memory: &mut Buffers) -> Option<Vec<u64>> {
-    let mut addresses = Vec::new();
+/// Variables of a program, as it initialises them.
+fn variables(program: &Program, memory: &mut Buffers) -> Vec<u64> {
+    let mut addresses: Vec<u64> = Vec::new();
+    let first = memory.data.len();
     for variable in &program.variables {
-        if !variable.addresses.is_empty() {
-            return None;
-        }
         let mut initial = variable.initial.clone();
         initial.resize((variable.bytes.max(1) as usize).next_multiple_of(8), 0);
         let words =
             initial.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
         addresses.push(memory.add(words));
     }
-    Some(addresses)
+    for (at, variable) in program.variables.iter().enumerate() {
+        for (offset, name, addend) in &variable.addresses {
+            let target = program.variables.iter().position(|other| other.name == *name).unwrap();
+            memory.data[first + at][offset / 8] = addresses[target].wrapping_add_signed(*addend);
+        }
+    }
+    addresses
 }
 
 fn launch(
@@ -186,7 +190,7 @@ fn one_by_one(
     let mut memory = Buffers::new();
     let members = members(function, pointers, grids, &mut memory);
     let count = memory.data.len();
-    let variables = variables(program, &mut memory)?;
+    let variables = variables(program, &mut memory);
     for (arguments, grid) in members.arguments.iter().zip(members.grids) {
         let mut parameters = vec![0u8; entry.parameter_bytes];
         for (&(offset, size), argument) in entry.parameters.iter().zip(arguments) {
@@ -210,7 +214,7 @@ fn at_once(
     let mut memory = Buffers::new();
     let members = members(function, pointers, grids, &mut memory);
     let count = memory.data.len();
-    let variables = variables(program, &mut memory).ok_or("a variable holds an address")?;
+    let variables = variables(program, &mut memory);
     let table = Table::of(&function.parameters, form.capacity, form.shape).unwrap();
     let mut parameters = table.blank();
     let mut blocks = 0u32;

@@ -3,7 +3,7 @@
 use super::super::{Class, Function, Item, Module, Span};
 use super::body::{Rewriting, Wanted};
 use super::edit::Edits;
-use super::head::{self, LARGE_PARAMETERS, Needs, WAIT};
+use super::head::{self, LARGE_PARAMETERS, NOTHING, WAIT};
 use super::pass::{self, Passed};
 use super::select::{Own, Selection};
 use super::table::{GridShape, SMALL_TABLE, Table};
@@ -65,7 +65,7 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
 /// and `.target` cannot be raised to what it needs.
 pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal> {
     let mut making = Making::new(module);
-    let mut needs = Needs { version: (0, 0), architecture: 0 };
+    let mut needs = NOTHING;
     let mut names = BTreeSet::new();
     let mut found = Vec::new();
     for batch in wanted {
@@ -130,6 +130,7 @@ impl<'m, 'a> Making<'m, 'a> {
         if self.module.address_size != 64 {
             return Err(Refusal::Head("its addresses have 32 bits".to_owned()));
         }
+        head::raise(self.module, NOTHING, &mut Edits::default())?;
         let scan = &mut self.scan;
         let closure = scan.closure(entry)?;
         let function = scan.uses(closure[0]).function;

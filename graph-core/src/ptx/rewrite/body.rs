@@ -167,11 +167,32 @@ impl<'a> Rewriting<'_, '_, 'a> {
                     .chain([Grid::COUNT])
                     .map(|register| self.want(register))
                     .collect();
-                self.edits.replace(span, format!("{{{}}}", components.join(", ")));
+                match instruction.operands.first() {
+                    Some(Operand::Vector(into)) if into.len() == components.len() => {
+                        let moves = self.moves(instruction, into, &components).ok_or(refuse)?;
+                        self.edits.replace(instruction.span, moves);
+                    }
+                    _ => self.edits.replace(span, format!("{{{}}}", components.join(", "))),
+                }
             }
             _ => return Err(refuse),
         }
         Ok(())
+    }
+
+    /// A vector taken apart: a move for each component that is kept, guarded as the whole.
+    fn moves(&self, whole: &Instruction<'a>, into: &[Operand<'a>], from: &[String]) -> Option<String> {
+        let opcode = self.module.span_of(whole.opcode);
+        let guard = self.module.source(Span { start: whole.span.start, end: opcode.start });
+        let mut moves = Vec::new();
+        for (into, from) in into.iter().zip(from) {
+            match into {
+                Operand::Name(into) => moves.push(format!("{guard}mov.b32 {into}, {from};")),
+                Operand::Sink => {}
+                _ => return None,
+            }
+        }
+        Some(moves.join(" "))
     }
 
     fn call(&mut self, call: &Instruction<'a>) -> Result<(), Refusal> {

@@ -13,6 +13,8 @@ pub(super) struct Needs {
     pub architecture: u32,
 }
 
+/// What every text has.
+pub(super) const NOTHING: Needs = Needs { version: (0, 0), architecture: 0 };
 /// `griddepcontrol`: PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol".
 pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
 /// More than 4,352 bytes of parameters: PTX ISA, ".param state space, kernel function parameters".

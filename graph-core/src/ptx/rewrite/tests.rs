@@ -173,7 +173,7 @@ fn parameters_come_from_the_record() {
 #[test]
 fn functions_get_the_grid_from_their_callers() {
     let text = ".func (.param .b32 r) leaf(.param .b32 a);\n.func (.param .b32 r) leaf(.param .b32 a) { .reg .b32 %r; mov.u32 %r, %nctaid.y; st.param.b32 [r], %r; ret; }\n\
-        .func old (.reg .b32 a) { .reg .b32 %r<5>; mov.v4.u32 {%r1, %r2, %r3, %r4}, %ctaid; ret; }\n\
+        .func old (.reg .b32 a) { .reg .pred %p; .reg .b32 %r<5>; @%p mov.v4.u32 {%r1, %r2, _, %r4}, %ctaid; ret; }\n\
         .func middle { .param .b32 r, a; call (r), leaf, (a); call old, (1); ret; }\n\
         .func other() { ret; }\n.func unused() { ret; }\n\
         .entry k() { call middle; call other, (); ret; }";
@@ -186,7 +186,7 @@ fn functions_get_the_grid_from_their_callers() {
         "{made}"
     );
     assert!(made.contains(
-        "mov.v4.u32 {%r1, %r2, %r3, %r4}, {%cuweave_cx, %cuweave_cy, %cuweave_cz, %cuweave_zero};"
+        "@%p mov.b32 %r1, %cuweave_cx; @%p mov.b32 %r2, %cuweave_cy; @%p mov.b32 %r4, %cuweave_zero;"
     ));
     assert!(made.contains("call (r), leaf, (a, %cuweave_ny);"), "{made}");
     assert!(made.contains("call old, (1, %cuweave_cx, %cuweave_cy, %cuweave_cz);"));

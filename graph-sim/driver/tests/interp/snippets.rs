@@ -279,6 +279,7 @@ fn control() {
         ),
         ("mov.u32 %r1, %ntid.x; mad.lo.u32 %r1, %r1, 10, %laneid;", 10),
         ("mov.u32 %r1, %lanemask_gt;", 0xffff_fffe),
+        ("mov.v4.u32 {%r1, %r2, %r3, _}, %nctaid; mad.lo.u32 %r1, %r1, 10, %r3;", 11),
         ("{ .reg .b32 %r<3>; mov.u32 %r1, 4; } mov.u32 %r1, 8;", 8),
         ("activemask.b32 %r1;", 1),
         ("bar.red.popc.u32 %r1, 0, 1;", 1),

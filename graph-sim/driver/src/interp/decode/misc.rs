@@ -181,7 +181,15 @@ impl<'m> Decoder<'_, 'm> {
             return Err(String::new());
         }
         match (d, a) {
-            (Operand::Vector(parts), a) => {
+            // Component by component; without `.v4` a vector is the parts of one value.
+            (Operand::Vector(parts), Operand::Name(name)) if i.has("v4") => {
+                let from = vector(name).filter(|_| parts.len() == 4 && ty.size() == 4);
+                for (to, from) in parts.iter().zip(from.ok_or_else(String::new)?) {
+                    let (to, from) = (self.result(to)?, self.value(&Operand::Name(from), ty)?);
+                    self.emit(Op::Map1(|v| v, to, from));
+                }
+            }
+            (Operand::Vector(parts), a) if !i.has("v2") && !i.has("v4") => {
                 let from = self.value(a, ty)?;
                 let width = ty.size() * 8 / parts.len().max(1) as u32;
                 let mut moved = Vec::new();
@@ -633,6 +641,17 @@ fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
         (Type::F32, Type::U32) => |v| u64::from((v as u32 as f32).to_bits()),
         (Type::F64, Type::F32) => |v| f64::from(f32::from_bits(v as u32)).to_bits(),
         (Type::F32, Type::F64) => |v| u64::from((f64::from_bits(v) as f32).to_bits()),
+        _ => return None,
+    })
+}
+
+/// The components of a special register that is a vector.
+fn vector(name: &str) -> Option<[&'static str; 4]> {
+    Some(match name {
+        "%tid" => ["%tid.x", "%tid.y", "%tid.z", "%tid.w"],
+        "%ntid" => ["%ntid.x", "%ntid.y", "%ntid.z", "%ntid.w"],
+        "%ctaid" => ["%ctaid.x", "%ctaid.y", "%ctaid.z", "%ctaid.w"],
+        "%nctaid" => ["%nctaid.x", "%nctaid.y", "%nctaid.z", "%nctaid.w"],
         _ => return None,
     })
 }
