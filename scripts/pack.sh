@@ -10,8 +10,8 @@ export CARGO_TERM_COLOR=never CARGO_PROFILE_RELEASE_STRIP=debuginfo
 dist=$PWD/dist
 limit_mib=60
 
-# Tests that need the sources or a compiler, or that never talk to a driver.
-without_a_device='^(ui|expansion|plans|cuweave_macros-unit|cuweave-unit)$'
+# Tests that need the sources or a compiler, that never talk to a driver, or that are about the simulated one.
+without_a_device='^(ui|expansion|plans|properties|ptx_.*|interp|rewrite|proofs|counts|budget|settings|handles|fuzz|checks|.*-unit)$'
 
 rm -rf "$dist"
 mkdir -p "$dist"/{examples,tests,benches}
@@ -41,7 +41,8 @@ while read -r kind name path; do
     case $kind in
         example) cp "$path" "$dist/examples/$name" ;;
         bench) cp "$path" "$dist/benches/$name" ;;
-        *) cp "$path" "$dist/tests/$name" ;;
+        # `kernels` is a folder.
+        *) cp "$path" "$dist/tests/${name/#kernels/kernels_test}" ;;
     esac
 done <<<"$built"
 

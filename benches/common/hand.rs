@@ -39,19 +39,28 @@ pub struct Module {
     module: sys::CUmodule,
 }
 
-/// A kernel with a launch configuration of one dimension.
+/// A kernel with a launch configuration.
 #[derive(Clone, Copy)]
 pub struct Kernel {
     function: sys::CUfunction,
-    grid: u32,
-    block: u32,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes: at most the 48 KiB that need no asking.
+    pub shared: u32,
 }
 
 impl Module {
-    /// Loads it.
+    /// Loads the kernels that most benchmarks share.
     pub fn load(ctx: &Arc<CudaContext>) -> Result<Module> {
+        Module::of(ctx, PTX)
+    }
+
+    /// Loads PTX.
+    pub fn of(ctx: &Arc<CudaContext>, ptx: &str) -> Result<Module> {
         ctx.bind_to_thread()?;
-        let text = CString::new(PTX)?;
+        let text = CString::new(ptx)?;
         let mut module = ptr::null_mut();
         check("cuModuleLoadData", unsafe {
             sys::cuModuleLoadData(&mut module, text.as_ptr().cast::<c_void>())
@@ -61,20 +70,21 @@ impl Module {
 
     /// One thread of a kernel.
     pub fn single(&self, name: &CStr) -> Result<Kernel> {
-        self.kernel(name, 1, 1)
+        self.kernel(name, [1, 1, 1], [1, 1, 1])
     }
 
     /// A kernel for `n` items, in blocks of 256.
     pub fn per_item(&self, name: &CStr, n: u32) -> Result<Kernel> {
-        self.kernel(name, n.div_ceil(256), 256)
+        self.kernel(name, [n.div_ceil(256), 1, 1], [256, 1, 1])
     }
 
-    fn kernel(&self, name: &CStr, grid: u32, block: u32) -> Result<Kernel> {
+    /// A kernel with this configuration.
+    pub fn kernel(&self, name: &CStr, grid: [u32; 3], block: [u32; 3]) -> Result<Kernel> {
         let mut function = ptr::null_mut();
         check("cuModuleGetFunction", unsafe {
             sys::cuModuleGetFunction(&mut function, self.module, name.as_ptr())
         })?;
-        Ok(Kernel { function, grid, block })
+        Ok(Kernel { function, grid, block, shared: 0 })
     }
 }
 
@@ -98,13 +108,13 @@ fn pointers(arguments: &[u64]) -> [*mut c_void; MOST] {
 fn kernel_params(kernel: Kernel, pointers: &mut [*mut c_void; MOST]) -> sys::CUDA_KERNEL_NODE_PARAMS {
     sys::CUDA_KERNEL_NODE_PARAMS {
         func: kernel.function,
-        gridDimX: kernel.grid,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: kernel.block,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: 0,
+        gridDimX: kernel.grid[0],
+        gridDimY: kernel.grid[1],
+        gridDimZ: kernel.grid[2],
+        blockDimX: kernel.block[0],
+        blockDimY: kernel.block[1],
+        blockDimZ: kernel.block[2],
+        sharedMemBytes: kernel.shared,
         kernelParams: pointers.as_mut_ptr(),
         extra: ptr::null_mut(),
         kern: ptr::null_mut(),
@@ -136,6 +146,46 @@ impl Graph {
         let mut node = ptr::null_mut();
         check("cuGraphAddKernelNode", unsafe {
             sys::cuGraphAddKernelNode_v2(&mut node, self.graph, after.as_ptr(), after.len(), &params)
+        })?;
+        self.nodes += 1;
+        self.edges += after.len();
+        Ok(node)
+    }
+
+    /// Adds a copy on the device.
+    pub fn add_copy(&mut self, from: u64, to: u64, bytes: usize, after: &[Node]) -> Result<Node> {
+        let device = sys::CUmemorytype::CU_MEMORYTYPE_DEVICE;
+        let copy = sys::CUDA_MEMCPY3D {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
+            srcMemoryType: device,
+            srcHost: ptr::null(),
+            srcDevice: from,
+            srcArray: ptr::null_mut(),
+            reserved0: ptr::null_mut(),
+            srcPitch: 0,
+            srcHeight: 0,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
+            dstMemoryType: device,
+            dstHost: ptr::null_mut(),
+            dstDevice: to,
+            dstArray: ptr::null_mut(),
+            reserved1: ptr::null_mut(),
+            dstPitch: 0,
+            dstHeight: 0,
+            WidthInBytes: bytes,
+            Height: 1,
+            Depth: 1,
+        };
+        let (mut ctx, mut node) = (ptr::null_mut(), ptr::null_mut());
+        check("cuCtxGetCurrent", unsafe { sys::cuCtxGetCurrent(&mut ctx) })?;
+        check("cuGraphAddMemcpyNode", unsafe {
+            sys::cuGraphAddMemcpyNode(&mut node, self.graph, after.as_ptr(), after.len(), &copy, ctx)
         })?;
         self.nodes += 1;
         self.edges += after.len();
@@ -206,13 +256,13 @@ pub fn launch(kernel: Kernel, arguments: &[u64], stream: &CudaStream) -> Result<
     check("cuLaunchKernel", unsafe {
         sys::cuLaunchKernel(
             kernel.function,
-            kernel.grid,
-            1,
-            1,
-            kernel.block,
-            1,
-            1,
-            0,
+            kernel.grid[0],
+            kernel.grid[1],
+            kernel.grid[2],
+            kernel.block[0],
+            kernel.block[1],
+            kernel.block[2],
+            kernel.shared,
             stream.cu_stream(),
             pointers.as_mut_ptr(),
             ptr::null_mut(),

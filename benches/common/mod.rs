@@ -6,8 +6,12 @@
 // Each benchmark uses a part of it.
 #![allow(dead_code)]
 
+#[macro_use]
+pub mod sides;
+pub mod contest;
 pub mod hand;
 pub mod table;
+pub mod work;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -41,11 +45,6 @@ impl Setup {
     pub fn scaled<T>(&self, real: T, simulated: T) -> T {
         if self.driver.is_simulated() { simulated } else { real }
     }
-
-    /// How often contestants take turns.
-    pub fn repetitions(&self) -> usize {
-        self.scaled(9, 1)
-    }
 }
 
 /// What a race measures of a contestant's turn.
@@ -78,19 +77,27 @@ pub struct Times {
     pub device: Duration,
     /// The slowest repetition's host time over the fastest's.
     pub spread: f64,
+    /// The host times of the repetitions: their `i`-th ones were taken in one turn of all contestants.
+    pub repetitions: Vec<Duration>,
 }
 
 /// Contestants that do the same work.
 pub struct Race<'a> {
     until: Until,
     turns: usize,
+    repetitions: usize,
     contestants: Vec<Contestant<'a>>,
 }
 
 impl<'a> Race<'a> {
     /// A race of so many turns a repetition.
     pub fn new(until: Until, turns: usize) -> Race<'a> {
-        Race { until, turns, contestants: Vec::new() }
+        Race { until, turns, repetitions: 9, contestants: Vec::new() }
+    }
+
+    /// The same with so many repetitions.
+    pub fn repeated(self, repetitions: usize) -> Race<'a> {
+        Race { repetitions, ..self }
     }
 
     /// Adds one of ours.
@@ -114,7 +121,7 @@ impl<'a> Race<'a> {
             (contestant.turn)(stream)?;
             stream.synchronize()?;
         }
-        for repetition in 0..setup.repetitions() {
+        for repetition in 0..setup.scaled(self.repetitions, 1) {
             for at in 0..count {
                 let at = (at + repetition) % count;
                 let turn = &mut self.contestants[at].turn;
@@ -139,12 +146,14 @@ impl<'a> Race<'a> {
             .map(|(contestant, (host, device))| {
                 let (least, most) = (host.iter().min(), host.iter().max());
                 let spread = most.zip(least).map_or(1.0, |(most, least)| ratio(*most, *least));
+                let repetitions = host.clone();
                 Times {
                     name: contestant.name.clone(),
                     by_hand: contestant.by_hand,
                     host: median(host),
                     device: median(device),
                     spread,
+                    repetitions,
                 }
             })
             .collect())

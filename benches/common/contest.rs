@@ -1,0 +1,270 @@
+//! Contests of a graph function's sides with the same work by hand, at all widths.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::{CudaSlice, CudaStream, CudaView};
+
+use super::table::Table;
+use super::work::Work;
+use super::{Race, Result, Setup, Times, Until, agree, hand, median, ratio, us};
+
+/// The widths by hand, beside all.
+const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
+/// The measurements of each side.
+const REPETITIONS: usize = 5;
+/// How long each of them takes, about.
+const REPETITION: Duration = Duration::from_millis(20);
+
+/// Buffers as they are before a launch: from -1 to 1, no two alike.
+pub struct Start {
+    stream: Arc<CudaStream>,
+    /// The elements of each that are used.
+    lens: Vec<usize>,
+    buffers: Vec<CudaSlice<f32>>,
+}
+
+impl Start {
+    /// Buffers of these lengths.
+    pub fn new(setup: &Setup, lens: &[usize]) -> Result<Start> {
+        Start::within(setup, lens, 0)
+    }
+
+    /// Buffers of which so many elements are used, and that have this many at least.
+    pub fn within(setup: &Setup, lens: &[usize], least: usize) -> Result<Start> {
+        let stream = setup.stream.clone();
+        let mut buffers = Vec::with_capacity(lens.len());
+        for (seed, &len) in lens.iter().enumerate() {
+            let mut buffer = stream.alloc_zeros::<f32>(len.max(least))?;
+            stream.memcpy_htod(&noise(seed, len), &mut buffer.slice_mut(0..len))?;
+            buffers.push(buffer);
+        }
+        stream.synchronize()?;
+        Ok(Start { stream, lens: lens.to_vec(), buffers })
+    }
+
+    fn copy(&self) -> Result<Vec<CudaSlice<f32>>> {
+        let copies = self.buffers.iter().map(|buffer| self.stream.clone_dtod(buffer));
+        let copies = copies.collect::<std::result::Result<_, _>>()?;
+        self.stream.synchronize()?;
+        Ok(copies)
+    }
+
+    fn restore(&self, buffers: &mut [CudaSlice<f32>]) -> Result<()> {
+        for (from, to) in self.buffers.iter().zip(buffers) {
+            self.stream.memcpy_dtod(from, to)?;
+        }
+        Ok(self.stream.synchronize()?)
+    }
+}
+
+fn noise(seed: usize, len: usize) -> Vec<f32> {
+    let mut state = 0x9e37_79b9_u32.wrapping_mul(seed as u32 + 1);
+    let mut next = || {
+        // A step of a linear congruential generator (Numerical Recipes), of which the upper bits are used.
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / (1 << 23) as f32 - 1.0
+    };
+    (0..len).map(|_| next()).collect()
+}
+
+/// Buffers of one side.
+pub struct Buffers(std::vec::IntoIter<CudaSlice<f32>>);
+
+impl Buffers {
+    /// The next one.
+    pub fn one(&mut self) -> Result<CudaSlice<f32>> {
+        Ok(self.0.next().ok_or("too few buffers")?)
+    }
+
+    /// The next ones.
+    pub fn some<const N: usize>(&mut self) -> Result<[CudaSlice<f32>; N]> {
+        let buffers: Vec<_> = self.0.by_ref().take(N).collect();
+        buffers.try_into().map_err(|_| "too few buffers".into())
+    }
+}
+
+/// A work's sides, about to race.
+pub struct Contest<'a> {
+    setup: &'a Setup,
+    work: String,
+    goal: &'static str,
+    start: &'a Start,
+    /// The lengths of the buffers that are compared.
+    lens: Vec<usize>,
+    wanted: Vec<Vec<f32>>,
+    widths: Vec<usize>,
+    sizes: Vec<String>,
+    race: Race<'a>,
+}
+
+impl<'a> Contest<'a> {
+    /// A contest with what `by_hand` makes of the addresses of buffers, at each width; `results` are the buffers that are
+    /// compared. All widths give the same results, or it is an error.
+    pub fn new(
+        setup: &'a Setup,
+        (work, goal): (String, &'static str),
+        start: &'a Start,
+        results: &[usize],
+        by_hand: impl FnOnce(&[u64]) -> Result<Work>,
+    ) -> Result<Contest<'a>> {
+        let mut buffers = start.copy()?;
+        let addresses: Vec<u64> = buffers.iter().map(hand::address).collect();
+        let by_hand = by_hand(&addresses)?;
+        let lens = results.iter().map(|&at| start.lens[at]).collect();
+        let mut contest = Contest {
+            setup,
+            work,
+            goal,
+            start,
+            lens,
+            wanted: Vec::new(),
+            widths: widths(setup, by_hand.widest()),
+            sizes: Vec::new(),
+            race: Race::new(Until::Synchronized, 0),
+        };
+        let mut execs = Vec::new();
+        let mut slowest = Duration::ZERO;
+        for width in contest.widths.clone() {
+            let (graph, _) = by_hand.graph(width)?;
+            contest.sizes.push(graph.size());
+            let exec = graph.instantiate()?;
+            start.restore(&mut buffers)?;
+            exec.launch(&setup.stream)?;
+            let views: Vec<CudaView<'_, f32>> = results.iter().map(|&at| buffers[at].as_view()).collect();
+            let got = contest.read(&views)?;
+            if contest.wanted.is_empty() {
+                contest.wanted = got;
+            } else {
+                contest.compare(&format!("by hand, {width} wide"), &got)?;
+            }
+            let begin = Instant::now();
+            exec.launch(&setup.stream)?;
+            setup.stream.synchronize()?;
+            slowest = slowest.max(begin.elapsed());
+            execs.push(exec);
+        }
+        let turns = (REPETITION.as_secs_f64() / slowest.as_secs_f64().max(1e-9)) as usize;
+        contest.race = Race::new(Until::Synchronized, turns.clamp(5, 50)).repeated(REPETITIONS);
+        let buffers = Arc::new(buffers);
+        for (exec, width) in execs.into_iter().zip(&contest.widths) {
+            let alive = buffers.clone();
+            contest.race.by_hand(&width.to_string(), move |stream| {
+                let _ = &alive;
+                exec.launch(stream)
+            });
+        }
+        Ok(contest)
+    }
+
+    /// The stream that everything is launched on.
+    pub fn stream(&self) -> &'a Arc<CudaStream> {
+        &self.setup.stream
+    }
+
+    /// Buffers for another side, as they are before a launch.
+    pub fn buffers(&self) -> Result<Buffers> {
+        Ok(Buffers(self.start.copy()?.into_iter()))
+    }
+
+    /// The used elements of buffers, which are this contest's results.
+    pub fn read(&self, results: &[CudaView<'_, f32>]) -> Result<Vec<Vec<f32>>> {
+        if results.len() != self.lens.len() {
+            return Err(format!("{}: {} results, not {}", self.work, results.len(), self.lens.len()).into());
+        }
+        let stream = self.stream();
+        let read = results.iter().zip(&self.lens).map(|(view, &len)| stream.clone_dtoh(&view.slice(0..len)));
+        Ok(read.collect::<std::result::Result<_, _>>()?)
+    }
+
+    fn compare(&self, side: &str, got: &[Vec<f32>]) -> Result<()> {
+        for (at, (got, wanted)) in got.iter().zip(&self.wanted).enumerate() {
+            agree(&format!("{}, {side}: result {at}", self.work), got, wanted)?;
+        }
+        Ok(())
+    }
+
+    /// Enters a side with the results of its first launch, which are the same as by hand, byte for byte, or it is an
+    /// error.
+    pub fn enter(
+        &mut self,
+        side: &str,
+        report: &cuweave::Report,
+        results: &[Vec<f32>],
+        turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a,
+    ) -> Result<()> {
+        self.compare(side, results)?;
+        self.sizes.push(format!("{} / {}", report.nodes(), report.edges));
+        self.race.ours(side, turn);
+        Ok(())
+    }
+
+    /// Lets them race, and adds the rows.
+    pub fn run(self, table: &mut Table) -> Result<()> {
+        let times = self.race.run(self.setup)?;
+        let (by_hand, ours) = times.split_at(self.widths.len());
+        let (best, fastest) = by_hand
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, times)| times.host)
+            .ok_or("nothing by hand to compare with")?;
+        let all = &by_hand[by_hand.len() - 1];
+        let mut row = |side: String, at: usize, times: &Times, goal: &str| {
+            table.row(&[
+                self.work.clone(),
+                side,
+                self.sizes[at].clone(),
+                us(times.host),
+                us(times.device),
+                of_repetitions(times, fastest),
+                format!("{:.3}", ratio(times.device, fastest.device)),
+                format!("{:.3}", ratio(times.host, all.host)),
+                goal.to_owned(),
+            ])
+        };
+        for (at, times) in (by_hand.len()..).zip(ours) {
+            row(times.name.clone(), at, times, if at + 1 == self.sizes.len() { self.goal } else { "" })?;
+        }
+        let widths: Vec<String> =
+            by_hand.iter().map(|times| format!("{}: {}", times.name, us(times.host))).collect();
+        let name = format!("by hand, {} wide ({})", fastest.name, widths.join(", "));
+        row(name, best, fastest, "")
+    }
+}
+
+/// A table for contests.
+pub fn table(setup: &Setup, name: &'static str) -> Result<Table> {
+    let columns = [
+        "work",
+        "launches (by hand: us at each width)",
+        "nodes / edges",
+        "host us",
+        "events us",
+        "ratio (repetitions)",
+        "by events",
+        "to all by hand",
+        "goal",
+    ];
+    Table::new(setup, name, &columns)
+}
+
+/// All of the widths that are below that of all; without a GPU the first and the last.
+fn widths(setup: &Setup, all: usize) -> Vec<usize> {
+    let mut widths: Vec<usize> = WIDTHS.into_iter().filter(|&width| width < all).collect();
+    widths.truncate(setup.scaled(widths.len(), 1));
+    widths.push(all);
+    widths
+}
+
+/// The median of the repetitions' ratios, and the least and the greatest.
+fn of_repetitions(times: &Times, to: &Times) -> String {
+    let mut ratios: Vec<Duration> = times
+        .repetitions
+        .iter()
+        .zip(&to.repetitions)
+        .map(|(a, b)| Duration::from_secs_f64(ratio(*a, *b)))
+        .collect();
+    let middle = median(&mut ratios).as_secs_f64();
+    let end = |ratio: Option<&Duration>| ratio.map_or(0.0, Duration::as_secs_f64);
+    format!("{middle:.3} ({:.3} to {:.3})", end(ratios.first()), end(ratios.last()))
+}

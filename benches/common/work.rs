@@ -1,0 +1,103 @@
+//! Work as a careful programmer lays it out by hand: branches side by side, in layers, and as many of them side by side
+//! as is best.
+
+use super::Result;
+use super::hand::{Graph, Kernel, Node};
+
+/// A node of a branch.
+#[derive(Clone)]
+pub enum Step {
+    /// A kernel with its arguments.
+    Launch(Kernel, Vec<u64>),
+    /// A copy of so many bytes, from an address to another.
+    Copy(u64, u64, usize),
+}
+
+struct Branch {
+    layer: usize,
+    /// Its number in its layer.
+    place: usize,
+    /// The branches that it comes after.
+    after: Vec<usize>,
+    steps: Vec<Step>,
+}
+
+/// Branches, each a chain of steps that comes after whole branches of the layers before.
+#[derive(Default)]
+pub struct Work {
+    branches: Vec<Branch>,
+    layer: usize,
+    /// Where the layer begins.
+    first: usize,
+    widest: usize,
+}
+
+impl Work {
+    /// None yet.
+    pub fn new() -> Work {
+        Work::default()
+    }
+
+    /// Adds a branch to the layer.
+    pub fn branch(&mut self, after: &[usize], steps: Vec<Step>) -> usize {
+        let place = self.branches.len() - self.first;
+        self.branches.push(Branch { layer: self.layer, place, after: after.to_vec(), steps });
+        self.widest = self.widest.max(place + 1);
+        self.branches.len() - 1
+    }
+
+    /// Begins the next layer. Returns the branches of the one before.
+    pub fn next_layer(&mut self) -> Vec<usize> {
+        let before = (self.first..self.branches.len()).collect();
+        self.first = self.branches.len();
+        self.layer += 1;
+        before
+    }
+
+    /// The branches of the widest layer.
+    pub fn widest(&self) -> usize {
+        self.widest
+    }
+
+    /// The graph with so many branches of a layer side by side: the k-th comes after the (k - `width`)-th. Edges that
+    /// this makes superfluous are left out. Returns the nodes of the branches, too.
+    pub fn graph(&self, width: usize) -> Result<(Graph, Vec<Vec<Node>>)> {
+        let mut graph = Graph::new()?;
+        let mut nodes: Vec<Vec<Node>> = Vec::with_capacity(self.branches.len());
+        for branch in &self.branches {
+            let mut after: Vec<Node> =
+                self.before(branch, width).filter_map(|before| nodes[before].last().copied()).collect();
+            let mut own = Vec::with_capacity(branch.steps.len());
+            for step in &branch.steps {
+                let node = match step {
+                    Step::Launch(kernel, arguments) => graph.add(*kernel, arguments, &after)?,
+                    Step::Copy(from, to, bytes) => graph.add_copy(*from, *to, *bytes, &after)?,
+                };
+                own.push(node);
+                after = vec![node];
+            }
+            nodes.push(own);
+        }
+        Ok((graph, nodes))
+    }
+
+    /// The branches that one comes after: less those that come before another of these in any case.
+    fn before(&self, branch: &Branch, width: usize) -> impl Iterator<Item = usize> {
+        let line = |branch: &Branch| (branch.layer, branch.place % width);
+        let previous = (branch.place >= width).then(|| self.index_of(branch) - width);
+        let covered = previous.map_or(&[][..], |previous| &self.branches[previous].after);
+        let kept = branch.after.iter().copied().filter(move |before| {
+            let later = |other: &usize| {
+                let (one, other) = (&self.branches[*before], &self.branches[*other]);
+                line(one) == line(other) && one.place < other.place
+            };
+            !covered.contains(before) && !branch.after.iter().any(later)
+        });
+        kept.chain(previous).collect::<Vec<_>>().into_iter()
+    }
+
+    fn index_of(&self, branch: &Branch) -> usize {
+        let layer = self.branches.partition_point(|other| other.layer < branch.layer);
+        layer + branch.place
+    }
+}
