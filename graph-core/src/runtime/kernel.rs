@@ -121,12 +121,13 @@ pub struct Module {
     path: &'static str,
     image: &'static [u8],
     loaded: Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>,
+    kept: Mutex<Vec<(Context, Weak<Kept>)>>,
 }
 
 impl Module {
     /// The module of a file: PTX text, a cubin or a fat binary.
     pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
-        Module { path, image, loaded: Mutex::new(Vec::new()) }
+        Module { path, image, loaded: Mutex::new(Vec::new()), kept: Mutex::new(Vec::new()) }
     }
 
     /// The file, as the declaration names it.
@@ -139,8 +140,31 @@ impl Module {
         self.image
     }
 
-    /// The module in a context: what is loaded in that form, or a new load.
+    /// The module in a context: what is loaded in that form, or a new load. It stays loaded while someone keeps the file.
     pub(super) fn load(
+        &'static self,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        form: Form,
+    ) -> Result<Arc<LoadedModule>> {
+        let module = self.load_form(driver, ctx, form)?;
+        if let Some(kept) = self.kept(ctx) {
+            let mut modules = kept.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            if !modules.iter().any(|other| Arc::ptr_eq(other, &module)) {
+                modules.push(module.clone());
+            }
+        }
+        Ok(module)
+    }
+
+    /// What keeps the file loaded in a context.
+    fn kept(&self, ctx: &CudaContext) -> Option<Arc<Kept>> {
+        let context = Context::of(ctx);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
+    }
+
+    fn load_form(
         &'static self,
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
@@ -369,15 +393,29 @@ impl Drop for LoadedModule {
     }
 }
 
+/// The forms of a file that are loaded, and stay so.
+#[derive(Debug, Default)]
+struct Kept {
+    modules: Mutex<Vec<Arc<LoadedModule>>>,
+}
+
 /// Keeps the module of a kernels block loaded in a context.
 #[derive(Clone, Debug)]
 pub struct Loaded {
-    _module: Arc<LoadedModule>,
+    _kept: Arc<Kept>,
 }
 
 /// Loads the module of a kernels block, or finds it loaded.
 pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
     let driver = driver::driver()?;
     super::context::enter(driver, ctx)?;
-    Ok(Loaded { _module: module.load(driver, ctx, variants::form(driver, ctx, Allowed::by(None))?)? })
+    let kept = module.kept(ctx).unwrap_or_else(|| {
+        let new = Arc::new(Kept::default());
+        let mut kept = module.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|entry| entry.1.strong_count() > 0);
+        kept.push((Context::of(ctx), Arc::downgrade(&new)));
+        new
+    });
+    module.load(driver, ctx, variants::form(driver, ctx, Allowed::by(None))?)?;
+    Ok(Loaded { _kept: kept })
 }
