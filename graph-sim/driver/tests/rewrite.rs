@@ -42,6 +42,8 @@ impl Buffers {
             size: size as u64,
             data: words.as_mut_ptr().cast(),
             shadow: shadow.as_mut_ptr(),
+            // Conflicts are not looked for.
+            marks: shadow.as_mut_ptr(),
             pages: pages.as_mut_ptr(),
             written: true,
             writable: true,

@@ -49,7 +49,9 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
     // What the surgery does not understand it refuses in any shape.
     making.passed = pass::passed(&making.scan, &found.closure[1..]);
     for &place in &found.closure {
-        making.rewriting(place, (place == found.closure[0]).then_some(&table), &mut Edits::default())?;
+        let mut edits = Edits::default();
+        making.rewriting(place, (place == found.closure[0]).then_some(&table), &mut edits)?;
+        making.apply(&mut edits, making.scan.uses(place).function.span)?;
     }
     let grid = found.closure.iter().fold(0, |grid, &place| grid | making.scan.uses(place).grid.0);
     Ok(Batchable { reads: [0, 1, 2].map(|axis| grid & (0b1001 << axis) != 0) })
@@ -65,6 +67,7 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
 /// and `.target` cannot be raised to what it needs.
 pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal> {
     let mut making = Making::new(module);
+    making.own.prefix = free_prefix(module, wanted);
     let mut needs = NOTHING;
     let mut names = BTreeSet::new();
     let mut found = Vec::new();
@@ -101,6 +104,18 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
     Ok(text)
 }
 
+/// What no name of the module, nor of a variant, has in it.
+fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
+    let mut stem = "cuweave".to_owned();
+    loop {
+        let prefix = free_name(module, &stem) + "_";
+        if wanted.iter().all(|batch| !batch.name.contains(&prefix)) {
+            return prefix;
+        }
+        stem.push('_');
+    }
+}
+
 /// What a variant needs of its module.
 struct Needed {
     /// All that it runs, the entry first.
@@ -118,7 +133,7 @@ struct Making<'m, 'a> {
 
 impl<'m, 'a> Making<'m, 'a> {
     fn new(module: &'m Module<'a>) -> Self {
-        let own = Own { prefix: free_name(module, "cuweave") + "_" };
+        let own = Own { prefix: "cuweave_".to_owned() };
         Making { module, scan: Scan::new(module), own, passed: Passed::default() }
     }
 

@@ -299,6 +299,10 @@ fn names_are_free() {
     assert_eq!(free_name(&module, "many"), "many");
     let made = batched(&module, &[batch(GridShape::Flat, 2, false)]).unwrap();
     assert!(made.contains("cuweave_1_table"));
+    let names = ["cuweave_1_table", "cuweave_1__2"];
+    let batches = names.map(|name| Batch { name: name.to_owned(), ..batch(GridShape::Flat, 2, false) });
+    let made = batched(&module, &batches).unwrap();
+    assert!(made.contains(".entry cuweave_1_table(.param .align 4 .b8 cuweave__0_table[32])"), "{made}");
 }
 
 /// One loop a kernel, by what ends it.
