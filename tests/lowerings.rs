@@ -124,7 +124,9 @@ fn the_arena_takes_what_is_planned() {
     takes_what_is_planned(&device, &exec.report(), || exec.launch(&device.stream).expect("it launches"));
     drop(exec);
     if device.simulated {
-        println!("said of this driver only: a real one counts whole steps as used, this one what is asked for");
+        println!(
+            "said of this driver only: a real one counts whole steps as used, this one what is asked for"
+        );
     }
 }
 
