@@ -1,1 +1,388 @@
-fn main() {}
+//! How the driver packs graphs of memory nodes: in the order and with the chains that cuweave gives them, without
+//! either, and with one of the two; and in one arena.
+//!
+//! The graphs are MiniMalloc's traces, a kernel a moment and all in one chain, and partial orders. Sizes of the traces
+//! are 64 times as large as they are in the files, so that the pool's steps do not hide what is measured.
+//!
+//! usage: emission [FOLDER OF TRACES]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+
+use cuweave_core::plan::nodes::{Emit, MemoryNodes, memory_nodes};
+use cuweave_core::plan::{Buffer, BufferOrder, Effort, antichain, csv, plan};
+use cuweave_core::reach::Reach;
+
+use common::hand::{self, Node};
+use common::table::Table;
+use common::{Result, Setup};
+
+/// What the sizes of the traces are multiplied by.
+const SCALE: u64 = 64;
+
+fn main() -> Result<()> {
+    let setup = Setup::new()?;
+    let columns = [
+        "graph",
+        "buffers",
+        "the bound",
+        "memory nodes",
+        "nodes / edges",
+        "addresses, bytes",
+        "/ bound",
+        "used, at most",
+        "/ bound",
+        "reserved, at most",
+    ];
+    let mut table = Table::new(&setup, "emission", &columns)?;
+    let module = hand::Module::load(&setup.ctx)?;
+    let kernel = module.single(c"hub")?;
+    let traces = traces()?;
+    if traces.is_empty() {
+        table.note("MiniMalloc's traces are not here: give their folder as an argument.")?;
+    }
+    for (name, preds, buffers) in traces.into_iter().chain(shapes()) {
+        case(&setup, &mut table, kernel, &name, &preds, &buffers)?;
+    }
+    table.note(
+        "addresses: the bytes of the address space that allocations lie in. used, reserved: USED_MEM_HIGH and \
+         RESERVED_MEM_HIGH of the device after one launch, over what they were before.",
+    )?;
+    table.finish()
+}
+
+type Case = (String, Vec<Vec<u32>>, Vec<Buffer>);
+
+fn traces() -> Result<Vec<Case>> {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders =
+        ["shared", "../shared", "../../shared"].map(|at| here.join(at).join("data/minimalloc/challenging"));
+    // Cargo gives benchmarks arguments of its own.
+    let given = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).map(PathBuf::from);
+    let Some(folder) = given.chain(folders).find(|folder| folder.is_dir()) else { return Ok(Vec::new()) };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        files.push(entry?.path());
+    }
+    files.sort();
+    let mut cases = Vec::new();
+    for file in files {
+        let rows = csv::read(&std::fs::read_to_string(&file)?)?;
+        let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let (preds, buffers) = on_a_chain(&rows);
+        cases.push((format!("MiniMalloc {}", name.split('.').next().unwrap_or_default()), preds, buffers));
+    }
+    Ok(cases)
+}
+
+/// A kernel between each two moments at which something begins or ends.
+fn on_a_chain(rows: &[csv::Row]) -> (Vec<Vec<u32>>, Vec<Buffer>) {
+    let mut moments: Vec<i64> = rows.iter().flat_map(|row| [row.lower, row.upper]).collect();
+    moments.sort_unstable();
+    moments.dedup();
+    let at = |moment: i64| moments.partition_point(|&other| other < moment) as u32;
+    let buffers = rows
+        .iter()
+        .map(|row| {
+            let mut users = vec![at(row.lower), at(row.upper) - 1];
+            users.dedup();
+            Buffer { size: row.size * SCALE, align: 256, users, ..Buffer::default() }
+        })
+        .collect();
+    let kernels = moments.len().saturating_sub(1) as u32;
+    ((0..kernels).map(|v| v.checked_sub(1).into_iter().collect()).collect(), buffers)
+}
+
+/// A generator of numbers (xorshift64*): the same on every machine.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end as u64) as usize
+    }
+
+    /// From half to two MiB.
+    fn size(&mut self) -> u64 {
+        (512 << 10) + 256 * self.below(6_145) as u64
+    }
+}
+
+/// Partial orders in which each kernel writes a buffer of some size, which others read.
+fn shapes() -> Vec<Case> {
+    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut cases = Vec::new();
+    let mut case = |name: &str, preds: Vec<Vec<u32>>, random: &mut Random| {
+        let mut readers = vec![Vec::new(); preds.len()];
+        for (v, preds) in preds.iter().enumerate() {
+            preds.iter().for_each(|&p| readers[p as usize].push(v as u32));
+        }
+        let buffers = readers
+            .into_iter()
+            .enumerate()
+            .map(|(v, mut users)| {
+                users.push(v as u32);
+                Buffer { size: random.size(), align: 256, users, ..Buffer::default() }
+            })
+            .collect();
+        cases.push((name.to_owned(), preds, buffers));
+    };
+    let chains = (0..256u32).map(|v| v.checked_sub(8).into_iter().collect()).collect();
+    case("8 chains x 32", chains, &mut random);
+    let fork_join = (0..340u32)
+        .map(|v| match (v / 17, v % 17) {
+            (round, 16) => (17 * round..17 * round + 16).collect(),
+            (0, _) => Vec::new(),
+            (round, _) => vec![17 * round - 1],
+        })
+        .collect();
+    case("fork-join 16 x 20", fork_join, &mut random);
+    let mut layers: Vec<Vec<u32>> = Vec::new();
+    for v in 0..320u32 {
+        let layer = (v / 16).checked_sub(1);
+        layers.push(layer.map_or(Vec::new(), |layer| {
+            let mut preds: Vec<u32> = (0..3).map(|_| 16 * layer + random.below(16) as u32).collect();
+            preds.sort_unstable();
+            preds.dedup();
+            preds
+        }));
+    }
+    case("20 layers of 16, random", layers, &mut random);
+    let butterflies = (0..8 * 24u32)
+        .map(|v| match v.checked_sub(8) {
+            None => Vec::new(),
+            Some(before) => vec![before, before ^ (1 << (v / 8 % 3))],
+        })
+        .collect();
+    case("butterflies 8 x 24", butterflies, &mut random);
+    cases
+}
+
+/// One graph, in every way.
+fn case(
+    setup: &Setup,
+    table: &mut Table,
+    kernel: hand::Kernel,
+    name: &str,
+    preds: &[Vec<u32>],
+    buffers: &[Buffer],
+) -> Result<()> {
+    let reach = Reach::of(preds).map_err(|_| "the graph has a cycle")?;
+    let order = BufferOrder::of(&reach, buffers);
+    let sizes: Vec<u64> = buffers.iter().map(|buffer| buffer.size).collect();
+    let bound = antichain(&order, &sizes).bytes;
+    let ours = memory_nodes(&reach, buffers, &order);
+    let program: Vec<u32> = reach.topological().to_vec();
+    let all = all_before(&order, buffers.len());
+    let ways = [
+        (
+            "no edges for reuse, program order",
+            MemoryNodes { emission: emission(&program, &order), ..bare(buffers) },
+        ),
+        (
+            "an edge from each last free, program order",
+            MemoryNodes { alloc_after: all, emission: emission(&program, &order), ..bare(buffers) },
+        ),
+        (
+            "cuweave's edges, a random order",
+            MemoryNodes { emission: shuffled(&reach, &order, &ours), ..ours.clone() },
+        ),
+        ("cuweave", ours),
+    ];
+    for (way, nodes) in ways {
+        let measured = measure(setup, kernel, &reach, buffers, &order, &nodes)?;
+        row(table, name, buffers.len(), bound, way, &measured)?;
+    }
+    let planned = plan(&reach, buffers, Effort::Default)?;
+    let arena = Buffer {
+        size: planned.total,
+        align: 256,
+        users: (0..reach.len() as u32).collect(),
+        ..Buffer::default()
+    };
+    let arena = [arena];
+    let order = BufferOrder::of(&reach, &arena);
+    let nodes = memory_nodes(&reach, &arena, &order);
+    let measured = measure(setup, kernel, &reach, &arena, &order, &nodes)?;
+    row(table, name, buffers.len(), bound, "one arena", &measured)
+}
+
+fn row(
+    table: &mut Table,
+    name: &str,
+    buffers: usize,
+    bound: u64,
+    way: &str,
+    measured: &Measured,
+) -> Result<()> {
+    let over = |bytes: u64| format!("{:.3}", bytes as f64 / bound.max(1) as f64);
+    table.row(&[
+        name.to_owned(),
+        buffers.to_string(),
+        bound.to_string(),
+        way.to_owned(),
+        measured.size.clone(),
+        measured.addresses.to_string(),
+        over(measured.addresses),
+        measured.used.to_string(),
+        over(measured.used),
+        measured.reserved.to_string(),
+    ])
+}
+
+/// No edges between memory nodes, and no order yet.
+fn bare(buffers: &[Buffer]) -> MemoryNodes {
+    let none = vec![Vec::new(); buffers.len()];
+    MemoryNodes { alloc_after: none.clone(), free_after: none, emission: Vec::new() }
+}
+
+/// For each buffer those before it that are before no other one before it.
+fn all_before(order: &BufferOrder, buffers: usize) -> Vec<Vec<u32>> {
+    let last = |c: u32| {
+        let before: Vec<u32> = order.all_before(c).collect();
+        let is_last = |&&b: &&u32| !before.iter().any(|&other| order.before(b, other));
+        before.iter().filter(is_last).copied().collect()
+    };
+    (0..buffers as u32).map(last).collect()
+}
+
+/// Allocs right before, and frees right behind, the first and the last of their kernels.
+fn emission(nodes: &[u32], order: &BufferOrder) -> Vec<Emit> {
+    let count = order.births.len();
+    let (mut begun, mut waits) = (vec![false; count], order.ends.iter().map(Vec::len).collect::<Vec<_>>());
+    let mut list = Vec::new();
+    let (mut births, mut ends) = (vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]);
+    for b in 0..count {
+        order.births[b].iter().for_each(|&v| births[v as usize].push(b));
+        order.ends[b].iter().for_each(|&v| ends[v as usize].push(b));
+    }
+    for &v in nodes {
+        for &b in &births[v as usize] {
+            if !std::mem::replace(&mut begun[b], true) {
+                list.push(Emit::Alloc(b as u32));
+            }
+        }
+        list.push(Emit::Node(v));
+        for &b in &ends[v as usize] {
+            waits[b] -= 1;
+            if waits[b] == 0 {
+                list.push(Emit::Free(b as u32));
+            }
+        }
+    }
+    list
+}
+
+/// What a node of the list comes after: kernels, then allocs, then frees.
+fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit> {
+    match emit {
+        Emit::Alloc(c) => nodes.alloc_after[c as usize].iter().map(|&b| Emit::Free(b)).collect(),
+        Emit::Node(v) => {
+            let begins = (0..order.births.len() as u32).filter(|&b| order.births[b as usize].contains(&v));
+            let preds = reach.reduced()[v as usize].iter().map(|&p| Emit::Node(p));
+            preds.chain(begins.map(Emit::Alloc)).collect()
+        }
+        Emit::Free(b) => {
+            let ends = order.ends[b as usize].iter().map(|&v| Emit::Node(v));
+            ends.chain(nodes.free_after[b as usize].iter().map(|&a| Emit::Free(a))).collect()
+        }
+    }
+}
+
+/// Any order that the edges allow.
+fn shuffled(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit> {
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    let waits_for: Vec<Vec<Emit>> =
+        nodes.emission.iter().map(|&emit| after(emit, reach, order, nodes)).collect();
+    let mut left: Vec<usize> = (0..nodes.emission.len()).collect();
+    let mut there: Vec<Emit> = Vec::new();
+    let mut known = std::collections::BTreeSet::new();
+    while !left.is_empty() {
+        let ready: Vec<usize> = (0..left.len())
+            .filter(|&at| waits_for[left[at]].iter().all(|&emit| known.contains(&key(emit))))
+            .collect();
+        if ready.is_empty() {
+            break;
+        }
+        let emit = nodes.emission[left.swap_remove(ready[random.below(ready.len())])];
+        known.insert(key(emit));
+        there.push(emit);
+    }
+    there
+}
+
+fn key(emit: Emit) -> (u8, u32) {
+    match emit {
+        Emit::Alloc(b) => (0, b),
+        Emit::Node(v) => (1, v),
+        Emit::Free(b) => (2, b),
+    }
+}
+
+struct Measured {
+    size: String,
+    addresses: u64,
+    used: u64,
+    reserved: u64,
+}
+
+/// Builds the graph, launches it once, and asks the driver.
+fn measure(
+    setup: &Setup,
+    kernel: hand::Kernel,
+    reach: &Reach,
+    buffers: &[Buffer],
+    order: &BufferOrder,
+    nodes: &MemoryNodes,
+) -> Result<Measured> {
+    let (ctx, stream) = (&setup.ctx, &setup.stream);
+    stream.synchronize()?;
+    cuweave::trim_graph_memory(ctx)?;
+    cuweave::reset_graph_memory_high(ctx)?;
+    let before = cuweave::graph_memory(ctx)?;
+    let mut graph = hand::Graph::new()?;
+    let mut made: std::collections::BTreeMap<(u8, u32), Node> = std::collections::BTreeMap::new();
+    let mut ranges = vec![(0, 0); buffers.len()];
+    for &emit in &nodes.emission {
+        let after: Vec<Node> = after(emit, reach, order, nodes)
+            .into_iter()
+            .filter_map(|emit| made.get(&key(emit)).copied())
+            .collect();
+        let node = match emit {
+            Emit::Alloc(b) => {
+                let size = buffers[b as usize].size;
+                let (node, address) = graph.add_alloc(size, &after)?;
+                ranges[b as usize] = (address, address + size);
+                node
+            }
+            Emit::Node(_) => graph.add(kernel, &[], &after)?,
+            Emit::Free(b) => graph.add_free(ranges[b as usize].0, &after)?,
+        };
+        made.insert(key(emit), node);
+    }
+    let size = graph.size();
+    let exec = graph.instantiate()?;
+    exec.launch(stream)?;
+    stream.synchronize()?;
+    let memory = cuweave::graph_memory(ctx)?;
+    Ok(Measured {
+        size,
+        addresses: covered(ranges),
+        used: memory.used_high.saturating_sub(before.used),
+        reserved: memory.reserved_high.saturating_sub(before.reserved),
+    })
+}
+
+/// The bytes that lie in at least one range.
+fn covered(mut ranges: Vec<(u64, u64)>) -> u64 {
+    ranges.sort_unstable();
+    let (mut end, mut bytes) = (0, 0);
+    for (from, to) in ranges {
+        bytes += to.max(end) - from.max(end).min(to.max(end));
+        end = end.max(to);
+    }
+    bytes
+}

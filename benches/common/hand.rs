@@ -6,6 +6,7 @@
 // benchmark keeps alive while its graphs run.
 
 use std::ffi::{CStr, CString, c_void};
+use std::mem::MaybeUninit;
 use std::ptr;
 use std::sync::Arc;
 
@@ -197,6 +198,38 @@ impl Graph {
         let mut node = ptr::null_mut();
         check("cuGraphAddEmptyNode", unsafe {
             sys::cuGraphAddEmptyNode(&mut node, self.graph, after.as_ptr(), after.len())
+        })?;
+        self.nodes += 1;
+        self.edges += after.len();
+        Ok(node)
+    }
+
+    /// Adds an alloc node on device 0; gives the address of what it allocates, too.
+    pub fn add_alloc(&mut self, bytes: u64, after: &[Node]) -> Result<(Node, u64)> {
+        let mut params = MaybeUninit::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>::zeroed();
+        // Numbers and pointers, for which zero is a value; enumerators are set before they are read.
+        let params = unsafe {
+            let props = &raw mut (*params.as_mut_ptr()).poolProps;
+            (&raw mut (*props).allocType).write(sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED);
+            (&raw mut (*props).handleTypes).write(sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
+            (&raw mut (*props).location.type_).write(sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE);
+            (*params.as_mut_ptr()).bytesize = bytes as usize;
+            params.assume_init_mut()
+        };
+        let mut node = ptr::null_mut();
+        check("cuGraphAddMemAllocNode", unsafe {
+            sys::cuGraphAddMemAllocNode(&mut node, self.graph, after.as_ptr(), after.len(), params)
+        })?;
+        self.nodes += 1;
+        self.edges += after.len();
+        Ok((node, params.dptr))
+    }
+
+    /// Adds a free node.
+    pub fn add_free(&mut self, address: u64, after: &[Node]) -> Result<Node> {
+        let mut node = ptr::null_mut();
+        check("cuGraphAddMemFreeNode", unsafe {
+            sys::cuGraphAddMemFreeNode(&mut node, self.graph, after.as_ptr(), after.len(), address)
         })?;
         self.nodes += 1;
         self.edges += after.len();

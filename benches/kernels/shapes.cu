@@ -143,8 +143,8 @@ extern "C" __global__ void butterfly(const float *a, const float *b, float *c, f
     d[i] = x - y;
 }
 
-// x = x / 2 + t / 4
+// x = x / 2 + t / 8
 extern "C" __global__ void blend(const float *t, float *x, unsigned n) {
     unsigned i = INDEX;
-    if (i < n) x[i] = 0.5f * x[i] + 0.25f * t[i];
+    if (i < n) x[i] = 0.5f * x[i] + 0.125f * t[i];
 }

@@ -1,0 +1,151 @@
+//! What the lowerings of memory have in common, their results, and what the arena's takes on the device. On a GPU where
+//! there is one.
+
+#[path = "../benches/graphs/fork_join.rs"]
+#[allow(dead_code)]
+mod fork_join;
+#[path = "../benches/graphs/shapes.rs"]
+mod shapes;
+#[path = "../benches/graphs/temporaries.rs"]
+#[allow(dead_code)]
+mod temporaries;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use cuweave::{ArenaPool, Exec, Graph, GraphFn, Report};
+
+struct Device {
+    ctx: Arc<CudaContext>,
+    stream: Arc<CudaStream>,
+    simulated: bool,
+    _alone: MutexGuard<'static, ()>,
+}
+
+/// A device, and this test alone with it: the graph pool is the process's.
+fn device() -> Device {
+    static ALONE: Mutex<()> = Mutex::new(());
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
+    println!("driver: {driver}");
+    let ctx = cuweave::context(0).expect("a context");
+    let stream = ctx.new_stream().expect("a stream");
+    Device { ctx, stream, simulated: driver.is_simulated(), _alone: alone }
+}
+
+impl Device {
+    /// `real` on a GPU, `simulated` without.
+    fn scaled<T>(&self, real: T, simulated: T) -> T {
+        if self.simulated { simulated } else { real }
+    }
+
+    /// Numbers between -1 and 1, of all magnitudes of rounding.
+    fn numbers(&self, len: u32) -> CudaSlice<f32> {
+        let value = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0;
+        let values: Vec<f32> = (0..len).map(value).collect();
+        self.stream.clone_htod(&values).expect("an upload")
+    }
+
+    /// The bits of an argument, which came to something.
+    fn bits(&self, what: &str, values: &impl cudarc::driver::DevicePtr<f32>) -> Vec<u32> {
+        let values: Vec<f32> = self.stream.clone_dtoh(values).expect("a download");
+        assert!(values.iter().all(|value| value.is_finite()), "{what}");
+        assert!(values.windows(2).any(|pair| pair[0] != pair[1]), "{what}");
+        values.into_iter().map(f32::to_bits).collect()
+    }
+}
+
+/// Every shape in every lowering, and in a pool, under several schedules where those can be chosen.
+#[test]
+fn results_are_the_same_bit_for_bit() {
+    let device = device();
+    macro_rules! same {
+        ($nodes:ident $arena:ident $owned:ident; $arguments:tt, $len:expr) => {{
+            let mut wanted: Option<Vec<u32>> = None;
+            same!(@one wanted $nodes $arguments $len);
+            same!(@one wanted $arena $arguments $len);
+            same!(@one wanted $owned $arguments $len);
+        }};
+        (@one $wanted:ident $graph:ident ($($argument:expr),*) $len:expr) => {
+            for pooled in [false, true] {
+                for seed in 0..device.scaled(2, 3) {
+                    if device.simulated {
+                        cuweave_sim::seed(seed).expect("the simulated driver");
+                    }
+                    let what = format!("{}, pooled: {pooled}, seed {seed}", stringify!($graph));
+                    let x = device.numbers($len);
+                    let graph = shapes::$graph(&device.ctx, $($argument,)* x).expect("it builds");
+                    let pool = ArenaPool::new(&device.stream).expect("a pool");
+                    let exec = if pooled { graph.instantiate_in(&pool) } else { graph.instantiate() };
+                    let mut exec = exec.expect("it instantiates");
+                    for _ in 0..2 {
+                        exec.launch(&device.stream).expect("it launches");
+                    }
+                    let bits = device.bits(&what, &exec.args().x);
+                    let wanted = $wanted.get_or_insert_with(|| bits.clone());
+                    assert!(*wanted == bits, "{what} differs");
+                }
+            }
+        };
+    }
+    let (b, d, t) = device.scaled((16, 128, 64), (2, 8, 4));
+    let (square, wide) = (device.numbers(d * d), device.numbers(4 * d * d));
+    let (g, keys, values) = (device.numbers(d), device.numbers(t * d), device.numbers(t * d));
+    same!(decode_nodes decode_arena decode_owned; (b, d, t, &square, &wide, &g, &keys, &values), b * d);
+    let (c, s) = device.scaled((8, 16), (2, 2));
+    let w = device.numbers(100 * c * c);
+    same!(unet_nodes unet_arena unet_owned; (c, s, &w), 16 * c * s * s);
+    same!(inception_nodes inception_arena inception_owned; (c, s, &w), 16 * c * s * s);
+    let (n, k) = device.scaled((1 << 16, 256), (32, 4));
+    let right = device.numbers(n);
+    same!(gradient_nodes gradient_arena gradient_owned; (n, k, &right), n);
+    same!(butterflies_nodes butterflies_arena butterflies_owned; (n / 8), n);
+    same!(one_big_nodes one_big_arena one_big_owned; (n, n / 4, &right), n);
+    if device.simulated {
+        cuweave_sim::seed(0).expect("the simulated driver");
+        let reports = cuweave_sim::take_reports().expect("the simulated driver");
+        assert!(reports.is_empty(), "{reports:#?}");
+    }
+}
+
+/// What a graph with one arena takes from the device's graph pool: the plan, rounded up to the pool's step.
+#[test]
+fn the_arena_takes_what_is_planned() {
+    let device = device();
+    let n = 1_024;
+    let zeros = || device.stream.alloc_zeros::<f32>(n as usize).expect("an allocation");
+    // 64 MiB and 48 MiB; 8,419,840 bytes.
+    for len in device.scaled([1 << 20, 3 << 18], [1 << 12, 3 << 10]) {
+        let mut exec = instantiated(fork_join::arena(&device.ctx, n, len, zeros()));
+        takes_what_is_planned(&device, &exec.report(), || exec.launch(&device.stream).expect("it launches"));
+    }
+    let x = zeros();
+    let mut exec = instantiated(temporaries::growing_arena(&device.ctx, n, &x, zeros()));
+    takes_what_is_planned(&device, &exec.report(), || exec.launch(&device.stream).expect("it launches"));
+    drop(exec);
+    if device.simulated {
+        println!(
+            "said of this driver only: a real one counts whole steps as used, this one what is asked for"
+        );
+    }
+}
+
+fn instantiated<A: GraphFn>(graph: cuweave::Result<Graph<A>>) -> Exec<A> {
+    graph.expect("it builds").instantiate().expect("it instantiates")
+}
+
+/// Launches once, and compares.
+fn takes_what_is_planned(device: &Device, report: &Report, launch: impl FnOnce()) {
+    let Report { planned_bytes, reserved_bytes, .. } = *report;
+    device.ctx.synchronize().expect("all is well");
+    cuweave::trim_graph_memory(&device.ctx).expect("it trims");
+    cuweave::reset_graph_memory_high(&device.ctx).expect("it resets");
+    let before = cuweave::graph_memory(&device.ctx).expect("it tells");
+    launch();
+    device.stream.synchronize().expect("all is well");
+    let memory = cuweave::graph_memory(&device.ctx).expect("it tells");
+    println!("planned {planned_bytes}, to be reserved {reserved_bytes}: {memory:?}, before {before:?}");
+    assert_eq!(memory.reserved_high - before.reserved, reserved_bytes);
+    let used = memory.used_high - before.used;
+    assert_eq!(used, if device.simulated { planned_bytes } else { reserved_bytes });
+}
