@@ -42,6 +42,7 @@ impl Buffers {
             size: size as u64,
             data: words.as_mut_ptr().cast(),
             shadow: shadow.as_mut_ptr(),
+            marks: shadow.as_mut_ptr(),
             pages: pages.as_mut_ptr(),
             written: true,
             writable: true,
