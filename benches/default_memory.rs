@@ -200,7 +200,7 @@ fn instantiate<A: GraphFn>(graph: Graph<A>) -> Result<(Exec<A>, Report, Duration
 fn repeat(setup: &Setup, mut what: impl FnMut() -> Result<()>) -> Result<Duration> {
     what()?;
     let mut times = Vec::new();
-    for _ in 0..setup.repetitions() {
+    for _ in 0..setup.scaled(9, 1) {
         let start = Instant::now();
         what()?;
         times.push(start.elapsed());

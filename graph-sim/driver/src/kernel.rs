@@ -291,7 +291,7 @@ fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Rep
         FaultKind::Conflict => ("conflict", Status::LAUNCH_FAILED),
     };
     let mut text = format!("{who}: {fault}");
-    let own = fault.kind == FaultKind::Conflict && fault.address >> 48 == interp::SHARED >> 48;
+    let own = fault.address >> 48 == interp::SHARED >> 48;
     if fault.address != 0 && !own {
         let buffer = node.and_then(|node| node.1(fault.address));
         let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));

@@ -158,8 +158,8 @@ impl Default for Options {
 pub struct Stats {
     /// Instructions executed, summed over threads.
     pub instructions: u64,
-    /// Accesses of threads of two warps to the same bytes that nothing orders, one of them a write: in words, each line
-    /// once.
+    /// Accesses of threads of two warps to the same bytes that nothing orders, one of them a write; and reads of shared
+    /// memory that the block never wrote. In words, each line once.
     pub conflicts: Vec<Fault>,
     /// Whether any thread executed `griddepcontrol.wait` in a launch that depends on grids.
     pub waited: bool,

@@ -129,7 +129,9 @@ fn conflicts_of_warps_in_shared_memory() {
         );
         let mut device = Device::default();
         let loaded = Loaded::new(&text, &mut device);
-        loaded.launch(&device, "k", [1, 1, 1], [64, 1, 1], 0, &[]).unwrap().conflicts
+        let mut found = loaded.launch(&device, "k", [1, 1, 1], [64, 1, 1], 0, &[]).unwrap().conflicts;
+        found.retain(|fault| fault.kind == FaultKind::Conflict);
+        found
     };
     let store = "add.s32 %r4, %r1, 5;\nst.shared.u32 [%r2], %r4;\n";
     let other = "xor.b32 %r5, %r2, 128;\nld.shared.u32 %r6, [%r5];\n";
@@ -175,4 +177,27 @@ fn files_that_no_driver_takes() {
     ] {
         assert_eq!(invalid(body), Some(format!("{why}, which is an error in the file")), "{body}");
     }
+}
+
+#[test]
+fn reads_of_shared_memory_that_nothing_wrote() {
+    let found = |body: &str, initialised: bool| {
+        let text = format!(
+            "{HEAD}.visible .entry k()\n{{\n.reg .pred %p<2>; .reg .b32 %r<9>; .shared .align 16 .b8 s[256];\nmov.u32 %r1, %tid.x;\nshl.b32 %r2, %r1, 2;\nmov.u32 %r3, s;\nadd.s32 %r2, %r2, %r3;\n{body}\nret;\n}}\n"
+        );
+        let mut device = Device::default();
+        let mut loaded = Loaded::new(&text, &mut device);
+        loaded.options.initialised = initialised;
+        loaded.launch(&device, "k", [2, 1, 1], [32, 1, 1], 0, &[]).unwrap().conflicts
+    };
+    // The last thread's neighbour has not written.
+    let halo = "st.shared.u32 [%r2], %r1;\nbar.sync 0;\nld.shared.u32 %r4, [%r2+4];\n";
+    let all = found(halo, true);
+    assert_eq!(all.len(), 1, "{all:?}");
+    assert_eq!((all[0].kind, all[0].thread, all[0].line), (FaultKind::Uninitialised, [31, 0, 0], 13));
+    assert!(all[0].message.contains("offset 0x80 of shared memory"), "{}", all[0].message);
+    assert!(found(halo, false).is_empty());
+    assert!(found("st.shared.u32 [%r2], %r1;\nld.shared.u8 %r4, [%r2+3];\n", true).is_empty());
+    assert_eq!(found("st.shared.u8 [%r2], %r1;\nld.shared.u32 %r4, [%r2];\n", true).len(), 1);
+    assert_eq!(found("atom.shared.add.u32 %r4, [%r2], 1;\nld.shared.u32 %r4, [%r2];\n", true).len(), 1);
 }

@@ -247,7 +247,7 @@ fn memory() {
             0x4200_3c00,
         ),
         (
-            "st.shared.u16 [tile], 5; mov.b16 %h1, 5; mov.b16 %h2, 9; atom.shared.cas.b16 %h3, [tile], %h1, %h2; ld.shared.u32 %r1, [tile]; cvt.u64.u32 %rd1, %r1;",
+            "st.shared.u32 [tile], 5; mov.b16 %h1, 5; mov.b16 %h2, 9; atom.shared.cas.b16 %h3, [tile], %h1, %h2; ld.shared.u32 %r1, [tile]; cvt.u64.u32 %rd1, %r1;",
             9,
         ),
         (

@@ -30,6 +30,9 @@ impl Access {
 pub struct Own {
     pub shared: (*mut u8, u64),
     pub local: (*mut u8, u64),
+    /// A byte for each of shared memory: [`INITIALISED`] where it was written. Null where nobody looks.
+    pub written: *mut u8,
+    pub lane: u32,
 }
 
 /// The allocations that this host thread has met, the last one first.
@@ -41,6 +44,8 @@ pub struct Regions<'a> {
     initialised: bool,
     /// 0, or [`EARLY`](crate::interp::EARLY) while a block runs that has not met the grids it depends on.
     pub shift: u32,
+    /// A read of shared memory that nothing has written: address, size, and lane.
+    pub unwritten: Option<(u64, u32, u32)>,
     known: Vec<Region>,
 }
 
@@ -56,7 +61,7 @@ impl<'a> Regions<'a> {
         options: &Options,
     ) -> Self {
         let (initialised, known) = (options.initialised, Vec::new());
-        Self { launch, memory, parameters, workspace, initialised, shift: 0, known }
+        Self { launch, memory, parameters, workspace, initialised, shift: 0, unwritten: None, known }
     }
 
     /// The generic address of an access.
@@ -127,7 +132,7 @@ impl<'a> Regions<'a> {
         Trouble::access(FaultKind::Bounds, address, size, what)
     }
 
-    fn window(&self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
+    fn window(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
         let offset = address & (u64::MAX >> 16);
         let (start, length, name) = match address & !(u64::MAX >> 16) {
             SHARED => (own.shared.0, own.shared.1, "shared"),
@@ -145,6 +150,14 @@ impl<'a> Regions<'a> {
                 access.word()
             );
             return Err(Trouble::access(FaultKind::Bounds, address, size, what));
+        }
+        if name == "shared" && !own.written.is_null() {
+            let needed = if access == Access::Write { 0 } else { INITIALISED };
+            let flags = if access == Access::Read { 0 } else { INITIALISED };
+            if flag(own.written, offset as usize, size, needed, flags).is_none() {
+                self.unwritten.get_or_insert((address, size, own.lane));
+                flag(own.written, offset as usize, size, 0, flags);
+            }
         }
         // SAFETY: within the window's bytes.
         Ok(unsafe { start.add(offset as usize) })

@@ -6,6 +6,7 @@ use super::warp::Warp;
 use super::{Trouble, Worker, coordinates, mix, volume};
 use crate::interp::decode::Reduction;
 use crate::interp::{EARLY, Fault, FaultKind};
+use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
 /// Instructions of a warp before the next warp's turn.
@@ -47,6 +48,8 @@ pub struct Block {
     /// Shared memory, in pieces that keep it aligned.
     shared: Vec<u128>,
     shared_bytes: u64,
+    /// Which bytes of it were written, if that is of interest.
+    written: Vec<u32>,
     pub barriers: [Barrier; BARRIERS],
     /// Barriers that are complete; their waiters are set free at the end of the warp's turn.
     pub complete: Vec<u8>,
@@ -74,6 +77,7 @@ impl Block {
             threads,
             shared: vec![0; ((worker.shared + worker.reserved) as usize).div_ceil(16)],
             shared_bytes: (worker.shared + worker.reserved).into(),
+            written: Vec::new(),
             barriers: [Barrier::default(); BARRIERS],
             complete: Vec::new(),
             cells: Vec::new(),
@@ -84,6 +88,12 @@ impl Block {
             warps: Vec::new(),
             next: 0,
         };
+        if worker.options.initialised && block.shared_bytes > 0 {
+            // What CUDA's own code has is its business.
+            block.written = vec![u32::MAX; (block.shared_bytes as usize).div_ceil(4)];
+            // SAFETY: the program's bytes are the first of those.
+            unsafe { block.written.as_mut_ptr().cast::<u8>().write_bytes(0, worker.shared as usize) };
+        }
         let count = threads.div_ceil(32);
         block.warps = (0..count).map(|warp| Warp::new(worker, &block, warp)).collect();
         if worker.options.seed != 0 {
@@ -93,8 +103,9 @@ impl Block {
     }
 
     /// Where the block's shared memory is.
-    pub fn own(&mut self, local: (*mut u8, u64)) -> Own {
-        Own { shared: (self.shared.as_mut_ptr().cast(), self.shared_bytes), local }
+    pub fn own(&mut self, local: (*mut u8, u64), lane: u32) -> Own {
+        let written = if self.written.is_empty() { null_mut() } else { self.written.as_mut_ptr().cast() };
+        Own { shared: (self.shared.as_mut_ptr().cast(), self.shared_bytes), local, written, lane }
     }
 
     /// Runs for a turn.

@@ -19,7 +19,7 @@ use super::block::Block;
 use super::warp::{Lanes, Row, Warp};
 use super::{Trouble, Worker};
 use crate::interp::decode::{At, Inst, Space};
-use crate::interp::{Early, FaultKind, SHARED};
+use crate::interp::{Early, Fault, FaultKind, SHARED};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -309,7 +309,7 @@ impl Worker<'_> {
             }
         }
         if let Some((lane, start, record)) = found
-            && self.wanted(inst.line)
+            && self.wanted(FaultKind::Conflict, inst.line)
         {
             let (does, too) = (how.word(), if record.strong() { "updated atomically" } else { "touched" });
             let other = record.warp() / warps;
@@ -326,9 +326,31 @@ impl Worker<'_> {
         }
     }
 
-    /// Whether a conflict at a line is worth telling.
-    fn wanted(&self, line: u32) -> bool {
-        self.conflicts.len() < CONFLICTS && self.conflicts.iter().all(|conflict| conflict.line != line)
+    /// Tells of a read of shared memory that nothing has written. It is no fault: whole words are read of what was written
+    /// in part, and what is read may not be used.
+    pub fn tell_unwritten(
+        &mut self,
+        block: &Block,
+        warp: &Warp,
+        inst: &Inst,
+        (address, size, lane): (u64, u32, u32),
+    ) {
+        if self.wanted(FaultKind::Uninitialised, inst.line) {
+            let offset = address - SHARED;
+            let what = format!(
+                "a read of {size} bytes at offset {offset:#x} of shared memory that the block never wrote"
+            );
+            let trouble = Trouble::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
+            let fault = warp.fault(self, block, trouble);
+            // The lanes may stand behind the instruction already.
+            self.conflicts.push(Fault { line: inst.line, ..fault });
+        }
+    }
+
+    /// Whether something found at a line is worth telling.
+    fn wanted(&self, kind: FaultKind, line: u32) -> bool {
+        let known = |found: &Fault| (found.kind, found.line) == (kind, line);
+        self.conflicts.len() < CONFLICTS && !self.conflicts.iter().any(known)
     }
 
     #[allow(clippy::too_many_arguments)]
@@ -382,7 +404,7 @@ impl Worker<'_> {
                     cell.read |= touched;
                 }
             }
-            if other != 0 && self.wanted(inst.line) {
+            if other != 0 && self.wanted(FaultKind::Conflict, inst.line) {
                 let whom =
                     if other == u8::MAX { "other warps".to_owned() } else { format!("warp {}", other - 1) };
                 let does = if writes { "writes" } else { "reads" };

@@ -345,8 +345,8 @@ fn execute(
     let mut done = outcome.into_inner().unwrap_or_else(PoisonError::into_inner)?;
     done.watch = shared_watch.clone();
     done.begun = queue.next.into_inner().min(blocks);
-    done.stats.conflicts.sort_by_key(|a| (a.line, a.block, a.thread));
-    done.stats.conflicts.dedup_by(|a, b| a.line == b.line);
+    done.stats.conflicts.sort_by_key(|a| (a.line, a.kind as u8, a.block, a.thread));
+    done.stats.conflicts.dedup_by(|a, b| (a.kind, a.line) == (b.kind, b.line));
     Ok(done)
 }
 

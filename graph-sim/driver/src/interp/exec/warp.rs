@@ -180,7 +180,7 @@ impl Warp {
     /// The pieces of memory of one lane.
     pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
         let local = &mut self.local[lane as usize];
-        block.own((local.as_mut_ptr().cast(), local.len() as u64 * 8))
+        block.own((local.as_mut_ptr().cast(), local.len() as u64 * 8), lane)
     }
 
     /// Bytes of a lane's current frame, if it has them.
@@ -329,7 +329,11 @@ impl Warp {
                     true => Flow::Next,
                     false => {
                         self.stand(mask, pc);
-                        self.step(worker, block, inst, base, active, mask)?
+                        let flow = self.step(worker, block, inst, base, active, mask)?;
+                        if let Some(place) = worker.regions.unwritten.take() {
+                            worker.tell_unwritten(block, self, inst, place);
+                        }
+                        flow
                     }
                 };
                 match flow {
