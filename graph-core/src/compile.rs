@@ -164,6 +164,7 @@ fn decided(
     }
     let before_reduction = program.edges_before_reduction as usize + wishes.edges.len();
     let mut operations = emit::emit(program, &placed, layout, decision.batches, before_reduction);
+    operations.point(program, dims);
     operations.budget = budgeted;
     operations.lined_up = decision.lined_up;
     if wishes.allowed.overlap {

@@ -68,6 +68,8 @@ pub fn emit(
         budget: None,
         edges_before_reduction,
         depth,
+        pointed: Vec::new(),
+        pointed_of: Vec::new(),
         batches,
         lined_up: 0,
         overlapped: 0,

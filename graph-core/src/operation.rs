@@ -1,7 +1,7 @@
 //! Operations: what is emitted. Data that the driver, the text dump and the DOT picture all read, so that the
 //! picture is the graph.
 
-use crate::ir::{BufferId, StatementId, Text};
+use crate::ir::{BufferId, Program, StatementId, Text};
 use crate::launches::Batch;
 
 /// Index of an operation; operations stand in an order in which each may be added to a graph: what it comes
@@ -126,6 +126,15 @@ pub struct BudgetStep {
     pub costs: u64,
 }
 
+/// What a statement's buffer argument points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointed {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// Bytes from its start.
+    pub offset: u64,
+}
+
 /// A plan as emitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
@@ -145,6 +154,10 @@ pub struct Operations {
     pub depth: usize,
     /// The operation of each statement that has one.
     pub of_statement: Vec<Option<OperationId>>,
+    /// What every access of every statement points to, one statement's behind the other's.
+    pub pointed: Vec<Pointed>,
+    /// Where each statement's begin there.
+    pub pointed_of: Vec<u32>,
     /// Launches that became one.
     pub batches: Vec<Batch>,
     /// How many branches were put in line behind others.
@@ -154,6 +167,20 @@ pub struct Operations {
 }
 
 impl Operations {
+    /// Finds what the accesses point to, for lengths and bounds of these values.
+    pub fn point(&mut self, program: &Program, dims: &[u64]) {
+        self.pointed_of = Vec::with_capacity(program.statements.len());
+        self.pointed.clear();
+        for statement in program.statements.iter() {
+            self.pointed_of.push(self.pointed.len() as u32);
+            self.pointed.extend(statement.accesses.iter().map(|access| {
+                let element = u64::from(program.buffers[access.buffer as usize].element);
+                // The build has checked that the range lies in its buffer.
+                Pointed { buffer: access.buffer, offset: dims[access.lo as usize].wrapping_mul(element) }
+            }));
+        }
+    }
+
     /// Finds the operation of each statement again, once the list has changed.
     pub fn index(&mut self, statements: usize) {
         self.of_statement = vec![None; statements];

@@ -99,7 +99,7 @@ impl Core {
     fn write_member(&mut self, batch: usize, member: u32, statement: StatementId) -> Result<()> {
         let launch = self.launch_of(statement)?;
         let words = &mut self.words[launch.first as usize..];
-        address(self.program, &self.dims, &self.bases, (statement, &launch), words);
+        address(&self.operations, &self.bases, (statement, &launch), words);
         let Batched { variant, packed, .. } = &mut self.batches.of[batch];
         let Table { records, stride, parameters, grid, .. } = &*variant.table;
         let record = records + member * stride;

@@ -4,6 +4,7 @@
 //! created is destroyed again by its owner's drop, and the caller's buffers are as they were.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use cudarc::driver::CudaContext;
 
@@ -24,11 +25,13 @@ use super::graph::{Graph, GraphFn};
 use super::limits::Limits;
 use super::modules::Modules;
 use super::operand::{MemoryKind, Operand, Owners, Visitor};
+use super::report::BuildTimes;
 use super::variants::{self, Form, Variant};
 use super::{context, hidden, hook, plans};
 
 /// Builds a graph function's graph.
 pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
+    let began = Instant::now();
     let driver = driver::driver()?;
     context::enter(driver, ctx)?;
     driver::mark_log(driver);
@@ -69,16 +72,20 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         Form::Waiting => evaluate(Form::Waiting).or_else(|_| evaluate(Form::AsWritten))?,
     };
 
+    let evaluated = Instant::now();
     let known = (records.as_slice(), words.as_slice());
     let mut planned = plan(table, (driver, ctx), &dims, known, &mut modules, (None, allowed))?;
     hook::apply(program, &mut planned.operations)?;
     let mut core =
         Core::new(table, driver, ctx, dims, limits, modules, (records, words), operands, owners, planned)?;
     core.fixed_kinds();
+    let planned = Instant::now();
     match core.add_nodes() {
         Err(_) if core.is_changed() => core.add_as_written()?,
         added => added?,
     }
+    core.times =
+        BuildTimes { evaluated: evaluated - began, planned: planned - evaluated, added: planned.elapsed() };
     Ok(Graph::new(core, args))
 }
 

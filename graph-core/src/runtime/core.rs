@@ -28,11 +28,12 @@ use super::driver::{
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
 use super::hook;
-use super::kernel::{Param, ParamKind};
+use super::kernel::Param;
 use super::limits::Limits;
 use super::modules::{FILL64, HUB, Modules};
 use super::operand::{Operand, Owners};
 use super::output::Slot;
+use super::report::BuildTimes;
 
 /// See the module's page.
 pub struct Core {
@@ -55,6 +56,8 @@ pub struct Core {
     pub(super) memory: Option<Memory>,
     /// What stays as it is written, and why.
     pub(super) left_alone: Vec<String>,
+    /// How long the build took.
+    pub(super) times: BuildTimes,
     /// One node an operation.
     pub(super) nodes: Vec<Node>,
     /// One record a statement.
@@ -125,6 +128,7 @@ impl Core {
             dims,
             limits,
             modules,
+            times: BuildTimes::default(),
             nodes: Vec::with_capacity(planned.operations.list.len()),
             fill_kernels: vec![false; program.statements.len()],
             operations: planned.operations,
@@ -288,7 +292,7 @@ impl Core {
             && let Recorded::Launch(ref launch) = self.records[statement as usize]
         {
             let words = &mut self.words[launch.first as usize..];
-            address(self.program, &self.dims, &self.bases, (statement, launch), words);
+            address(&self.operations, &self.bases, (statement, launch), words);
             let values = Values { words, params: launch.kernel.params };
             return driver
                 .add_kernel(graph, after, &launch.launching(), values, &mut self.scratch)
@@ -349,7 +353,7 @@ impl Core {
         match record {
             Recorded::Launch(launch) => {
                 let words = &mut words[launch.first as usize..];
-                address(self.program, &self.dims, &self.bases, (statement, &launch), words);
+                address(&self.operations, &self.bases, (statement, &launch), words);
                 Ok(record)
             }
             Recorded::Fill { bits, size: 8, first }
@@ -497,23 +501,14 @@ impl Core {
 /// Writes the addresses of a launch's buffers into its words.
 #[inline]
 pub(super) fn address(
-    program: &'static Program,
-    dims: &[u64],
+    operations: &Operations,
     bases: &[u64],
     (statement, launch): (StatementId, &LaunchRecord),
     words: &mut [Word],
 ) {
-    let mut accesses = program.statements[statement as usize].accesses.iter();
-    let mut at = 0;
-    for param in launch.kernel.params {
-        if param.kind != ParamKind::Scalar
-            && let Some(access) = accesses.next()
-        {
-            let buffer = access.buffer as usize;
-            let offset = dims[access.lo as usize] * u64::from(program.buffers[buffer].element);
-            words[at] = driver::address_word(bases[buffer].wrapping_add(offset));
-        }
-        at += param.words();
+    let pointed = &operations.pointed[operations.pointed_of[statement as usize] as usize..];
+    for (word, at) in launch.kernel.address_words().zip(pointed) {
+        words[word] = driver::address_word(bases[at.buffer as usize].wrapping_add(at.offset));
     }
 }
 

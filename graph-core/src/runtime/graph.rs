@@ -17,7 +17,7 @@ use super::dot;
 use super::error::Result;
 use super::evaluate::Evaluation;
 use super::operand::Visitor;
-use super::report::Report;
+use super::report::{BuildTimes, Report};
 
 /// What the macro generates for a graph function: its bound arguments.
 pub trait GraphFn: Sized {
@@ -107,6 +107,11 @@ impl<A: GraphFn> Graph<A> {
     /// What the graph consists of and what it needs.
     pub fn report(&self) -> Report {
         Report::of(&self.core)
+    }
+
+    /// How long the host took to build it.
+    pub fn times(&self) -> BuildTimes {
+        self.core.times
     }
 
     /// The graph as a picture, in the DOT language.

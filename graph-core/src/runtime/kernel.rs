@@ -53,8 +53,8 @@ impl Param {
     }
 
     /// Whether it is a scalar.
-    pub(super) fn is_scalar(&self) -> bool {
-        self.kind == ParamKind::Scalar
+    pub(super) const fn is_scalar(&self) -> bool {
+        matches!(self.kind, ParamKind::Scalar)
     }
 
     /// So many bytes of a kernel that is not declared.
@@ -85,6 +85,8 @@ pub struct Kernel {
     pub params: &'static [Param],
     /// The words that the values of its parameters take.
     pub words: usize,
+    /// Which of the first 64 of them are addresses of buffers.
+    addresses: u64,
     /// Module-level variables that it reads and that something writes.
     pub hidden_reads: &'static [&'static str],
     /// Module-level variables that it writes.
@@ -94,12 +96,21 @@ pub struct Kernel {
 impl Kernel {
     /// A kernel that shares no hidden state.
     pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
-        let (mut words, mut at) = (0, 0);
+        let (mut words, mut at, mut addresses) = (0, 0, 0);
         while at < params.len() {
+            if words < 64 && !params[at].is_scalar() {
+                addresses |= 1 << words;
+            }
             words += params[at].words();
             at += 1;
         }
-        Kernel { name, module, params, words, hidden_reads: &[], hidden_writes: &[] }
+        Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[] }
+    }
+
+    /// The words that are addresses of buffers, in the order of the parameters.
+    #[inline]
+    pub(super) fn address_words(&self) -> AddressWords<'_> {
+        AddressWords { kernel: self, left: self.addresses, next: None }
     }
 
     /// Whether it shares module-level variables that something writes.
@@ -112,6 +123,46 @@ impl Kernel {
         self.hidden_reads = reads;
         self.hidden_writes = writes;
         self
+    }
+}
+
+/// See [`Kernel::address_words`]: the bits of a mask, and a walk over the parameters behind its end.
+pub(super) struct AddressWords<'k> {
+    kernel: &'k Kernel,
+    left: u64,
+    /// The parameter, and its word, to go on with behind the mask.
+    next: Option<(usize, usize)>,
+}
+
+impl Iterator for AddressWords<'_> {
+    type Item = usize;
+
+    #[inline]
+    fn next(&mut self) -> Option<usize> {
+        if self.left != 0 {
+            let word = self.left.trailing_zeros() as usize;
+            self.left &= self.left - 1;
+            return Some(word);
+        }
+        if self.kernel.words <= 64 { None } else { self.behind() }
+    }
+}
+
+impl AddressWords<'_> {
+    #[cold]
+    fn behind(&mut self) -> Option<usize> {
+        let params = self.kernel.params;
+        let (mut at, mut word) = self.next.unwrap_or_default();
+        while let Some(param) = params.get(at) {
+            let here = word;
+            (at, word) = (at + 1, word + param.words());
+            if here >= 64 && !param.is_scalar() {
+                self.next = Some((at, word));
+                return Some(here);
+            }
+        }
+        self.next = Some((at, word));
+        None
     }
 }
 

@@ -60,7 +60,7 @@ pub use graph::{Exec, Graph, GraphFn};
 pub use kernel::Loaded;
 pub use output::{Output, OutputDescription};
 pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
-pub use report::{Plan, Report};
+pub use report::{BuildTimes, Plan, Report};
 
 /// What generated code is made of. Nothing here is for users, and all of it may change.
 pub mod private {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::time::Duration;
 
 use crate::ir::Program;
 use crate::operation::{Bounds, BudgetStep, Budgeted, What};
@@ -56,6 +57,18 @@ pub struct Report {
     /// The parameters of the launched kernels, as `kernel.parameter`, whose declared use the PTX does not prove: the
     /// user vouches for it. Sorted.
     pub vouched_for: Vec<String>,
+}
+
+/// The host's time for the parts of a build.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BuildTimes {
+    /// Lengths, bounds, configurations and values computed and checked, modules loaded.
+    pub evaluated: Duration,
+    /// Decided which launches there are, and planned: little where the plan is kept from a build with the same sizes.
+    pub planned: Duration,
+    /// `cuGraphAdd*` calls, and memory of the exec's own allocated.
+    pub added: Duration,
 }
 
 /// How good a plan of the temporaries is.
