@@ -187,7 +187,8 @@ fn table(rows: &BTreeMap<(String, String), Row>, version: &str) -> String {
          | form | kernels | fewer registers | same | 1 to 2 more | 3 to 5 | 6 to 8 | 9 and more | fewer blocks | \
          more spills | more local memory |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
     );
-    let forms: [(&str, fn(&Row) -> Option<Usage>); 3] =
+    type Form = fn(&Row) -> Option<Usage>;
+    let forms: [(&str, Form); 3] =
         [("wait", |row| row.waits), ("equal grids", |row| row.axis), ("unequal grids", |row| row.flat)];
     for (name, form) in forms {
         let made: Vec<(Usage, Usage)> =

@@ -5,7 +5,7 @@ use cuweave_core::ptx::rewrite::{
     Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, waiting,
 };
 use cuweave_core::ptx::{self, Analysis, Class, Function, Module};
-use cuweave_sim_driver::interp::{Launch, Memory, Options, PAGE, Program, Region, run};
+use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, PAGE, Program, Region, ahead, run};
 use std::path::{Path, PathBuf};
 
 /// Bytes of each buffer.
@@ -150,26 +150,29 @@ fn variables(program: &Program, memory: &mut Buffers) -> Vec<u64> {
     addresses
 }
 
-fn launch(
-    program: &Program,
-    name: &str,
-    grid: [u32; 3],
-    block: [u32; 3],
-    parameters: &[u8],
-    variables: &[u64],
-    memory: &Buffers,
-) -> Result<(), String> {
-    let entry = program.entry(name).unwrap();
-    let launch = Launch { program, entry, grid, block, dynamic_shared: 4096, parameters, variables };
+/// A launch to its end. Of a kernel that waits, first how far it gets while grids in front of it run: nowhere.
+fn go(launch: &Launch<'_>, memory: &Buffers, waits: bool) -> Result<(), String> {
     // One thread, so that atomics of floats come in one order.
     let options = Options {
         limit: 100_000,
         threads: Some(1),
         initialised: false,
         conflicts: false,
+        dependent: false,
         ..Options::default()
     };
-    run(&launch, memory, &options, None).map(|_| ()).map_err(|fault| fault.to_string())
+    let fault = |fault: Fault| fault.to_string();
+    if waits {
+        let marks = |memory: &Buffers| memory.shadow.iter().flatten().filter(|&&flags| flags != 0).count();
+        let before = marks(memory);
+        let options = Options { dependent: true, ..options };
+        let paused = ahead(launch, memory, &options).map_err(fault)?;
+        if !paused.early().is_empty() || marks(memory) != before {
+            return Err("it touches memory before the wait".to_owned());
+        }
+    }
+    // From its beginning: blocks that were paused go on in another order, which shows where they race.
+    run(launch, memory, &options, None).map(|_| ()).map_err(fault)
 }
 
 /// The buffers of the members, in the order in which they were made.
@@ -183,9 +186,10 @@ fn one_by_one(
     function: &Function<'_>,
     pointers: &[bool],
     grids: [[u32; 3]; MEMBERS],
+    waits: bool,
 ) -> Option<Vec<Vec<u64>>> {
-    let name = function.name;
-    let entry = &program.entries[program.entry(name)?];
+    let number = program.entry(function.name)?;
+    let entry = &program.entries[number];
     if entry.supported.is_err() {
         return None;
     }
@@ -198,7 +202,16 @@ fn one_by_one(
         for (&(offset, size), argument) in entry.parameters.iter().zip(arguments) {
             parameters[offset..offset + size].copy_from_slice(argument);
         }
-        launch(program, name, grid, members.block, &parameters, &variables, &memory).ok()?;
+        let launch = Launch {
+            program,
+            entry: number,
+            grid,
+            block: members.block,
+            dynamic_shared: 4096,
+            parameters: &parameters,
+            variables: &variables,
+        };
+        go(&launch, &memory, waits).ok()?;
     }
     Some(bytes(&memory, count))
 }
@@ -211,7 +224,8 @@ fn at_once(
     pointers: &[bool],
     grids: [[u32; 3]; MEMBERS],
 ) -> Result<Vec<Vec<u64>>, String> {
-    let entry = &program.entries[program.entry(&form.name).unwrap()];
+    let number = program.entry(&form.name).unwrap();
+    let entry = &program.entries[number];
     entry.supported.clone()?;
     let mut memory = Buffers::new();
     let members = members(function, pointers, grids, &mut memory);
@@ -240,7 +254,16 @@ fn at_once(
             grid
         }
     };
-    launch(program, &form.name, grid, members.block, &parameters, &variables, &memory)?;
+    let launch = Launch {
+        program,
+        entry: number,
+        grid,
+        block: members.block,
+        dynamic_shared: 4096,
+        parameters: &parameters,
+        variables: &variables,
+    };
+    go(&launch, &memory, form.waits)?;
     Ok(bytes(&memory, count))
 }
 
@@ -258,31 +281,30 @@ const CASES: [(GridShape, [[u32; 3]; MEMBERS]); 6] = [
     (GridShape::Flat, [[4, 1, 1], [2, 1, 1], [1, 2, 1]]),
 ];
 
-/// The variant of an entry for a case.
-fn form(module: &Module<'_>, stem: &str, entry: usize, case: usize) -> Batch {
-    Batch {
-        entry: module.entries().nth(entry).unwrap().name.to_owned(),
-        name: format!("{stem}_{entry}_{case}"),
-        // More than there are members, and odd numbers of them.
-        capacity: 3 + case as u32,
-        shape: CASES[case].0,
-        waits: case.is_multiple_of(2),
+/// A variant for each case of each entry that may have some, and their program.
+fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
+    let stem = free_name(module, "variant");
+    let mut forms = Vec::new();
+    for entry in module.entries().filter(|entry| batchable(module, entry.name).is_ok()) {
+        for (case, (shape, _)) in CASES.into_iter().enumerate() {
+            forms.push(Batch {
+                entry: entry.name.to_owned(),
+                name: format!("{stem}_{}", forms.len()),
+                // More than there are members, and odd numbers of them.
+                capacity: 3 + case as u32,
+                shape,
+                waits: case.is_multiple_of(2),
+            });
+        }
     }
-}
-
-/// The program of all variants of a module, and which of its entries have any.
-fn variants(module: &Module<'_>, stem: &str) -> (Program, Vec<bool>) {
-    let may: Vec<bool> = module.entries().map(|entry| batchable(module, entry.name).is_ok()).collect();
-    let entries = (0..may.len()).filter(|&entry| may[entry]);
-    let mut forms: Vec<Batch> =
-        entries.flat_map(|entry| (0..CASES.len()).map(move |case| form(module, stem, entry, case))).collect();
     let mut text = batched(module, &forms);
     if matches!(text, Err(Refusal::Head(_))) {
+        // A target that cannot be raised.
         forms.iter_mut().for_each(|form| form.waits = false);
         text = batched(module, &forms);
     }
     let text = text.unwrap_or_else(|why| panic!("{why}"));
-    (Program::decode(&ptx::parse(&text).unwrap()), may)
+    (Program::decode(&ptx::parse(&text).unwrap()), forms)
 }
 
 #[test]
@@ -292,28 +314,27 @@ fn one_launch_does_what_the_members_do() {
     for file in files() {
         let text = std::fs::read_to_string(&file).unwrap().replacen(", debug", "", 1);
         let module = ptx::parse(&text).unwrap();
-        let early = waiting(&module).text;
+        let made = waiting(&module);
         let written = Program::decode(&module);
-        let early = Program::decode(&ptx::parse(&early).unwrap());
-        let stem = free_name(&module, "variant");
-        let (variants, may) = variants(&module, &stem);
+        let early = Program::decode(&ptx::parse(&made.text).unwrap());
+        let (variants, forms) = variants(&module);
         let mut analysis = Analysis::new(&module);
-        for (number, entry) in module.entries().enumerate() {
+        for entry in module.entries() {
             let pointers = analysis.pointers(entry);
+            let waits = made.waits.iter().any(|name| name == entry.name);
             let mut ran = false;
             for (case, (shape, grids)) in CASES.into_iter().enumerate() {
-                let Some(expected) = one_by_one(&written, entry, &pointers, grids) else { break };
+                let Some(expected) = one_by_one(&written, entry, &pointers, grids, false) else { break };
                 let place = format!("{}: {}: {shape:?} {grids:?}", file.display(), entry.name);
-                if case == 1 && one_by_one(&early, entry, &pointers, grids).as_ref() != Some(&expected) {
+                if case == 1 && one_by_one(&early, entry, &pointers, grids, waits).as_ref() != Some(&expected)
+                {
                     wrong.push(format!("{place}: with the wait"));
                 }
-                if !may[number] {
-                    continue;
-                }
+                let mut of_entry = forms.iter().filter(|form| form.entry == entry.name);
+                let Some(form) = of_entry.nth(case) else { continue };
                 ran = true;
                 compared += 1;
-                let form = form(&module, &stem, number, case);
-                match at_once(&variants, entry, &form, &pointers, grids) {
+                match at_once(&variants, entry, form, &pointers, grids) {
                     Ok(found) if found == expected => {
                         changed += usize::from(is_changed(entry, &pointers, &found));
                     }

@@ -106,6 +106,11 @@ fn what_may_not_start_early_is_kept() {
         (".entry k() { sust.b.1d.b32 [s, {x}], {a}; ret; }", "textures or surfaces"),
         (".const .f32 w[4];\n.entry k() { .reg .f32 %f; ld.const.f32 %f, [w+4]; ret; }", "constant data `w`"),
         (
+            ".entry k(.param .u64 .ptr .const .align 4 p) { .reg .b64 %r; ld.param.u64 %r, [p]; ret; }",
+            "constant data `p`",
+        ),
+        (".entry k() { .reg .b64 %r; cvta.to.const.u64 %r, %r; ret; }", "constant data `cvta.to.const.u64`"),
+        (
             ".visible .const .f32 w = 0f00000000;\n.entry k() { .reg .b64 %r; mov.u64 %r, w; ret; }",
             "constant data `w`",
         ),
@@ -168,6 +173,16 @@ fn parameters_come_from_the_record() {
     assert_eq!(made.matches("griddepcontrol.wait").count(), 1);
     // Three steps find one of five.
     assert_eq!(made.matches("setp.le.u32").count(), 3);
+}
+
+#[test]
+fn addresses_of_parts_are_those_of_the_parts() {
+    let text = ".entry k(.param .u64 p, .param .align 4 .u32 s[4]) { .reg .b64 %rd<5>; mov.u64 %rd1, s[2]; mov.u64 %rd2, s+12; cvta.param.u64 %rd3, s + 4 /* one */; mov.u64 %rd4, s+8; ret; }";
+    let made = variant(text, &batch(GridShape::Axis(Axis::Z), 2, false)).unwrap();
+    for (number, offset) in [(0, 16), (1, 20), (2, 12)] {
+        assert!(made.contains(&format!("add.s64 %cuweave_p{number}q, %cuweave_record, {offset};")), "{made}");
+    }
+    assert!(made.contains("mov.u64 %rd1, %cuweave_p0q; mov.u64 %rd2, %cuweave_p1q; cvta.param.u64 %rd3, %cuweave_p2q; mov.u64 %rd4, %cuweave_p0q;"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What each function does that decides whether, and how, it can be rewritten, and what it calls.
 
 use super::super::effect::{self, Effect};
-use super::super::{Function, Instruction, Module, Names, Operand, Space, Statement, Variable};
+use super::super::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
 use super::Refusal;
 use std::collections::{BTreeSet, HashMap};
 
@@ -258,6 +258,12 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
     }
 
     fn performance(&mut self, function: &Function<'a>) {
+        let constant = |pointer: Pointer| pointer.space == Some(Space::Const);
+        for parameter in &function.parameters {
+            if parameter.pointer.is_some_and(constant) {
+                self.both(Refusal::Constant(parameter.name.to_owned()));
+            }
+        }
         for directive in function.performance.iter().filter(|_| function.entry) {
             match directive.name {
                 ".maxntid" | ".reqntid" | ".minnctapersm" | ".maxnctapersm" | ".maxnreg" | ".pragma" => {}
@@ -275,6 +281,10 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
         match instruction.mnemonic() {
             "griddepcontrol" => self.both(Refusal::Dependency { line }),
             "barrier" if instruction.has("cluster") => self.both(Refusal::Cluster { what: what(), line }),
+            // What comes from elsewhere as constant data may have been written by the kernel before.
+            "cvta" if instruction.has("to") && instruction.has("const") => {
+                self.both(Refusal::Constant(what()));
+            }
             "clusterlaunchcontrol" => self.both(Refusal::Cluster { what: what(), line }),
             "tex" | "tld4" | "suld" | "sust" | "sured" | "txq" | "suq" | "istypep" => {
                 self.both(Refusal::Texture { what: what(), line });
