@@ -334,6 +334,64 @@ fn nodes_are_added_with_programmatic_edges() {
     });
 }
 
+/// A launch that may start before the one that it follows in its stream is captured as a programmatic edge.
+#[test]
+fn streams_that_overlap_their_launches_are_captured() {
+    let context = Context::new();
+    let module = context.module(PTX);
+    let waits = context.function(module, "waits");
+    let (from, to) = (context.upload(&[1u32; COUNT]), context.alloc(4 * COUNT));
+    let launch = |early: i32, mut to: u64, mut from: u64| {
+        let mut attribute = sys::CUlaunchAttribute {
+            id: sys::CUlaunchAttributeID::CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
+            pad: [0; 4],
+            // SAFETY: a union of numbers, for which zero is a value.
+            value: unsafe { std::mem::zeroed() },
+        };
+        attribute.value.programmaticStreamSerializationAllowed = early;
+        let config = sys::CUlaunchConfig {
+            gridDimX: SHAPE.0,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: SHAPE.1,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            hStream: context.stream,
+            attrs: &mut attribute,
+            numAttrs: 1,
+        };
+        let mut pointers = [(&raw mut to).cast(), (&raw mut from).cast()];
+        ok!(sys::cuLaunchKernelEx(&config, waits, pointers.as_mut_ptr(), std::ptr::null_mut()));
+    };
+    ok!(sys::cuStreamBeginCapture_v2(
+        context.stream,
+        sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED
+    ));
+    launch(1, to, from);
+    launch(1, from, to);
+    launch(0, to, from);
+    let mut graph = std::ptr::null_mut();
+    ok!(sys::cuStreamEndCapture(context.stream, &mut graph));
+    let graph = Graph(graph);
+    let (mut before, mut behind) = ([std::ptr::null_mut(); 4], [std::ptr::null_mut(); 4]);
+    let (mut data, mut count) = ([edge(0); 4], 4);
+    ok!(sys::cuGraphGetEdges_v2(
+        graph.0,
+        before.as_mut_ptr(),
+        behind.as_mut_ptr(),
+        data.as_mut_ptr(),
+        &mut count
+    ));
+    assert_eq!(count, 2);
+    // The edge from the node that the other edge leads to is the full one.
+    let first = usize::from(behind[1] == before[0]);
+    assert_eq!((data[first].type_, data[first].from_port), (1, TRIGGER));
+    assert_eq!((data[1 - first].type_, data[1 - first].from_port), (0, 0));
+    assert_eq!((graph.exec().launch(&context), context.sync()), (OK, OK));
+    assert_eq!(context.download::<u32>(to, COUNT), [4; COUNT]);
+}
+
 #[test]
 fn modules_are_refused_that_their_version_or_target_rules_out() {
     let context = Context::new();

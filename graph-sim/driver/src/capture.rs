@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use crate::graph::edit::{Dependencies, full};
+use crate::graph::edit::{Dependencies, PROGRAMMATIC, full};
 use crate::op::Op;
 use crate::state::State;
 use crate::status::{Result, Status};
-use crate::types::{STREAM_LEGACY, STREAM_PER_THREAD};
+use crate::types::{CUgraphEdgeData, STREAM_LEGACY, STREAM_PER_THREAD};
 
 /// `CU_STREAM_CAPTURE_STATUS_*`.
 pub const NONE: u32 = 0;
@@ -19,6 +19,9 @@ pub const INVALIDATED: u32 = 2;
 const GLOBAL: u32 = 0;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: such calls are allowed.
 const RELAXED: u32 = 2;
+
+/// The launch attribute that lets a kernel start before those end that it follows in its stream.
+const SERIALIZATION: u32 = 6;
 
 thread_local! {
     /// The calling thread's mode, which says what captures forbid it.
@@ -174,10 +177,22 @@ impl State {
         if capture.broken {
             return Err(Status::STREAM_CAPTURE_INVALIDATED);
         }
-        let (graph, dependencies) =
+        let (graph, mut dependencies) =
             (capture.graph, capture.streams.get(&stream).cloned().unwrap_or_default());
         let node = match op {
             Op::Child(child) => self.add_child(graph, dependencies, *child, false)?,
+            Op::Kernel(launch) => {
+                let mut launch = launch.clone();
+                // A node is in no stream: what the attribute allows, the edges say.
+                if launch.attributes.remove(&SERIALIZATION).is_some_and(|value| value[0] as u32 != 0) {
+                    for (before, data) in &mut dependencies {
+                        if matches!(self.node(*before)?.op, Op::Kernel(_)) {
+                            *data = CUgraphEdgeData { from_port: 1, kind: PROGRAMMATIC, ..*data };
+                        }
+                    }
+                }
+                self.add_node(graph, dependencies, Op::Kernel(launch))?
+            }
             op => self.add_node(graph, dependencies, op.clone())?,
         };
         if let Some(last) = self.capture_of(stream).and_then(|capture| capture.streams.get_mut(&stream)) {
