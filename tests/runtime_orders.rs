@@ -79,6 +79,16 @@ fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// On a GPU keeps the kernels loaded for good. The real driver compiles them at each load, for longer than all else that
+/// a case does, and some of the tests have hundreds of cases. On the simulated driver, and in
+/// [`a_module_goes_with_its_last_exec`], each case loads them, and unloads them while a launch is in flight.
+fn keep_kernels() {
+    static KEPT: OnceLock<cuweave::Loaded> = OnceLock::new();
+    if !simulated() {
+        KEPT.get_or_init(|| load(&context()).expect("the kernels"));
+    }
+}
+
 fn context() -> Arc<CudaContext> {
     cuweave::context(0).expect("a context")
 }
@@ -189,6 +199,7 @@ fn end<'a>(mut exec: Exec<late::Args<'a>>, how: End, other: &'a CudaSlice<f32>) 
 #[test]
 fn what_a_launch_reads_is_given_up() {
     let _alone = alone();
+    keep_kernels();
     let streams = Streams::new();
     let mut cases = 0;
     for binding in [Binding::Borrowed, Binding::View, Binding::Shared, Binding::Owned] {
@@ -205,6 +216,35 @@ fn what_a_launch_reads_is_given_up() {
     }
     streams.ctx.synchronize().expect("all is well");
     println!("{cases} cases");
+}
+
+/// The module is unloaded with its last user, not before its launches are over. In a process of its own: an exec that
+/// another test has forgotten would keep it.
+#[test]
+fn a_module_goes_with_its_last_exec() {
+    let this = std::env::current_exe().expect("this program");
+    let output = std::process::Command::new(this)
+        .args(["--exact", "with_no_module_kept", "--ignored", "--nocapture"])
+        .output()
+        .expect("it runs");
+    println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success());
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn with_no_module_kept() {
+    let _alone = alone();
+    let streams = Streams::new();
+    for binding in [Binding::Borrowed, Binding::Owned] {
+        // Without those that forget the exec, and its module with it.
+        for how in [End::Drop, End::DropElsewhere, End::IntoArgs] {
+            for launcher in KINDS {
+                given_up(&streams, binding, how, Kind::First, launcher, true);
+            }
+        }
+    }
+    streams.ctx.synchronize().expect("all is well");
 }
 
 fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher: Kind, elsewhere: bool) {
@@ -243,6 +283,7 @@ fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher
 #[test]
 fn what_a_launch_writes_is_used_next() {
     let _alone = alone();
+    keep_kernels();
     let streams = Streams::new();
     let expected = ramp(3);
     for how in [End::Drop, End::DropElsewhere, End::IntoArgs] {
@@ -274,6 +315,7 @@ fn what_a_launch_writes_is_used_next() {
 #[test]
 fn views_between_launches() {
     let _alone = alone();
+    keep_kernels();
     let streams = Streams::new();
     for owner in KINDS {
         for launcher in KINDS {
@@ -310,6 +352,7 @@ fn pinned(ctx: &Arc<CudaContext>, contents: &[f32]) -> PinnedHostSlice<f32> {
 #[test]
 fn pinned_memory_is_given_up() {
     let _alone = alone();
+    keep_kernels();
     let streams = Streams::new();
     let (expected, ctx) = (ramp(5), &streams.ctx);
     for launcher in KINDS {
@@ -377,6 +420,7 @@ enum Fate {
 #[test]
 fn outputs_end_in_every_way_and_are_made_again() {
     let _alone = alone();
+    keep_kernels();
     let streams = Streams::new();
     let ctx = &streams.ctx;
     for fate in [Fate::Drop, Fate::DropElsewhere, Fate::Forget, Fate::Read, Fate::TakenOver] {
@@ -427,6 +471,7 @@ fn outputs_end_in_every_way_and_are_made_again() {
 #[test]
 fn every_order_of_the_end() {
     let _alone = alone();
+    keep_kernels();
     for elsewhere in [false, true] {
         // None, each alone, all.
         for forgotten in [0, 1, 2, 4, 8, 16, 31_u32] {

@@ -152,11 +152,9 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
     for (id, statement) in program.statements.iter().enumerate() {
         let id = id as StatementId;
         for (index, access) in statement.accesses.iter().enumerate() {
-            if ordered.poisoned(access.buffer) {
-                continue;
-            }
             let buffer = &program.buffers[access.buffer as usize];
             let site = Site::Access(id, index as u32);
+            // Whatever else is not known of it, how it is declared is.
             let shared = matches!(
                 buffer.origin,
                 Origin::Device { mutable: false } | Origin::Pinned { mutable: false }
@@ -174,6 +172,9 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
                     .note(format!("`{}` is declared with `&` on line {}", buffer.name, buffer.line))
                     .help(format!("declare `{}` with `&mut`", buffer.base_name())),
                 );
+            }
+            if ordered.poisoned(access.buffer) {
+                continue;
             }
             let earlier = statement.accesses[..index].iter().find(|other| {
                 other.buffer == access.buffer

@@ -53,7 +53,8 @@ impl Source {
         (&self.polys[access.lo as usize], &self.polys[access.hi as usize])
     }
 
-    /// What the build will have checked about the bounds: lengths are at least 1, ranges lie in their buffers.
+    /// What the build will have checked about the bounds: lengths are at least 1, ranges lie in their buffers, fills and
+    /// copies are not empty.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
@@ -69,6 +70,17 @@ impl Source {
             let (lo, hi) = self.range(access);
             add(lo, hi);
             add(hi, &self.polys[self.program.buffers[access.buffer as usize].len as usize]);
+        }
+        let filled_or_copied = self
+            .program
+            .statements
+            .iter()
+            .filter(|statement| matches!(statement.kind, Kind::Fill | Kind::Copy));
+        for access in filled_or_copied.flat_map(|statement| statement.accesses.iter()) {
+            let (lo, hi) = self.range(access);
+            if let Some(next) = lo.plus(&one) {
+                add(&next, hi);
+            }
         }
         for view in self.program.views.iter() {
             let poly = |dim: DimId| &self.polys[dim as usize];

@@ -174,3 +174,37 @@ fn a_range_outside_its_buffer_is_an_error_that_names_it() {
     let error = split(&device.ctx, 30, 31, &mut x, &mut out).err().expect("31 is past the end");
     assert!(error.to_string().contains("`x"), "{error}");
 }
+
+#[cuweave::graph]
+fn ghost_cells(n: u32, inner: &[f32; n], x: &mut [f32; n + 2]) {
+    // A copy is of at least one element, so what follows does not meet.
+    copy(&inner, &mut x[1..n + 1]);
+    copy(&x[n..n + 1], &mut x[0..1]);
+    copy(&x[1..2], &mut x[n + 1..n + 2]);
+}
+
+#[test]
+fn ends_that_a_copy_keeps_apart() {
+    let device = device();
+    let (inner, mut x) = (device.upload(&[1.0, 2.0, 3.0, 4.0]), device.upload(&ramp(6)));
+    run!(device, ghost_cells(&device.ctx, 4, &inner, &mut x));
+    assert_eq!(device.download(&x), [4.0, 1.0, 2.0, 3.0, 4.0, 1.0]);
+}
+
+#[cuweave::graph]
+fn reborrowed(n: u32, w: [&[f32; n]; 4], x: &mut [f32; 2 * n]) {
+    for i in 0..2 {
+        axpy[per_item(n)](i as f32 + 1.0, &*w[2 * i + 1], (&mut x[(1 - i) * n..(2 - i) * n]), n);
+        axpy[per_item(n)](1.0, (w[i * 2]), &mut x[i * n..][..n], n);
+    }
+}
+
+#[test]
+fn the_less_usual_ways_to_name_a_part() {
+    let device = device();
+    let mut x = device.zeros::<f32>(6);
+    let w: Vec<_> = (0..4).map(|i| device.upload(&[10f32.powi(i); 3])).collect();
+    run!(device, reborrowed(&device.ctx, 3, [&w[0], &w[1], &w[2], &w[3]], &mut x));
+    let (front, back) = (2.0 * 1000.0 + 1.0, 10.0 + 100.0);
+    assert_eq!(device.download(&x), [front, front, front, back, back, back]);
+}

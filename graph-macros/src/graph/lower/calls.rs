@@ -287,21 +287,26 @@ impl Lowering<'_> {
     /// may have been meant is unknown from here.
     pub(super) fn no_buffer(&mut self, at: &Expr, user: &str) -> Reported {
         if let Some(name) = root(at).filter(|name| !self.is_scalar(name) && self.scopes.get(name).is_none()) {
-            let text = name.to_string();
-            let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
-            if let Some(near) = nearest(&text, names.iter().map(String::as_str)) {
-                for (buffer, poisoned) in names.iter().zip(&mut self.poisoned) {
-                    *poisoned |= buffer == near;
-                }
-            }
-            self.unknown.push(name.clone());
-            return Reported;
+            return self.no_such_buffer(&name.clone());
         }
         self.refuse(
             at,
             &format!("this argument of `{user}` is not a buffer"),
             "pass an allocation or an argument by `&` or `&mut`",
         )
+    }
+
+    /// A name that nothing here gives, for rustc to speak of.
+    pub(super) fn no_such_buffer(&mut self, name: &Ident) -> Reported {
+        let text = name.to_string();
+        let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
+        if let Some(near) = nearest(&text, names.iter().map(String::as_str)) {
+            for (buffer, poisoned) in names.iter().zip(&mut self.poisoned) {
+                *poisoned |= buffer == near;
+            }
+        }
+        self.unknown.push(name.clone());
+        Reported
     }
 
     pub(super) fn is_scalar(&self, name: &Ident) -> bool {

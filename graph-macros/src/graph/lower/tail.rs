@@ -32,6 +32,13 @@ impl Lowering<'_> {
                 Ok(view) => view,
                 Err(Reported) => continue,
             };
+            // A name that nothing gives is rustc's to speak of.
+            if let (None, Expr::Path(path)) = (&view, name)
+                && let Some(unknown) = path.path.get_ident().filter(|name| !self.is_scalar(name))
+            {
+                let Reported = self.no_such_buffer(unknown);
+                continue;
+            }
             let Some(view) = view.filter(|view| self.is_whole(view)) else {
                 let _ = self.refuse(
                     name,

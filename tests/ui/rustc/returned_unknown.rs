@@ -1,0 +1,14 @@
+//! What is allocated in a block does not leave the graph by its name there.
+
+use cuweave::prelude::*;
+
+#[cuweave::graph]
+fn f(n: u32) -> [f32; n] {
+    {
+        let t = alloc::<f32>(n);
+        fill(&mut t, 1.0);
+    }
+    t //~ E0425
+}
+
+fn main() {}
