@@ -19,8 +19,8 @@ const LAUNCHES: &str = include_str!("kernels/launches.ptx");
 fn main() -> Result<()> {
     let setup = Setup::new()?;
     let mut table = table(&setup, "launches_alternating")?;
-    // About 10 us, and 2.
-    let counts = setup.scaled([2_000, 20], [6, 2]);
+    // The long ones take many times a launch, about 10 us.
+    let counts = setup.scaled([4_000, 20], [6, 2]);
     for blocks in setup.scaled(vec![4, 64], vec![1]) {
         by_scalar(&setup, &mut table, blocks, counts)?;
         by_memory(&setup, &mut table, blocks, counts)?;

@@ -44,7 +44,7 @@ fn update(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Res
     let start = Start::within(setup, &lens, most as usize)?;
     let rate = 0.01_f32;
     let results: Vec<usize> = (0..192).collect();
-    let name = format!("update of 96 tensors, {:.1} million elements", f64::from(all) / 1e6);
+    let name = format!("update of 96 tensors, {:.2} million elements", f64::from(all) / 1e6);
     let mut contest = Contest::new(setup, (name, goal), &start, &results, |at| {
         let mut work = Work::new();
         for (i, &size) in sizes.iter().enumerate() {

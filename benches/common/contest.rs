@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaSlice, CudaStream, CudaView};
 
+use super::hand::Node;
 use super::table::Table;
 use super::work::Work;
 use super::{Race, Result, Setup, Times, Until, agree, hand, median, ratio, us};
@@ -41,6 +42,11 @@ impl Start {
         }
         stream.synchronize()?;
         Ok(Start { stream, lens: lens.to_vec(), buffers })
+    }
+
+    /// A copy of them, for one side.
+    pub fn buffers(&self) -> Result<Buffers> {
+        Ok(Buffers(self.copy()?.into_iter()))
     }
 
     fn copy(&self) -> Result<Vec<CudaSlice<f32>>> {
@@ -108,6 +114,19 @@ impl<'a> Contest<'a> {
         results: &[usize],
         by_hand: impl FnOnce(&[u64]) -> Result<Work>,
     ) -> Result<Contest<'a>> {
+        Contest::setting(setup, (work, goal), start, results, by_hand, |_, _, _, _| Ok(()))
+    }
+
+    /// The same; before each launch by hand, `set` is called with the exec, the nodes of its branches, the addresses of
+    /// the buffers, and the number of the launch (the first is 0).
+    pub fn setting(
+        setup: &'a Setup,
+        (work, goal): (String, &'static str),
+        start: &'a Start,
+        results: &[usize],
+        by_hand: impl FnOnce(&[u64]) -> Result<Work>,
+        set: impl Fn(&hand::Exec, &[Vec<Node>], &[u64], usize) -> Result<()> + Clone + 'a,
+    ) -> Result<Contest<'a>> {
         let mut buffers = start.copy()?;
         let addresses: Vec<u64> = buffers.iter().map(hand::address).collect();
         let by_hand = by_hand(&addresses)?;
@@ -126,10 +145,11 @@ impl<'a> Contest<'a> {
         let mut execs = Vec::new();
         let mut slowest = Duration::ZERO;
         for width in contest.widths.clone() {
-            let (graph, _) = by_hand.graph(width)?;
+            let (graph, nodes) = by_hand.graph(width)?;
             contest.sizes.push(graph.size());
             let exec = graph.instantiate()?;
             start.restore(&mut buffers)?;
+            set(&exec, &nodes, &addresses, 0)?;
             exec.launch(&setup.stream)?;
             let views: Vec<CudaView<'_, f32>> = results.iter().map(|&at| buffers[at].as_view()).collect();
             let got = contest.read(&views)?;
@@ -142,15 +162,18 @@ impl<'a> Contest<'a> {
             exec.launch(&setup.stream)?;
             setup.stream.synchronize()?;
             slowest = slowest.max(begin.elapsed());
-            execs.push(exec);
+            execs.push((exec, nodes));
         }
         let turns = (REPETITION.as_secs_f64() / slowest.as_secs_f64().max(1e-9)) as usize;
         contest.race = Race::new(Until::Synchronized, turns.clamp(5, 50)).repeated(REPETITIONS);
         let buffers = Arc::new(buffers);
-        for (exec, width) in execs.into_iter().zip(&contest.widths) {
-            let alive = buffers.clone();
+        for ((exec, nodes), width) in execs.into_iter().zip(&contest.widths) {
+            let (alive, set, addresses) = (buffers.clone(), set.clone(), addresses.clone());
+            let mut turns = 0;
             contest.race.by_hand(&width.to_string(), move |stream| {
                 let _ = &alive;
+                turns += 1;
+                set(&exec, &nodes, &addresses, turns)?;
                 exec.launch(stream)
             });
         }
@@ -164,7 +187,7 @@ impl<'a> Contest<'a> {
 
     /// Buffers for another side, as they are before a launch.
     pub fn buffers(&self) -> Result<Buffers> {
-        Ok(Buffers(self.start.copy()?.into_iter()))
+        self.start.buffers()
     }
 
     /// The used elements of buffers, which are this contest's results.

@@ -29,28 +29,48 @@ macro_rules! each_side {
 }
 
 #[allow(unused_macros)]
-/// Enters the sides of a function of `graphs` in a contest: with an expression that builds its graph of buffers, and
-/// one of the views, in the order of the contest's results.
+/// Enters the sides of a function of `graphs` in a contest: with an expression that builds its graph of buffers, one of
+/// the views, in the order of the contest's results, and, where a turn is more than a launch, one of the exec, the
+/// number of the turn (the first is 0) and the stream.
 macro_rules! enter_sides {
     ($contest:ident, $function:ident, |$buffers:ident| $build:expr, |$args:ident| $results:expr) => {
-        enter_sides!(@ as_written "as written", $contest, $function, $buffers, $build, $args, $results);
-        enter_sides!(@ batched "batched", $contest, $function, $buffers, $build, $args, $results);
-        enter_sides!(@ overlapped "overlapped", $contest, $function, $buffers, $build, $args, $results);
-        enter_sides!(@ everything "everything", $contest, $function, $buffers, $build, $args, $results);
+        enter_sides!(
+            $contest, $function, |$buffers| $build, |$args| $results,
+            |exec, _turn, stream| exec.launch(stream)?
+        )
     };
-    (@ $side:ident $name:literal, $contest:ident, $function:ident, $buffers:ident, $build:expr,
-        $args:ident, $results:expr) => {{
+    ($contest:ident, $function:ident, |$buffers:ident| $build:expr, |$args:ident| $results:expr,
+        |$exec:ident, $turn:ident, $stream:ident| $launch:expr
+    ) => {
+        enter_sides!(@ [as_written batched overlapped everything]
+            ($contest, $function, $buffers, $build, $args, $results, $exec, $turn, $stream, $launch))
+    };
+    (@ [$($side:ident)*] $rest:tt) => {
+        $(enter_sides!(@ $side $rest);)*
+    };
+    (@ $side:ident ($contest:ident, $function:ident, $buffers:ident, $build:expr, $args:ident, $results:expr,
+        $exec:ident, $turn:ident, $stream:ident, $launch:expr)
+    ) => {{
         use graphs::$side::$function;
         #[allow(unused_mut)]
         let mut $buffers = $contest.buffers()?;
         let graph = $build?;
         let report = graph.report();
-        let mut exec = graph.instantiate()?;
-        exec.launch($contest.stream())?;
+        let mut $exec = graph.instantiate()?;
+        {
+            let ($turn, $stream) = (0, $contest.stream());
+            $launch;
+        }
         let results = {
-            let $args = exec.args();
+            let $args = $exec.args();
             $contest.read(&$results)?
         };
-        $contest.enter($name, &report, &results, move |stream| Ok(exec.launch(stream)?))?;
+        let mut turns = 0_usize;
+        $contest.enter(&stringify!($side).replace('_', " "), &report, &results, move |$stream| {
+            turns += 1;
+            let $turn = turns;
+            $launch;
+            Ok(())
+        })?;
     }};
 }

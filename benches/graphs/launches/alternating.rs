@@ -22,7 +22,7 @@ pub fn every_other(chain: u32, step: u32, values: [u32; 2]) -> u32 {
 /// No two chains alike, and about a quarter of the first.
 pub fn irregular(chain: u32, step: u32, values: [u32; 2]) -> u32 {
     let mixed = (chain * 40_503 + step * 30_011 + chain * step * 7_919) >> 3;
-    values[usize::from(mixed % 4 != 0)]
+    values[usize::from(!mixed.is_multiple_of(4))]
 }
 
 each_side! {

@@ -1,0 +1,125 @@
+//! The time of a first build, most of which the driver takes to compile PTX, and of a second, which compiles nothing:
+//! a file of ten kernels, three of which are batched, against the driver's time for that file as written.
+
+#[macro_use]
+mod common;
+// Not every side is built.
+#[allow(dead_code)]
+#[path = "graphs/launches/load.rs"]
+mod graphs;
+
+use std::ffi::CStr;
+use std::process::{Command, exit};
+use std::time::{Duration, Instant};
+
+use common::contest::Start;
+use common::hand::Module;
+use common::table::Table;
+use common::{Result, Setup, median, ratio, us};
+
+const LAUNCHES: &str = include_str!("kernels/launches.ptx");
+const KERNELS: [&CStr; 10] = [
+    c"matvec",
+    c"workspace",
+    c"momentum",
+    c"turns",
+    c"turns_from",
+    c"diffuse",
+    c"softmax",
+    c"matmul",
+    c"gelu",
+    c"mean",
+];
+/// The driver's own cache of what it compiled, which it reads once, when it is loaded.
+const NO_CACHE: &str = "CUDA_CACHE_DISABLE";
+
+fn main() -> Result<()> {
+    if std::env::var_os(NO_CACHE).is_none_or(|value| value != "1") {
+        let mut again = Command::new(std::env::current_exe()?);
+        let status = again.args(std::env::args_os().skip(1)).env(NO_CACHE, "1").status()?;
+        exit(status.code().unwrap_or(1));
+    }
+    let setup = Setup::new()?;
+    let columns = ["what", "kernels / nodes", "median us", "least us", "ratio", "goal"];
+    let mut table = Table::new(&setup, "load_time", &columns)?;
+    let start = Start::new(&setup, &[4096; 14])?;
+
+    let mut rows = [
+        Row::new("the driver's load of the file, and its functions", ""),
+        Row::new("first build, as written", ""),
+        Row::new("first build, everything", "<= 1.5"),
+        Row::new("second build, everything", "none of it"),
+    ];
+    for _ in 0..setup.scaled(15, 1) {
+        let begin = Instant::now();
+        let module = Module::of(&setup.ctx, LAUNCHES)?;
+        for kernel in KERNELS {
+            module.single(kernel)?;
+        }
+        rows[0].add(begin.elapsed(), format!("{} / -", KERNELS.len()));
+        drop(module);
+        // Each side is dropped before the next is built: nothing of it stays loaded.
+        macro_rules! build {
+            ($side:ident, $row:expr) => {{
+                let mut own = start.buffers()?;
+                let (x, y, ps, ms) = (own.one()?, own.one()?, own.some()?, own.some()?);
+                let begin = Instant::now();
+                let graph = graphs::$side::ten(&setup.ctx, x, y, ps, ms)?;
+                let time = begin.elapsed();
+                rows[$row].add(time, format!("{} / {}", KERNELS.len(), graph.report().nodes()));
+                graph
+            }};
+        }
+        drop(build!(as_written, 1));
+        let first = build!(everything, 2);
+        let second = build!(everything, 3);
+        check_that_it_runs(&setup, second.instantiate()?)?;
+        drop(first);
+    }
+    let unit = median(&mut rows[0].times);
+    for row in rows {
+        row.print(unit, &mut table)?;
+    }
+    table.note(&format!("The driver's cache of compiled PTX is turned off ({NO_CACHE}=1)."))?;
+    table.finish()
+}
+
+type Built = cuweave::Exec<graphs::everything::ten::Args<'static>>;
+
+/// What was built is launched once, so that nothing that a build may leave for later goes unseen.
+fn check_that_it_runs(setup: &Setup, mut exec: Built) -> Result<()> {
+    exec.launch(&setup.stream)?;
+    let result: Vec<f32> = setup.stream.clone_dtoh(&exec.args().x)?;
+    if result.iter().all(|value| value.is_finite()) { Ok(()) } else { Err("the result is no number".into()) }
+}
+
+struct Row {
+    what: &'static str,
+    goal: &'static str,
+    size: String,
+    times: Vec<Duration>,
+}
+
+impl Row {
+    fn new(what: &'static str, goal: &'static str) -> Row {
+        Row { what, goal, size: String::new(), times: Vec::new() }
+    }
+
+    fn add(&mut self, time: Duration, size: String) {
+        self.times.push(time);
+        self.size = size;
+    }
+
+    fn print(mut self, unit: Duration, table: &mut Table) -> Result<()> {
+        let middle = median(&mut self.times);
+        let least = self.times.first().copied().unwrap_or_default();
+        table.row(&[
+            self.what.to_owned(),
+            self.size,
+            us(middle),
+            us(least),
+            format!("{:.3}", ratio(middle, unit)),
+            self.goal.to_owned(),
+        ])
+    }
+}
