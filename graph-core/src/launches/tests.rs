@@ -197,7 +197,7 @@ fn many_small_branches_are_put_in_lines() {
     assert_eq!(small.lines(), 80);
     let sized =
         |blocks| Case::new(96).change(|_| true, move |launch, _| launch.grid = [blocks, 1, 1]).lines();
-    assert_eq!([sized(49), sized(195), sized(776)], [80, 64, 0]);
+    assert_eq!([sized(49), sized(195), sized(776)], [80, 80, 0]);
     // Whole branches, not their steps: 40 chains of 3 in 16 lines.
     let chains = Case::chains(40, 3);
     assert_eq!(chains.lines(), 24);

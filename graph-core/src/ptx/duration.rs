@@ -1,27 +1,37 @@
-//! Which parameters decide how long a kernel runs, as far as its loops tell.
+//! What decides how long a kernel runs, as far as its loops tell.
 //!
-//! A parameter counts where its value may reach the guard of a branch, or of an exit, within a loop of the kernel, or
-//! is passed to a function that the kernel calls. Values are followed from register to register without regard to the
-//! order of the instructions, and through local memory as one; what a kernel loads from other memory is its data, about
-//! which nothing is known beforehand anyway. So a parameter may be named that decides nothing, and one that decides by
-//! more than data is not left out.
+//! A value decides if it may reach the guard of a branch, or of an exit, that stands within a loop of the kernel or leads
+//! past one; or if it is passed to a function that the kernel calls. Values are followed from register to register without
+//! regard to the order of the instructions, and through local memory as one. So a parameter may be named that decides
+//! nothing, and one that decides is not left out. What a kernel loads from other memory is data, of which nothing is known
+//! beforehand.
 
 use std::collections::BTreeMap;
 
 use super::{Body, Function, Instruction, Operand, Space, Statement};
 
-/// One flag a parameter, in the order of the declaration.
+/// What decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deciding {
+    /// One flag a parameter, in the order of the declaration.
+    pub parameters: Vec<bool>,
+    /// Whether data does.
+    pub data: bool,
+}
+
+/// What decides how long a kernel runs.
 ///
 /// # Complexity
 ///
 /// Linear in the body for each round of values that go through a loop: three or four in practice, at most as many as
 /// there are registers.
-pub fn deciding(function: &Function<'_>) -> Vec<bool> {
-    let mut deciding = vec![false; function.parameters.len()];
+pub fn deciding(function: &Function<'_>) -> Deciding {
+    let count = function.parameters.len();
+    let mut deciding = Deciding { parameters: vec![false; count], data: false };
     let Some(body) = &function.body else { return deciding };
     let mut tracing = Tracing { function, reach: BTreeMap::new() };
     while tracing.round(body) {}
-    let in_loop = loops(body);
+    let loops = Loops::of(body);
     for (at, instruction) in instructions(body) {
         let names: Vec<&str> = match instruction.mnemonic() {
             "call" => instruction.operands.iter().flat_map(names).collect(),
@@ -29,15 +39,16 @@ pub fn deciding(function: &Function<'_>) -> Vec<bool> {
             "st" if instruction.space() == Some(Space::Param) => {
                 instruction.operands.iter().flat_map(names).collect()
             }
-            "bra" | "brx" | "ret" | "exit" if in_loop[at] => {
+            "bra" | "brx" | "ret" | "exit" if loops.are_decided_at(at, instruction) => {
                 let operands = instruction.operands.iter().flat_map(names);
                 operands.chain(instruction.guard.map(|guard| guard.register)).collect()
             }
             _ => continue,
         };
-        for name in names {
-            for &parameter in tracing.reach.get(name).into_iter().flatten() {
-                deciding[parameter] = true;
+        for &value in names.iter().filter_map(|name| tracing.reach.get(name)).flatten() {
+            match deciding.parameters.get_mut(value) {
+                Some(parameter) => *parameter = true,
+                None => deciding.data = true,
             }
         }
     }
@@ -49,7 +60,7 @@ const LOCAL: &str = ".local";
 
 struct Tracing<'f, 'a> {
     function: &'f Function<'a>,
-    /// The parameters whose values may be in a register, rising.
+    /// The parameters whose values may be in a register, rising; data counts as one behind the last.
     reach: BTreeMap<&'a str, Vec<usize>>,
 }
 
@@ -71,10 +82,11 @@ impl<'a> Tracing<'_, 'a> {
             match space {
                 Some(Space::Local) if load => from = vec![LOCAL],
                 Some(Space::Param) if load => {}
-                // Data.
-                _ if load || matches!(instruction.mnemonic(), "st" | "red" | "atom" | "bra" | "call") => {
+                _ if load || matches!(instruction.mnemonic(), "atom" | "tex" | "tld4" | "suld") => {
+                    changed |= self.spread(&[self.function.parameters.len()], &to);
                     continue;
                 }
+                _ if matches!(instruction.mnemonic(), "st" | "red" | "bra" | "call") => continue,
                 _ => {}
             }
             // A value that is only sometimes written depends on the guard.
@@ -90,11 +102,15 @@ impl<'a> Tracing<'_, 'a> {
             values.extend(self.reach.get(name).into_iter().flatten());
             values.extend(self.function.parameter(name));
         }
+        self.spread(&values, to)
+    }
+
+    fn spread(&mut self, values: &[usize], to: &[&'a str]) -> bool {
         let mut changed = false;
         for name in to.iter().filter(|_| !values.is_empty()) {
             let list = self.reach.entry(name).or_default();
             let before = list.len();
-            list.extend_from_slice(&values);
+            list.extend_from_slice(values);
             list.sort_unstable();
             list.dedup();
             changed |= list.len() > before;
@@ -124,52 +140,95 @@ fn names<'a>(operand: &Operand<'a>) -> Vec<&'a str> {
     }
 }
 
-/// For each statement whether it stands between a label and a branch back to it.
-fn loops(body: &Body<'_>) -> Vec<bool> {
-    let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut starts = vec![0i32; body.statements.len() + 1];
-    for (at, statement) in body.statements.iter().enumerate() {
-        match statement {
-            Statement::Label(label) => {
-                labels.insert(label.name, at);
-            }
-            Statement::Targets(targets) => {
-                // A table of targets stands before its branch: as if at the first of them that stands before.
-                if let Some(first) = targets.targets.iter().filter_map(|name| labels.get(name)).min() {
-                    labels.insert(targets.name, *first);
+/// The loops of a body: each from a label to a branch back to it.
+struct Loops<'a> {
+    labels: BTreeMap<&'a str, usize>,
+    /// For each statement whether it stands in a loop.
+    within: Vec<bool>,
+    /// For each statement how many stand in loops before it.
+    before: Vec<usize>,
+}
+
+impl<'a> Loops<'a> {
+    fn of(body: &Body<'a>) -> Loops<'a> {
+        let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
+        for (at, statement) in body.statements.iter().enumerate() {
+            match statement {
+                Statement::Label(label) => {
+                    labels.insert(label.name, at);
                 }
-            }
-            Statement::Instruction(instruction) if matches!(instruction.mnemonic(), "bra" | "brx") => {
-                let targets = instruction.operands.iter().flat_map(names);
-                if let Some(&target) = targets.filter_map(|name| labels.get(name)).min() {
-                    starts[target] += 1;
-                    starts[at + 1] -= 1;
+                // A table of targets stands for the first of them; it may stand before them.
+                Statement::Targets(targets) => {
+                    let is = |statement: &Statement<'_>| matches!(statement, Statement::Label(label) if targets.targets.contains(&label.name));
+                    let first = body.statements.iter().position(is);
+                    labels.insert(targets.name, first.unwrap_or(at));
                 }
+                _ => {}
             }
-            _ => {}
         }
+        let mut depth = vec![0i32; body.statements.len() + 1];
+        for (at, instruction) in instructions(body) {
+            if matches!(instruction.mnemonic(), "bra" | "brx")
+                && let Some(target) = target(&labels, instruction).filter(|&target| target < at)
+            {
+                depth[target] += 1;
+                depth[at + 1] -= 1;
+            }
+        }
+        let mut open = 0;
+        let within: Vec<bool> = depth[..body.statements.len()]
+            .iter()
+            .map(|change| {
+                open += change;
+                open > 0
+            })
+            .collect();
+        let mut count = 0;
+        let mut before = vec![0];
+        before.extend(within.iter().map(|&within| {
+            count += usize::from(within);
+            count
+        }));
+        Loops { labels, within, before }
     }
-    let mut depth = 0;
-    starts[..body.statements.len()]
-        .iter()
-        .map(|change| {
-            depth += change;
-            depth > 0
-        })
-        .collect()
+
+    /// Whether a branch or an exit decides how often, or whether, a loop runs.
+    fn are_decided_at(&self, at: usize, instruction: &Instruction<'a>) -> bool {
+        // An exit leads to the end.
+        let end = self.within.len();
+        let to = match instruction.mnemonic() {
+            "bra" | "brx" => target(&self.labels, instruction).unwrap_or(end),
+            _ => end,
+        };
+        self.within[at] || self.before[to.max(at)] > self.before[at]
+    }
+}
+
+/// Where a branch leads: the first of its targets.
+fn target(labels: &BTreeMap<&str, usize>, instruction: &Instruction<'_>) -> Option<usize> {
+    instruction.operands.iter().flat_map(names).filter_map(|name| labels.get(name).copied()).min()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn data(body: &str) -> bool {
+        let text = text(PARAMETERS, body);
+        deciding(super::super::parse(&text).expect("it is PTX").entry("k").expect("it has the kernel")).data
+    }
+
     fn of(parameters: &str, body: &str) -> Vec<bool> {
-        let text = format!(
+        let text = text(parameters, body);
+        let module = super::super::parse(&text).expect("it is PTX");
+        deciding(module.entry("k").expect("it has the kernel")).parameters
+    }
+
+    fn text(parameters: &str, body: &str) -> String {
+        format!(
             ".version 8.4\n.target sm_70\n.address_size 64\n.visible .entry k({parameters})\n{{\n\
              .reg .pred %p<5>; .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n{body}\nret;\n}}"
-        );
-        let module = super::super::parse(&text).expect("it is PTX");
-        deciding(module.entry("k").expect("it has the kernel"))
+        )
     }
 
     const PARAMETERS: &str = ".param .u64 x, .param .u32 n, .param .u32 offset, .param .f32 a";
@@ -201,5 +260,28 @@ mod tests {
     fn what_is_passed_to_a_function_decides() {
         let body = "ld.param.u32 %r1, [offset];\n{ .param .b32 p; st.param.b32 [p], %r1; call.uni f, (p); }";
         assert_eq!(of(PARAMETERS, body), [false, false, true, false]);
+    }
+
+    #[test]
+    fn a_branch_past_a_loop_decides() {
+        let body = "ld.param.u32 %r1, [n]; setp.eq.u32 %p1, %r1, 0; @%p1 bra E;\n\
+            mov.u32 %r3, 0; L: add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, 9; @%p2 bra L;\nE:";
+        assert_eq!(of(PARAMETERS, body), [false, true, false, false]);
+        let exit = "ld.param.u32 %r1, [offset]; setp.eq.u32 %p1, %r1, 0; @%p1 ret;\n\
+            mov.u32 %r3, 0; L: add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, 9; @%p2 bra L;";
+        assert_eq!(of(PARAMETERS, exit), [false, false, true, false]);
+    }
+
+    #[test]
+    fn data_decides_where_it_bounds_a_loop() {
+        let load = "ld.param.u64 %rd1, [x]; ld.global.u32 %r1, [%rd1]; mov.u32 %r2, 0;\n";
+        let bound = "L: add.s32 %r2, %r2, 1; setp.lt.s32 %p1, %r2, %r1; @%p1 bra L;";
+        assert!(data(&format!("{load}{bound}")));
+        let fixed = "L: add.s32 %r2, %r2, 1; add.s32 %r1, %r1, %r2; setp.lt.s32 %p1, %r2, 9; @%p1 bra L;";
+        assert!(!data(&format!("{load}{fixed}")));
+        assert!(!data(&format!("{load}setp.lt.s32 %p1, %r1, 0; @%p1 bra E; st.global.u32 [%rd1], %r2;\nE:")));
+        let claimed = "ld.param.u64 %rd1, [x];\n\
+            L: atom.global.add.u32 %r1, [%rd1], 1; setp.lt.u32 %p1, %r1, 100; @%p1 bra L;";
+        assert!(data(claimed));
     }
 }

@@ -15,7 +15,7 @@ use super::error::Result;
 use super::evaluate::{LaunchRecord, Recorded};
 use super::kernel::Kernel;
 use super::modules::Modules;
-use super::variants::{Deciding, Variant, Wanted};
+use super::variants::{Deciding, Entry, Variant, Wanted};
 
 /// The statements whose configuration a setter may change.
 #[derive(Clone, Debug, Default)]
@@ -88,9 +88,8 @@ pub(super) fn gather(
             grid,
             block,
             shared,
-            work: entry.map_or(vec![statement as u64], |entry| {
-                work(record, words, &entry.deciding, statement as StatementId)
-            }),
+            work: entry
+                .map_or(vec![statement as u64], |entry| work(record, words, entry, statement as StatementId)),
             wave,
             grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
             batch: batch.unwrap_or(Batching::Never),
@@ -212,12 +211,15 @@ impl Facts {
     }
 }
 
-/// The values of the scalars that decide how long the kernel's loops run. One that cannot be compared is unlike any
-/// other.
-fn work(launch: &LaunchRecord, words: &[Word], deciding: &[Deciding], statement: StatementId) -> Vec<u64> {
+/// The values of the scalars that decide how long the kernel's loops run. Where data decides, or something that cannot be
+/// compared, a launch is unlike any other.
+fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: StatementId) -> Vec<u64> {
     let mut values = Vec::new();
+    if entry.by_data {
+        values.push(u64::from(statement));
+    }
     let mut at = launch.first as usize;
-    for (param, deciding) in launch.kernel.params.iter().zip(deciding) {
+    for (param, deciding) in launch.kernel.params.iter().zip(&entry.deciding) {
         match deciding {
             Deciding::No => {}
             Deciding::ByValue if param.is_scalar() => values.push(driver::number(words[at])),

@@ -47,6 +47,8 @@ pub(super) struct Entry {
     pub required_block: Option<[u32; 3]>,
     /// Of each parameter whether it may decide how long loops run; an aggregate's parts are not told apart.
     pub deciding: Vec<Deciding>,
+    /// Whether data decides that.
+    pub by_data: bool,
     /// Whether its launches can be batched, or why not.
     pub batching: std::result::Result<Batching, String>,
     /// Whether it may begin with the wait, or why not.
@@ -96,7 +98,8 @@ impl Text {
 }
 
 fn entry(module: &ptx::Module<'_>, function: &ptx::Function<'_>, rewritten: &rewrite::Waiting) -> Entry {
-    let deciding = duration::deciding(function)
+    let duration::Deciding { parameters, data: by_data } = duration::deciding(function);
+    let deciding = parameters
         .into_iter()
         .zip(&function.parameters)
         .map(|(decides, parameter)| match (decides, parameter.class()) {
@@ -118,6 +121,7 @@ fn entry(module: &ptx::Module<'_>, function: &ptx::Function<'_>, rewritten: &rew
             [extent(0), extent(1), extent(2)]
         }),
         deciding,
+        by_data,
         batching,
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }
