@@ -7,7 +7,7 @@
 //! - [`waiting`]: an entry that it lists runs `griddepcontrol.wait` once, in all threads, before any other
 //!   instruction, and neither it nor what it calls has a load that promises that the memory is constant;
 //! - [`batched`]: a block of a variant does what the block of the member's own launch does, of the same index in the
-//!   same grid, with the same parameters;
+//!   same grid, with the same parameters; before the wait, where it has one, it reads nothing but parameters;
 //! - what cannot be shown to be so is refused, with a [`Refusal`] that says why.
 //!
 //! `.version` and `.target` are raised only where the new text needs it, and only from targets of which that changes
