@@ -85,6 +85,58 @@ fn has_three_devices() {
 }
 
 #[test]
+fn nodes_can_run_at_the_same_time() {
+    passes("two_kernels_meet", &[("CUWEAVE_SIM_PARALLEL", "1")]);
+    // One after the other they wait for ever.
+    let (passed, text) = again("two_kernels_meet", &[("CUWEAVE_SIM_INSTRUCTIONS", "100000")]);
+    assert!(!passed && text.contains("error[instruction-limit]"), "{text}");
+}
+
+/// Each kernel says that it is here, and waits until the other one has said so.
+#[test]
+fn two_kernels_meet() {
+    if !is_again() {
+        return;
+    }
+    cuweave_sim::load().unwrap();
+    let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n
+.visible .entry meet(.param .u64 mine, .param .u64 others)
+{
+.reg .pred %p<2>; .reg .b32 %r<3>; .reg .b64 %rd<3>;
+ld.param.u64 %rd1, [mine]; ld.param.u64 %rd2, [others];
+red.global.add.u32 [%rd1], 1;
+AGAIN: atom.global.add.u32 %r1, [%rd2], 0; setp.eq.u32 %p1, %r1, 0; @%p1 bra AGAIN;
+ret;
+}\0";
+    let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
+    let (mut graph, mut exec, mut flags) = (null_mut(), null_mut(), 0);
+    let ok = |code: CUresult| assert_eq!(code, CUresult::CUDA_SUCCESS);
+    unsafe {
+        ok(sys::cuInit(0));
+        ok(sys::cuDevicePrimaryCtxRetain(&mut context, 0));
+        ok(sys::cuCtxSetCurrent(context));
+        ok(sys::cuModuleLoadData(&mut module, ptx.as_ptr().cast()));
+        ok(sys::cuModuleGetFunction(&mut function, module, c"meet".as_ptr()));
+        ok(sys::cuMemAlloc_v2(&mut flags, 8));
+        ok(sys::cuMemsetD8_v2(flags, 0, 8));
+        ok(sys::cuGraphCreate(&mut graph, 0));
+        for (mut mine, mut others) in [(flags, flags + 4), (flags + 4, flags)] {
+            let mut pointers = [(&raw mut mine).cast(), (&raw mut others).cast()];
+            let mut params: sys::CUDA_KERNEL_NODE_PARAMS_v2_st = std::mem::zeroed();
+            params.func = function;
+            (params.gridDimX, params.gridDimY, params.gridDimZ) = (1, 1, 1);
+            (params.blockDimX, params.blockDimY, params.blockDimZ) = (1, 1, 1);
+            params.kernelParams = pointers.as_mut_ptr();
+            let none = std::ptr::null();
+            ok(sys::cuGraphAddKernelNode_v2(&mut null_mut(), graph, none, 0, &params));
+        }
+        ok(sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0));
+        ok(sys::cuGraphLaunch(exec, null_mut()));
+        ok(sys::cuStreamSynchronize(null_mut()));
+    }
+}
+
+#[test]
 fn the_driver_can_be_chosen() {
     let (passed, text) = again("loads", &[("CUWEAVE_DRIVER", "other")]);
     assert!(

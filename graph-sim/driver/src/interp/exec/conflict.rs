@@ -12,7 +12,7 @@
 //!
 //! For each word there is room for one access that wrote it and one that read it. What is not seen: conflicts inside a
 //! warp; a plain read beside an atomic, which loops around `atom.cas` begin with; a write of the value that is there
-//! already; the reads of asynchronous and bulk copies, and of matrix fragments.
+//! already; asynchronous and bulk copies, and matrix fragments; what a launch touches beyond its first 256 MiB.
 
 use super::access::Regions;
 use super::block::Block;
@@ -21,7 +21,7 @@ use super::{Trouble, Worker};
 use crate::interp::decode::{At, Inst, Space};
 use crate::interp::{Early, Fault, FaultKind, SHARED};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Conflicts that are kept; a kernel with more of them has read enough.
@@ -88,6 +88,8 @@ struct Word {
 /// Bytes of memory behind a page of words.
 const PAGE: u64 = 4096;
 type Page = Arc<[Word]>;
+/// Pages of a launch that are looked at; their words take four times as much.
+const MOST: usize = 1 << 16;
 
 /// Blocks' events are kept under their number modulo this; whose number is shared counts as having had the events of all.
 const SLOTS: u64 = 1 << 16;
@@ -99,6 +101,7 @@ pub struct Watch {
     clock: AtomicU64,
     /// For each block the time of its last event that may order it with other blocks.
     met: Box<[AtomicU32]>,
+    count: AtomicUsize,
     pages: [Mutex<HashMap<u64, Page>>; 16],
 }
 
@@ -110,7 +113,8 @@ impl Watch {
             return None;
         }
         let met = (0..blocks.min(SLOTS)).map(|_| AtomicU32::new(0)).collect();
-        Some(Watch { clock: AtomicU64::new(1), met, pages: Default::default() })
+        let (clock, count) = (AtomicU64::new(1), AtomicUsize::new(0));
+        Some(Watch { clock, met, count, pages: Default::default() })
     }
 
     fn tick(&self) -> u32 {
@@ -121,16 +125,25 @@ impl Watch {
         &self.met[(block % SLOTS) as usize]
     }
 
-    fn page(&self, number: u64) -> Page {
+    /// A page; `None` if it is one too many.
+    fn page(&self, number: u64) -> Option<Page> {
         let part = &self.pages[(number % 16) as usize];
         let mut pages = part.lock().unwrap_or_else(PoisonError::into_inner);
-        let fresh = || (0..PAGE / 4).map(|_| Word::default()).collect();
-        Arc::clone(pages.entry(number).or_insert_with(fresh))
+        if let Some(page) = pages.get(&number) {
+            return Some(Arc::clone(page));
+        }
+        if self.count.fetch_add(1, Ordering::Relaxed) >= MOST {
+            self.count.store(MOST, Ordering::Relaxed);
+            return None;
+        }
+        let fresh: Page = (0..PAGE / 4).map(|_| Word::default()).collect();
+        pages.insert(number, Arc::clone(&fresh));
+        Some(fresh)
     }
 }
 
 /// The pages that a host thread used last.
-pub struct Pages([Option<(u64, Page)>; 64]);
+pub struct Pages([Option<(u64, Option<Page>)>; 64]);
 
 impl Pages {
     pub fn new() -> Self {
@@ -138,12 +151,12 @@ impl Pages {
     }
 
     #[inline]
-    fn get(&mut self, watch: &Watch, number: u64) -> &Page {
+    fn get(&mut self, watch: &Watch, number: u64) -> Option<&Page> {
         let slot = &mut self.0[(number % 64) as usize];
         if slot.as_ref().is_none_or(|page| page.0 != number) {
             *slot = None;
         }
-        &slot.get_or_insert_with(|| (number, watch.page(number))).1
+        slot.get_or_insert_with(|| (number, watch.page(number))).1.as_ref()
     }
 }
 
@@ -302,7 +315,7 @@ impl Worker<'_> {
             for word in start / 4..end.div_ceil(4) {
                 let (from, to) = (start.saturating_sub(word * 4).min(4), (end - word * 4).min(4));
                 let mask = (15 >> (4 - (to - from))) << from;
-                let page = self.pages.get(watch, word * 4 / PAGE);
+                let Some(page) = self.pages.get(watch, word * 4 / PAGE) else { continue };
                 if let Some(record) = access.touch(&page[(word % (PAGE / 4)) as usize], mask) {
                     found = Some((lane, start, record));
                 }
