@@ -2,7 +2,7 @@
 # Measures how long `cargo check` takes for a crate that holds one large graph function, its dependencies built.
 #
 # usage: scripts/compile_time.sh [--passes] [SHAPE..]
-#   SHAPE     chain, temporaries, layers, slices, loop; default all
+#   SHAPE     chain, temporaries, layers, slices, neighbours, scalars, loop; default all
 #   --passes  also what rustc's passes take of it (asks a stable rustc for an unstable flag)
 #
 # Sizes: $SIZES, default "1000 10000" launches. Goals: 3 s and 20 s. A table on the terminal, and in
@@ -18,11 +18,11 @@ shapes=()
 for argument in "$@"; do
     case $argument in
         --passes) passes=1 ;;
-        chain | temporaries | layers | slices | loop) shapes+=("$argument") ;;
+        chain | temporaries | layers | slices | neighbours | scalars | loop) shapes+=("$argument") ;;
         *) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "${BASH_SOURCE[0]}"; exit 2 ;;
     esac
 done
-[ ${#shapes[@]} -gt 0 ] || shapes=(chain temporaries layers slices loop)
+[ ${#shapes[@]} -gt 0 ] || shapes=(chain temporaries layers slices neighbours scalars loop)
 
 crate=$(mktemp -d)
 trap 'rm -rf "$crate"' EXIT
@@ -82,6 +82,18 @@ elif shape == "slices":
     rows = max(count // 2, 1)
     arguments = f"n: u32, x: &mut [f32; {rows} * n]"
     body = [f"tiny[per_item(n)](&mut x[{i % rows} * n..({i % rows} + 1) * n], n);" for i in range(count)]
+elif shape == "neighbours":
+    # A stencil by rows: each launch reads three rows of one buffer and writes one of the other.
+    rows = max(count // 2, 1)
+    arguments = f"n: u32, x: &mut [f32; {rows} * n], y: &mut [f32; {rows} * n]"
+    for i in range(count):
+        row = i % rows
+        source, target = ("x", "y") if i < rows else ("y", "x")
+        low, high = max(row - 1, 0), min(row + 2, rows)
+        body += [f"produce[per_item(n)](&{source}[{low} * n..{high} * n], &mut {target}[{row} * n..({row} + 1) * n], n);"]
+elif shape == "scalars":
+    # No two launches are alike: rustc has to check each.
+    body = [f"tiny[per_item({i + 1})](&mut x, n);" for i in range(count)]
 if not count:
     body = []
 print('#[cuweave::graph(memory = "arena", launches = "as-written")]')

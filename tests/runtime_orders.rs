@@ -6,6 +6,7 @@
 //! which does work when it is enqueued, the same programs show that nothing is freed twice or left behind.
 
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, PinnedHostSlice};
 use cuweave::Exec;
@@ -73,10 +74,24 @@ fn simulated() -> bool {
 }
 
 /// One test at a time: the memory of one is not to be taken by another.
-fn alone() -> MutexGuard<'static, ()> {
+fn alone() -> Alone {
     static ALONE: Mutex<()> = Mutex::new(());
     rounds();
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    Alone { since: Instant::now(), _guard: guard }
+}
+
+/// Says at its end how long a test took, of which the lock's own time is no part.
+struct Alone {
+    since: Instant,
+    _guard: MutexGuard<'static, ()>,
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        let thread = std::thread::current();
+        println!("{}: {:.1} s", thread.name().unwrap_or("a test"), self.since.elapsed().as_secs_f64());
+    }
 }
 
 /// On a GPU keeps the kernels loaded for good. The real driver compiles them at each load, for longer than all else that
