@@ -169,7 +169,11 @@ fn decided(
     operations.lined_up = decision.lined_up;
     if wishes.allowed.overlap {
         let waits = |operation: &Operation| operation.sources.iter().all(|&id| wishes.waits(id));
-        operations.overlapped = launches::overlap::mark(&mut operations.list, waits);
+        let blocks = |operation: &Operation| {
+            let launch = |&id: &StatementId| wishes.launches.get(id as usize).and_then(Option::as_ref);
+            operation.sources.iter().filter_map(launch).map(Launch::blocks).sum()
+        };
+        operations.overlapped = launches::overlap::mark(&mut operations.list, waits, blocks);
     }
     Ok(operations)
 }

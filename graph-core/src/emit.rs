@@ -130,7 +130,8 @@ impl Draft {
             };
             let position = placed.reach.positions()[id as usize];
             let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
-            let at = self.push(Operation { what, after: Vec::new(), early: None, sources, name }, key);
+            let at = self
+                .push(Operation { what, after: Vec::new(), early: None, at_once: false, sources, name }, key);
             self.of_statement.insert(id, at);
         }
         for operation in &mut self.list {
@@ -160,6 +161,7 @@ impl Draft {
                 what: What::Hub,
                 after: from,
                 early: None,
+                at_once: false,
                 sources: Vec::new(),
                 name: "hub".into(),
             };
@@ -230,6 +232,7 @@ impl Draft {
             what: What::Alloc { memory },
             after,
             early: None,
+            at_once: false,
             sources: Vec::new(),
             name: format!("alloc {}", block.name).into(),
         };
@@ -248,7 +251,7 @@ impl Draft {
         let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
         let after = last.iter().map(|id| self.of_statement[id]).collect();
         self.push(
-            Operation { what, after, early: None, sources: Vec::new(), name: name.into() },
+            Operation { what, after, early: None, at_once: false, sources: Vec::new(), name: name.into() },
             (key, AFTER_STATEMENT),
         )
     }

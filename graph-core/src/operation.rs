@@ -17,6 +17,8 @@ pub struct Operation {
     pub after: Vec<OperationId>,
     /// The one of its dependencies before whose end it may start: the edge is programmatic.
     pub early: Option<OperationId>,
+    /// Whether it may start even when all blocks of that one have begun; else when these have ended.
+    pub at_once: bool,
     /// The statements that it came from: none for what the compiler placed, several for a batch, rising.
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.

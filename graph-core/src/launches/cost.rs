@@ -46,3 +46,9 @@ pub const TOO_MANY: usize = 2;
 /// An order between all of one set and all of another takes the product of their sizes in edges while it is planned; a
 /// batch that needs more is not made.
 pub const MOST_EDGES: usize = 1 << 18;
+
+/// Whether so few blocks may wait on the device for a grid as small: 1 warp gained 0.65x against 0.77x by starts behind
+/// the producer's end, 4 blocks nothing, and 4,096 lost 1.56x.
+pub fn is_tiny(blocks: u64) -> bool {
+    blocks <= 2
+}

@@ -9,12 +9,22 @@
 //! Edges are one to one: the producer's only dependent kernel and the consumer's only dependency beside memory
 //! nodes. With 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one
 //! edges 0.65 to 0.99 (see DESIGN's measurements, repeated in benches/results).
+//!
+//! Where both grids are tiny, the consumer starts as soon as all blocks of the producer have begun, instead of ended: the
+//! edge leaves by the port of the launch order. Its blocks then wait on the device, so larger grids would take room from
+//! what they wait for.
 
 use crate::operation::{Operation, OperationId, What};
 
+use super::cost;
+
 /// Marks the programmatic edges of a list; `waits` says of an operation's launch that its function begins with the
-/// wait. Returns how many there are.
-pub fn mark(list: &mut [Operation], waits: impl Fn(&Operation) -> bool) -> usize {
+/// wait, `blocks` how many it has. Returns how many edges there are.
+pub fn mark(
+    list: &mut [Operation],
+    waits: impl Fn(&Operation) -> bool,
+    blocks: impl Fn(&Operation) -> u64,
+) -> usize {
     let is_memory =
         |what: &What| matches!(what, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. });
     let mut dependents = vec![0u32; list.len()];
@@ -34,6 +44,13 @@ pub fn mark(list: &mut [Operation], waits: impl Fn(&Operation) -> bool) -> usize
     };
     let early: Vec<_> = (0..list.len()).map(|at| producer(list, at)).collect();
     let count = early.iter().flatten().count();
-    list.iter_mut().zip(early).for_each(|(operation, early)| operation.early = early);
+    let tiny: Vec<bool> = list
+        .iter()
+        .map(|operation| operation.what == What::Kernel && cost::is_tiny(blocks(operation)))
+        .collect();
+    for (at, early) in early.into_iter().enumerate() {
+        list[at].early = early;
+        list[at].at_once = early.is_some_and(|before| tiny[at] && tiny[before as usize]);
+    }
     count
 }

@@ -271,7 +271,7 @@ impl Core {
             let node = self.add(operation, &after, memories, inside)?;
             if let Some(before) = operation.early {
                 self.driver
-                    .add_early(self.graph, self.nodes[before as usize], node)
+                    .add_early(self.graph, self.nodes[before as usize], node, operation.at_once)
                     .map_err(|failure| Error::driver(failure, Some(self.at(operation))))?;
             }
             self.nodes.push(node);

@@ -39,12 +39,14 @@ impl Driver {
         self.cuGraphAddDependencies_v2.is_some()
     }
 
-    /// Lets a kernel node start before another one has ended: it waits by itself.
-    pub fn add_early(&self, graph: RawGraph, from: Node, to: Node) -> Outcome<()> {
+    /// Lets a kernel node start before another one has ended, `at_once` when all blocks of that one have begun: it waits by
+    /// itself.
+    pub fn add_early(&self, graph: RawGraph, from: Node, to: Node, at_once: bool) -> Outcome<()> {
         const CALL: &str = "cuGraphAddDependencies_v2";
         let add = self.cuGraphAddDependencies_v2.ok_or(Failure { call: CALL, code: super::NOT_FOUND })?;
-        // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC, CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
-        let data = EdgeData { from_port: 1, to_port: 0, kind: 1, reserved: [0; 5] };
+        // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC or CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+        // CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+        let data = EdgeData { from_port: 1 + u8::from(at_once), to_port: 0, kind: 1, reserved: [0; 5] };
         // SAFETY: the nodes are the graph's; the pointers are to locals.
         match unsafe { add(graph, &from, &to, &data, 1) } {
             0 => Ok(()),
