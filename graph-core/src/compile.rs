@@ -155,7 +155,11 @@ fn decided(
         placed = place::place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
-    let layout = layout::lay_out(program, dims, &placed, memory)?;
+    let early = match wishes.allowed.overlap {
+        true => launches::overlap::followers(&placed.reach, &decision.batches, &wishes.launches),
+        false => Vec::new(),
+    };
+    let layout = layout::lay_out(program, dims, &placed, &early, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
         && !decision.batches.is_empty()
         && bounds.planned > budgeted.budget

@@ -138,6 +138,43 @@ impl<'a> Draft<'a> {
     }
 }
 
+/// The order with one node for each batch: its first member stands for it.
+pub(crate) struct Contracted {
+    pub of: Vec<StatementId>,
+    pub before: Vec<Vec<StatementId>>,
+    pub after: Vec<Vec<StatementId>>,
+}
+
+impl Contracted {
+    pub fn new(reach: &Reach, batches: &[Batch]) -> Contracted {
+        let count = reach.len();
+        let mut of: Vec<StatementId> = (0..count as StatementId).collect();
+        for batch in batches {
+            batch.members.iter().for_each(|&member| of[member as usize] = batch.members[0]);
+        }
+        let mut nodes = Contracted { of, before: vec![Vec::new(); count], after: vec![Vec::new(); count] };
+        for statement in 0..count {
+            let to = nodes.of[statement];
+            for &before in &reach.reduced()[statement] {
+                let from = nodes.of[before as usize];
+                nodes.before[to as usize].push(from);
+                nodes.after[from as usize].push(to);
+            }
+        }
+        for list in nodes.before.iter_mut().chain(&mut nodes.after) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        nodes
+    }
+
+    /// The only one before it, if that one has none other after it.
+    pub fn previous(&self, node: StatementId) -> Option<StatementId> {
+        let &[before] = self.before[node as usize].as_slice() else { return None };
+        (self.after[before as usize].len() == 1).then_some(before)
+    }
+}
+
 /// Decides for a program whose order is `edges`; one entry of `launches` a statement, `None` for what is no launch.
 ///
 /// # Errors

@@ -7,7 +7,7 @@
 use std::fmt;
 
 use crate::emit::{Layout, Ranks};
-use crate::ir::{BufferId, Memory, Origin, Program};
+use crate::ir::{BufferId, Memory, Origin, Program, StatementId};
 use crate::operation::{Bounds, MemoryBlock, Place};
 use crate::place::{Life, Placed};
 use crate::plan;
@@ -61,10 +61,11 @@ pub fn lay_out(
     program: &Program,
     dims: &[u64],
     placed: &Placed,
+    early: &[Vec<StatementId>],
     memory: Memory,
 ) -> Result<Layout, LayoutError> {
     match memory {
-        Memory::Nodes => nodes(program, dims, placed),
+        Memory::Nodes => nodes(program, dims, placed, early),
         Memory::Arena => packed(program, dims, placed, true),
         Memory::Owned => packed(program, dims, placed, false),
     }
@@ -172,12 +173,23 @@ pub(crate) fn plan_error(program: &Program, ids: &[BufferId], error: plan::PlanE
 }
 
 /// A memory of its own for each buffer. Which frees an alloc follows, which are chained and in which order the nodes are
-/// added is chosen for the driver's packing.
-fn nodes(program: &Program, dims: &[u64], placed: &Placed) -> Result<Layout, LayoutError> {
+/// added is chosen for the driver's packing. What starts early is not kept waiting by a free and an alloc between the two:
+/// a buffer is counted as over when what starts before the end of its last user has begun.
+fn nodes(
+    program: &Program,
+    dims: &[u64],
+    placed: &Placed,
+    early: &[Vec<StatementId>],
+) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
     // The planner's buffers are the memories, one by one, in the same order.
-    let (list, ids) = for_planner(program, dims, placed, |life| life.allocated)?;
+    let (mut list, ids) = for_planner(program, dims, placed, |life| life.allocated)?;
     debug_assert_eq!(owners, ids);
+    for buffer in list.iter_mut().filter(|_| !early.is_empty()) {
+        let began: Vec<StatementId> =
+            buffer.before_free.iter().flat_map(|&end| early[end as usize].iter().copied()).collect();
+        buffer.before_free = placed.reach.maximal(&[buffer.before_free.as_slice(), &began].concat());
+    }
     let order = plan::BufferOrder::of(&placed.reach, &list);
     let chosen = plan::nodes::memory_nodes(&placed.reach, &list, &order);
     let mut ranks = Ranks {

@@ -14,9 +14,13 @@
 //! edge leaves by the port of the launch order. Its blocks then wait on the device, so larger grids would take room from
 //! what they wait for.
 
-use crate::operation::{Operation, OperationId, What};
+use std::collections::BTreeMap;
 
-use super::cost;
+use crate::ir::StatementId;
+use crate::operation::{Operation, OperationId, What};
+use crate::reach::Reach;
+
+use super::{Batch, Contracted, Launch, cost};
 
 /// Marks the programmatic edges of a list; `waits` says of an operation's launch that its function begins with the
 /// wait, `blocks` how many it has. Returns how many edges there are.
@@ -53,4 +57,27 @@ pub fn mark(
         list[at].at_once = early.is_some_and(|before| tiny[at] && tiny[before as usize]);
     }
     count
+}
+
+/// For each statement those that may start before it has ended, as [`mark`] will find. Memory nodes have full edges: one
+/// that frees what the first used, followed by one that allocates what the second uses, would keep it waiting.
+pub fn followers(reach: &Reach, batches: &[Batch], launches: &[Option<Launch>]) -> Vec<Vec<StatementId>> {
+    let nodes = Contracted::new(reach, batches);
+    let launch = |id: StatementId| launches.get(id as usize).and_then(Option::as_ref);
+    let mut followers = vec![Vec::new(); reach.len()];
+    let mut members: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
+    members.extend(batches.iter().map(|batch| (batch.members[0], batch.members.as_slice())));
+    for id in 0..reach.len() as StatementId {
+        let one = [id];
+        let second = members.get(&id).copied().unwrap_or(&one);
+        let waits = second.iter().all(|&id| launch(id).is_some_and(|launch| launch.waits));
+        let before = nodes.previous(id).filter(|&before| waits && launch(before).is_some());
+        if let Some(before) = before {
+            let one = [before];
+            for &first in members.get(&before).copied().unwrap_or(&one) {
+                followers[first as usize] = second.to_vec();
+            }
+        }
+    }
+    followers
 }

@@ -9,48 +9,11 @@ use std::collections::BTreeMap;
 
 use crate::ir::StatementId;
 
-use super::{Decision, Draft, Launch, cost};
-
-/// A node of the order once batches are one node each: its first member stands for a batch.
-struct Nodes {
-    of: Vec<StatementId>,
-    before: Vec<Vec<StatementId>>,
-    after: Vec<Vec<StatementId>>,
-}
-
-impl Nodes {
-    fn new(draft: &Draft<'_>, decision: &Decision) -> Nodes {
-        let count = draft.program.statements.len();
-        let mut of: Vec<StatementId> = (0..count as StatementId).collect();
-        for batch in &decision.batches {
-            batch.members.iter().for_each(|&member| of[member as usize] = batch.members[0]);
-        }
-        let mut nodes = Nodes { of, before: vec![Vec::new(); count], after: vec![Vec::new(); count] };
-        for statement in 0..count {
-            let to = nodes.of[statement];
-            for &before in &draft.reach.reduced()[statement] {
-                let from = nodes.of[before as usize];
-                nodes.before[to as usize].push(from);
-                nodes.after[from as usize].push(to);
-            }
-        }
-        for list in nodes.before.iter_mut().chain(&mut nodes.after) {
-            list.sort_unstable();
-            list.dedup();
-        }
-        nodes
-    }
-
-    /// The only one before it, if that one has none other after it.
-    fn previous(&self, node: StatementId) -> Option<StatementId> {
-        let &[before] = self.before[node as usize].as_slice() else { return None };
-        (self.after[before as usize].len() == 1).then_some(before)
-    }
-}
+use super::{Contracted, Decision, Draft, Launch, cost};
 
 /// Adds order between branches.
 pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
-    let nodes = Nodes::new(draft, decision);
+    let nodes = Contracted::new(&draft.reach, &decision.batches);
     let batched: Vec<bool> = {
         let mut batched = vec![false; draft.launches.len()];
         for &member in decision.batches.iter().flat_map(|batch| &batch.members) {
@@ -96,7 +59,7 @@ struct Branch {
 
 /// The branch that begins at a node.
 fn branch<'l>(
-    nodes: &Nodes,
+    nodes: &Contracted,
     head: StatementId,
     single: &impl Fn(StatementId) -> Option<&'l Launch>,
 ) -> Branch {
