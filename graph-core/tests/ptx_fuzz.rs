@@ -183,6 +183,20 @@ fn hostile_shapes_end() {
     }
     product.push_str("mul.wide.u32 %rd2, %r60, 4; add.s64 %rd3, %rd1, %rd2; st.global.u32 [%rd3], 1; ret; }");
     shapes.push(product);
+    // Loops in loops that each look again, and one loop with many compare-and-swaps.
+    let atomics = format!(
+        "{head}.entry k(.param .u64 p) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p; ld.param.u64 %rd1, [p];\n"
+    );
+    let mut looks = atomics.clone();
+    for at in 0..600 {
+        looks.push_str(&format!("L{at}: ld.volatile.global.u32 %r1, [%rd1];\n"));
+    }
+    for at in (0..600).rev() {
+        looks.push_str(&format!("add.u32 %r{}, %r{}, %r1; @%p bra L{at};\n", 2 + at % 6, 2 + (at + 1) % 6));
+    }
+    shapes.push(format!("{looks} ret; }}"));
+    let swap = "atom.global.cas.b32 %r1, [%rd1], %r2, %r3; add.u32 %r2, %r1, 1;\n";
+    shapes.push(format!("{atomics}L:\n{} @%p bra L; ret; }}", swap.repeat(2000)));
     for (at, shape) in shapes.iter().enumerate() {
         let start = Instant::now();
         let module = ptx::parse(shape).unwrap();

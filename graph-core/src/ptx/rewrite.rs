@@ -16,6 +16,7 @@
 
 mod batch;
 mod body;
+mod depend;
 mod edit;
 mod head;
 mod pass;

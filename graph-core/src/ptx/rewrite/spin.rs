@@ -7,15 +7,17 @@
 //! the loop: it ends as soon as nobody else succeeds.
 
 use super::super::cfg::Cfg;
-use super::super::effect;
 use super::super::{Function, Instruction, Names, Operand, Space, Statement};
-use super::uses::{Scan, callee, names, vector};
-use std::collections::{BTreeSet, HashSet};
+use super::depend::{Fact, Facts};
+use super::uses::{Scan, callee};
+use std::collections::HashSet;
 
 /// Loops nest this deep at most; deeper ones count as spinning. Real kernels have ten.
-const DEPTH: usize = 32;
+const DEPTH: usize = 16;
 /// Rounds until what depends on a source is known; more count as all.
-const ROUNDS: usize = 64;
+const ROUNDS: usize = 16;
+/// Compare-and-swaps of a loop that are looked at; a loop with more counts as spinning.
+const SWAPS: usize = 64;
 
 /// The line of the first loop that spins in one of these functions.
 pub(super) fn spins(scan: &Scan<'_, '_>, closure: &[usize]) -> Option<u32> {
@@ -79,12 +81,13 @@ fn function_spins(function: &Function<'_>, looks_again: &HashSet<&str>) -> Optio
         return None;
     }
     let cfg = Cfg::new(body, &Names::new(body));
+    let facts = Facts::new(body);
     let mut work = vec![((0..cfg.blocks.len() as u32).collect::<Vec<u32>>(), 0)];
     while let Some((blocks, depth)) = work.pop() {
         for component in components(&cfg, &blocks) {
-            let body = Loop { cfg: &cfg, function, blocks: component };
+            let body = Loop { cfg: &cfg, facts: &facts, blocks: component };
             if depth >= DEPTH || body.spins(looks_again) {
-                return Some(body.line());
+                return Some(body.line().unwrap_or(function.line));
             }
             // Without its header a loop falls apart into those inside of it.
             let inner = body.blocks.iter().copied().filter(|&block| block != body.blocks[0]).collect();
@@ -92,6 +95,16 @@ fn function_spins(function: &Function<'_>, looks_again: &HashSet<&str>) -> Optio
         }
     }
     None
+}
+
+/// Whether it may read what another block writes.
+fn may_look(instruction: &Instruction<'_>) -> bool {
+    let own = matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param | Space::Const));
+    match instruction.mnemonic() {
+        "ld" | "atom" => !own,
+        "multimem" | "call" => true,
+        _ => false,
+    }
 }
 
 fn is_fence(instruction: &Instruction<'_>) -> bool {
@@ -161,161 +174,153 @@ fn components(cfg: &Cfg, blocks: &[u32]) -> Vec<Vec<u32>> {
 
 struct Loop<'c, 'm, 'a> {
     cfg: &'c Cfg,
-    function: &'m Function<'a>,
+    facts: &'c Facts<'m, 'a>,
     /// The header first.
     blocks: Vec<u32>,
 }
 
-impl<'m, 'a> Loop<'_, 'm, 'a> {
-    fn block(&self, block: u32) -> impl Iterator<Item = &'m Instruction<'a>> + use<'_, 'm, 'a> {
-        let statements = self.function.body.as_ref().map_or(&[][..], |body| &body.statements);
-        self.cfg.blocks[block as usize].instructions.iter().filter_map(|&at| match &statements[at as usize] {
-            Statement::Instruction(instruction) => Some(instruction),
-            _ => None,
-        })
+impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
+    fn block(&self, block: u32) -> impl DoubleEndedIterator<Item = &'c Fact<'m, 'a>> + use<'c, 'm, 'a> {
+        let facts = self.facts;
+        self.cfg.blocks[block as usize].instructions.iter().filter_map(move |&at| facts.at(at))
     }
 
-    fn instructions(&self) -> impl Iterator<Item = &'m Instruction<'a>> + use<'_, 'm, 'a> {
+    fn all(&self) -> impl Iterator<Item = &'c Fact<'m, 'a>> {
         self.blocks.iter().flat_map(|&block| self.block(block))
     }
 
-    fn line(&self) -> u32 {
-        self.instructions().map(|instruction| instruction.line).min().unwrap_or(self.function.line)
+    fn instructions(&self) -> impl Iterator<Item = &'m Instruction<'a>> {
+        self.all().map(|fact| fact.instruction)
+    }
+
+    fn line(&self) -> Option<u32> {
+        self.instructions().map(|instruction| instruction.line).min()
     }
 
     fn spins(&self, looks_again: &HashSet<&str>) -> bool {
-        if self.instructions().any(|instruction| instruction.mnemonic() == "nanosleep") {
+        let sleeps = self.instructions().any(|instruction| instruction.mnemonic() == "nanosleep");
+        if sleeps && self.instructions().any(may_look) {
             return true;
         }
-        let mut sources: Vec<&str> = Vec::new();
-        let defined: HashSet<&str> = self.instructions().flat_map(defines).collect();
+        // Each is followed through the whole loop.
+        let swaps =
+            self.instructions().filter(|instruction| instruction.has("cas") && is_source(instruction));
+        if swaps.count() > SWAPS {
+            return true;
+        }
+        let mut defined = vec![false; self.facts.names()];
+        for &name in self.all().flat_map(|fact| &fact.defines) {
+            defined[name as usize] = true;
+        }
         let fenced = self.instructions().any(is_fence);
-        for instruction in self.instructions() {
-            let source = match instruction.mnemonic() {
+        let is_source = |fact: &Fact<'_, '_>| {
+            let instruction = fact.instruction;
+            match instruction.mnemonic() {
                 "call" => callee_is(instruction, looks_again),
-                "atom" if instruction.has("cas") && is_source(instruction) => !self.retries(instruction),
-                "ld" if is_same_place(instruction, &defined) => {
+                "atom" if instruction.has("cas") && is_source(instruction) => !self.retries(fact),
+                "ld" if self.is_same_place(instruction, &defined) => {
                     is_source(instruction) || fenced || instruction.has("cg")
                 }
                 _ => is_source(instruction),
-            };
-            if source {
-                sources.extend(defines(instruction));
             }
-        }
+        };
+        let sources: Vec<u32> =
+            self.all().filter(|&fact| is_source(fact)).flat_map(|fact| &fact.defines).copied().collect();
         if sources.is_empty() {
             return false;
         }
-        match self.depends(sources) {
+        match self.depends(&sources) {
             Some(tainted) => self.blocks.iter().any(|&block| self.leaves_by(block, &tainted)),
             None => true,
         }
     }
 
     /// Whether a compare-and-swap compares with what was read in the loop.
-    fn retries(&self, swap: &Instruction<'a>) -> bool {
-        let Some(Operand::Name(comparand)) = swap.operands.get(2) else { return false };
-        let loads = self.instructions().filter(|instruction| {
-            matches!(instruction.mnemonic(), "ld" | "ldu") && instruction.space() != Some(Space::Param)
+    fn retries(&self, swap: &Fact<'_, '_>) -> bool {
+        let Some(Operand::Name(comparand)) = swap.instruction.operands.get(2) else { return false };
+        let loads = self.all().filter(|fact| {
+            let load = fact.instruction;
+            matches!(load.mnemonic(), "ld" | "ldu") && load.space() != Some(Space::Param)
         });
-        let sources = loads.chain([swap]).flat_map(defines).collect();
-        self.depends(sources).is_some_and(|read| read.contains(comparand))
+        let mut sources: Vec<u32> = loads.flat_map(|fact| &fact.defines).copied().collect();
+        sources.extend(&swap.defines);
+        let number = self.facts.number(comparand);
+        let read = self.depends(&sources);
+        read.zip(number).is_some_and(|(read, number)| read[number as usize])
     }
 
-    /// The registers, and parameters of calls, that depend on one of the sources within the loop. `None` after too
-    /// many rounds.
-    fn depends(&self, sources: Vec<&'a str>) -> Option<HashSet<&'a str>> {
-        let mut tainted: HashSet<&str> = sources.into_iter().collect();
+    /// Of each register and parameter of a call whether it depends on one of the sources within the loop. `None` after
+    /// too many rounds.
+    fn depends(&self, sources: &[u32]) -> Option<Vec<bool>> {
+        let mut tainted = vec![false; self.facts.names()];
+        sources.iter().for_each(|&source| tainted[source as usize] = true);
         let mut memory = false;
         for _ in 0..ROUNDS {
-            let before = (tainted.len(), memory);
+            let mut changed = false;
             let controlled = self.controlled(&tainted);
             for &block in &self.blocks {
-                let always = controlled.contains(&block);
-                for instruction in self.block(block) {
-                    let by_guard = instruction.guard.is_some_and(|guard| tainted.contains(guard.register));
-                    let own_memory = matches!(instruction.space(), None | Some(Space::Local | Space::Shared));
-                    let reads_memory = memory && own_memory && instruction.mnemonic() == "ld";
-                    if always
-                        || by_guard
-                        || reads_memory
-                        || reads(instruction).iter().any(|n| tainted.contains(n))
-                    {
-                        memory |= own_memory && instruction.mnemonic() == "st";
-                        tainted.extend(defines(instruction));
+                let always = controlled[block as usize];
+                for fact in self.block(block) {
+                    let mnemonic = fact.instruction.mnemonic();
+                    let reads_memory = memory && fact.own_memory && mnemonic == "ld";
+                    if !(always || reads_memory || is_any(&fact.reads, &tainted)) {
+                        continue;
+                    }
+                    if fact.own_memory && mnemonic == "st" {
+                        changed |= !std::mem::replace(&mut memory, true);
+                    }
+                    for &name in &fact.defines {
+                        changed |= !std::mem::replace(&mut tainted[name as usize], true);
                     }
                 }
             }
-            if before == (tainted.len(), memory) {
+            if !changed {
                 return Some(tainted);
             }
         }
         None
     }
 
-    /// Blocks of the loop that run or not by a branch on something tainted.
-    fn controlled(&self, tainted: &HashSet<&str>) -> BTreeSet<u32> {
-        let mut found = BTreeSet::new();
-        for &block in &self.blocks {
-            if !self.branches_by(block, tainted) {
-                continue;
-            }
+    /// Of each block of the graph whether it runs or not by a branch of the loop on something tainted.
+    fn controlled(&self, tainted: &[bool]) -> Vec<bool> {
+        let mut controlled = vec![false; self.cfg.blocks.len()];
+        for &block in self.blocks.iter().filter(|&&block| self.branches_by(block, tainted)) {
             for &successor in &self.cfg.blocks[block as usize].successors {
                 if self.cfg.blocks[successor as usize].predecessors.len() == 1 {
-                    let below = self.blocks.iter().filter(|&&other| self.cfg.dominates(successor, other));
-                    found.extend(below);
+                    controlled[successor as usize] = true;
                 }
             }
         }
-        found
+        // A block comes after what dominates it.
+        for &block in &self.blocks {
+            controlled[block as usize] |= controlled[self.cfg.dominator[block as usize] as usize];
+        }
+        controlled
     }
 
-    fn branches_by(&self, block: u32, tainted: &HashSet<&str>) -> bool {
-        self.block(block).last().is_some_and(|last| {
-            let jumps = matches!(last.mnemonic(), "bra" | "brx" | "ret" | "exit");
-            let by_guard = last.guard.is_some_and(|guard| tainted.contains(guard.register));
-            jumps && (by_guard || reads(last).iter().any(|name| tainted.contains(name)))
+    fn branches_by(&self, block: u32, tainted: &[bool]) -> bool {
+        self.block(block).next_back().is_some_and(|last| {
+            matches!(last.instruction.mnemonic(), "bra" | "brx" | "ret" | "exit")
+                && is_any(&last.reads, tainted)
         })
     }
 
-    fn leaves_by(&self, block: u32, tainted: &HashSet<&str>) -> bool {
-        let leaves = |block: u32| {
-            let outside = |to: &u32| self.blocks.binary_search(to).is_err();
-            let ends = self.block(block).last().is_some_and(|last| matches!(last.mnemonic(), "ret" | "exit"));
-            ends || self.cfg.blocks[block as usize].successors.iter().any(outside)
-        };
-        leaves(block) && self.branches_by(block, tainted)
+    fn leaves_by(&self, block: u32, tainted: &[bool]) -> bool {
+        let outside = |to: &u32| self.blocks.binary_search(to).is_err();
+        let last = self.block(block).next_back();
+        let ends = last.is_some_and(|last| matches!(last.instruction.mnemonic(), "ret" | "exit"));
+        let leaves = ends || self.cfg.blocks[block as usize].successors.iter().any(outside);
+        leaves && self.branches_by(block, tainted)
+    }
+
+    /// Whether it loads from global memory, of an address that does not change in the loop.
+    fn is_same_place(&self, load: &Instruction<'_>, defined: &[bool]) -> bool {
+        let Some(Operand::Address(address)) = load.operands.get(1) else { return false };
+        let base = address.base.and_then(|base| self.facts.number(base));
+        matches!(load.space(), None | Some(Space::Global)) && base.is_none_or(|base| !defined[base as usize])
     }
 }
 
-/// A load of global memory whose address does not change in the loop.
-fn is_same_place(load: &Instruction<'_>, defined: &HashSet<&str>) -> bool {
-    let Some(Operand::Address(address)) = load.operands.get(1) else { return false };
-    matches!(load.space(), None | Some(Space::Global))
-        && address.base.is_none_or(|base| !defined.contains(base))
-}
-
-/// The registers that it defines; for a store of parameters and a call, the parameters that it fills.
-fn defines<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    let first = match instruction.mnemonic() {
-        "call" => {
-            matches!(instruction.operands.first(), Some(Operand::List(_))) && instruction.operands.len() > 1
-        }
-        "st" => instruction.space() == Some(Space::Param),
-        _ => effect::first_operand_is_defined(instruction),
-    };
-    if let (true, Some(operand)) = (first, instruction.operands.first()) {
-        names(operand, &mut |name| found.push(vector(name)));
-    }
-    found
-}
-
-fn reads<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    let skip = usize::from(!defines(instruction).is_empty());
-    for operand in instruction.operands.iter().skip(skip) {
-        names(operand, &mut |name| found.push(vector(name)));
-    }
-    found
+fn is_any(names: &[u32], of: &[bool]) -> bool {
+    names.iter().any(|&name| of[name as usize])
 }

@@ -344,7 +344,7 @@ fn loops_that_wait_for_others_are_found() {
         "L: { .param .b64 a; .param .b32 v; st.param.b64 [a], %rd1; call (v), look, (a); ld.param.b32 %r2, [v]; } setp.eq.s32 %p2, %r2, 0; @%p2 bra L;",
         "O: mov.u32 %r5, 0; L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra O;",
         "L: ld.volatile.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 ret; bra L;",
-        "L: nanosleep.u32 20; bra L;",
+        "L: nanosleep.u32 20; ld.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
     ];
     for body in spins {
         let text = kernel(body);
@@ -360,6 +360,8 @@ fn loops_that_wait_for_others_are_found() {
         "L: ld.volatile.global.u32 %r1, [%rd1]; setp.eq.s32 %p1, %r1, 0; @%p1 bra M; st.global.u32 [%rd1+4], 1; M: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 9; @%p2 bra L;",
         "L: ld.volatile.shared.u32 %r1, [%r2]; setp.eq.s32 %p1, %r1, 0; @%p1 bra L;",
         "L: ld.global.cg.u32 %r1, [%rd2]; add.u64 %rd2, %rd2, 4; setp.ne.s32 %p1, %r1, 0; @%p1 bra L;",
+        // Shared memory has writers of the same block only.
+        "L: nanosleep.u32 20; mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], 0; @!%p1 bra L;",
         "ld.volatile.global.u32 %r1, [%rd1]; L: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, %r1; @%p2 bra L;",
     ];
     for body in ends {
