@@ -125,10 +125,10 @@ impl Core {
         let mut launch = first.launching();
         let variant = self.batches.of[batch].variant.clone();
         launch.function = variant.info.function;
-        let Some(starts) = variant.table.starts else {
-            launch.grid[usize::from(planned.axis.unwrap_or(2))] = planned.members.len() as u32;
+        if let Some(axis) = planned.axis {
+            launch.grid[usize::from(axis)] = planned.members.len() as u32;
             return Ok(launch);
-        };
+        }
         let mut blocks = 0u64;
         let mut firsts = Vec::with_capacity(planned.members.len());
         for &member in &planned.members {
@@ -140,9 +140,8 @@ impl Core {
                 return Err(Error::Config { at: at_statement(self.program, member), reason });
             }
         }
-        firsts.resize(variant.capacity as usize, u32::MAX);
-        for (at, first) in (0..).zip(firsts) {
-            self.batches.of[batch].packed.put_number(starts + 4 * at, first);
+        for (offset, value) in variant.table.search_words(&firsts, blocks as u32) {
+            self.batches.of[batch].packed.put_number(offset, value);
         }
         launch.grid = [blocks as u32, 1, 1];
         Ok(launch)

@@ -82,7 +82,7 @@ pub(super) fn gather(
         let module = modules.module(record.kernel);
         let entry = module.and_then(|module| module.entry(record.kernel.name));
         let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
-        let batch = entry.filter(|_| fixed).and_then(|entry| entry.batching.clone().ok());
+        let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
         facts.launches.push(Some(Launch {
             kernel,
             grid,
@@ -118,8 +118,8 @@ impl Facts {
                 self.left_alone.insert(format!("`{name}`: {} is machine code", kernel.module.path()));
                 continue;
             };
-            if let Err(why) = entry.batching.as_ref()
-                && allowed.batches
+            if allowed.batches
+                && let Some(Err(why)) = module.batching(name)
             {
                 self.left_alone.insert(format!("`{name}` is not batched: {why}"));
             }

@@ -232,7 +232,7 @@ impl Module {
             return Ok(module);
         }
         loaded.retain(|entry| entry.2.strong_count() > 0);
-        let text = Text::read(self.image);
+        let text = Text::read(self.image, form);
         let waiting =
             text.as_ref().filter(|_| form == Form::Waiting).and_then(|text| text.waiting.as_deref());
         let waiting = waiting.and_then(|text| driver.load_module(text.as_bytes()).ok());

@@ -7,12 +7,12 @@
 //!   that is written have any, so nothing is in two places.
 //! - A file with variables is loaded in one form at a time, whichever comes first: they are state that launches share.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, OnceLock, PoisonError};
 
 use cudarc::driver::CudaContext;
 
 use crate::launches::{Allowed, Batching};
-use crate::ptx::rewrite::{self, Axis, Batch, GridShape, LARGEST_TABLE, Table};
+use crate::ptx::rewrite::{self, Axis, Batch, GridShape, LARGEST_TABLE, Table, Waiting};
 use crate::ptx::{self, Space, duration};
 
 use super::driver::{Driver, RawModule};
@@ -49,8 +49,8 @@ pub(super) struct Entry {
     pub deciding: Vec<Deciding>,
     /// Whether data decides that.
     pub by_data: bool,
-    /// Whether its launches can be batched, or why not.
-    pub batching: std::result::Result<Batching, String>,
+    /// Whether its launches can be batched, or why not: found when it is first asked for.
+    batching: OnceLock<std::result::Result<Batching, String>>,
     /// Whether it may begin with the wait, or why not.
     pub waiting: std::result::Result<(), String>,
 }
@@ -86,10 +86,13 @@ pub(super) struct Text {
 
 impl Text {
     /// Of PTX; `None` for machine code, and for what cannot be read.
-    pub fn read(image: &[u8]) -> Option<Text> {
+    pub fn read(image: &[u8], form: Form) -> Option<Text> {
         let module = ptx::parse_bytes(image).ok()?;
-        let rewritten = rewrite::waiting(&module);
-        let entries = module.entries().map(|function| entry(&module, function, &rewritten)).collect();
+        let rewritten = match form {
+            Form::AsWritten => Waiting { text: String::new(), waits: Vec::new(), kept: Vec::new() },
+            Form::Waiting => rewrite::waiting(&module),
+        };
+        let entries = module.entries().map(|function| entry(function, &rewritten)).collect();
         let has_state =
             module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
         let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
@@ -97,7 +100,7 @@ impl Text {
     }
 }
 
-fn entry(module: &ptx::Module<'_>, function: &ptx::Function<'_>, rewritten: &rewrite::Waiting) -> Entry {
+fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
     let duration::Deciding { parameters, data: by_data } = duration::deciding(function);
     let deciding = parameters
         .into_iter()
@@ -108,10 +111,6 @@ fn entry(module: &ptx::Module<'_>, function: &ptx::Function<'_>, rewritten: &rew
             (true, _) => Deciding::ByValue,
         })
         .collect();
-    let most = |shape| Table::most(&function.parameters, shape, LARGEST_TABLE);
-    let batching = rewrite::batchable(module, function.name)
-        .map(|_| Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
-        .map_err(|why| why.to_string());
     let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
     Entry {
         name: function.name.to_owned(),
@@ -122,7 +121,7 @@ fn entry(module: &ptx::Module<'_>, function: &ptx::Function<'_>, rewritten: &rew
         }),
         deciding,
         by_data,
-        batching,
+        batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }
 }
@@ -164,8 +163,6 @@ pub(super) struct Variant {
     pub info: FunctionInfo,
     /// Where the members' parameters lie.
     pub table: Arc<Table>,
-    /// Members at most.
-    pub capacity: u32,
 }
 
 /// What was asked for, with what was made of it.
@@ -186,6 +183,18 @@ impl Variants {
 }
 
 impl LoadedModule {
+    /// Whether launches of a kernel can be batched, or why not; nothing of machine code.
+    pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
+        let found = self.entry(name)?.batching.get_or_init(|| {
+            let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
+            rewrite::batchable(&module, name).map_err(|why| why.to_string())?;
+            let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
+            let most = |shape| Table::most(parameters, shape, LARGEST_TABLE);
+            Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
+        });
+        Some(found.clone())
+    }
+
     /// Loads the variants that are not loaded yet: in one module, or each by itself where one of them is at fault.
     pub fn make_variants(&self, wanted: &[Wanted]) {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
@@ -241,7 +250,7 @@ impl LoadedModule {
             let function = self.driver.function(raw, &batch.name).ok().flatten()?;
             let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
             let info = FunctionInfo::of(self.driver, function, required).ok()?;
-            Some(Variant { info, table, capacity: wanted.capacity })
+            Some(Variant { info, table })
         });
         let made = wanted.iter().cloned().zip(made).collect();
         Some((raw, made))

@@ -233,18 +233,21 @@ fn at_once(
     let variables = variables(program, &mut memory);
     let table = Table::of(&function.parameters, form.capacity, form.shape).unwrap();
     let mut parameters = table.blank();
-    let mut blocks = 0u32;
+    let (mut blocks, mut firsts) = (0u32, Vec::new());
     for (member, (arguments, grid)) in members.arguments.iter().zip(members.grids).enumerate() {
         let member = member as u32;
         for (at, argument) in arguments.iter().enumerate() {
             parameters[table.parameter(member, at)].copy_from_slice(argument);
         }
-        if let (Some(place), Some(start)) = (table.grid(member), table.start(member)) {
+        if let Some(place) = table.grid(member) {
             let extents: Vec<u8> = grid.iter().flat_map(|extent| extent.to_le_bytes()).collect();
             parameters[place].copy_from_slice(&extents);
-            parameters[start].copy_from_slice(&blocks.to_le_bytes());
+            firsts.push(blocks);
             blocks += grid.iter().product::<u32>();
         }
+    }
+    for (offset, value) in table.search_words(&firsts, blocks) {
+        parameters[offset as usize..][..4].copy_from_slice(&value.to_le_bytes());
     }
     let grid = match form.shape {
         GridShape::Flat => [blocks, 1, 1],

@@ -256,7 +256,6 @@ impl<'m, 'a> Making<'m, 'a> {
             own: &self.own,
             table,
             shape: batch.shape,
-            capacity: batch.capacity,
             waits: batch.waits,
             grid: wanted.grid,
             zero: wanted.zero,

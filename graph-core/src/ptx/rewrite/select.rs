@@ -44,7 +44,6 @@ pub(super) struct Selection<'t> {
     pub own: &'t Own,
     pub table: &'t Table,
     pub shape: GridShape,
-    pub capacity: u32,
     /// Whether it begins with the wait.
     pub waits: bool,
     /// The registers of the grid that the rest reads from [`Own::grid`].
@@ -97,29 +96,31 @@ impl Selection<'_> {
         write!(out, "\t")
     }
 
-    /// The last member whose first block is not behind this block: a binary search in the first blocks, the same
-    /// steps for every block, since the number of members is known here.
+    /// The last member whose first block is not behind this block: see [`Table::search_words`]. Loads from the table are
+    /// slow, one behind the other: two, and one more for each halving of the members of the block's part.
     fn search(&self, out: &mut String) -> std::fmt::Result {
-        let (own, prefix) = (self.own, &self.own.prefix);
+        let (own, p) = (self.own, &self.own.prefix);
+        let (starts, stride) = (self.table.starts.unwrap_or(0), self.table.stride);
         writeln!(
             out,
-            "\t.reg .pred %{prefix}q;\n\t.reg .b32 %{prefix}s, %{prefix}b;\n\t.reg .b64 %{prefix}a;"
+            "\t.reg .pred %{p}q;\n\t.reg .b32 %{p}s, %{p}b, %{p}l, %{p}h, %{p}m;\n\t.reg .b64 %{p}a;"
         )?;
-        writeln!(out, "\tmov.u32 %{prefix}b, %ctaid.x;\n\tmov.b64 %{prefix}t, {};", own.table())?;
-        writeln!(out, "\tadd.s64 %{prefix}a, %{prefix}t, {};", self.table.starts.unwrap_or(0))?;
-        let mut among = self.capacity;
-        while among > 1 {
-            let half = among / 2;
-            writeln!(out, "\tld.param.u32 %{prefix}s, [%{prefix}a+{}];", 4 * half)?;
-            writeln!(out, "\tsetp.le.u32 %{prefix}q, %{prefix}s, %{prefix}b;")?;
-            writeln!(out, "\t@%{prefix}q add.s64 %{prefix}a, %{prefix}a, {};", 4 * half)?;
-            among -= half;
-        }
-        // The block in its member, and the record: a first block takes 4 bytes, and the stride is a multiple of 4.
-        writeln!(out, "\tld.param.u32 %{prefix}s, [%{prefix}a];")?;
-        writeln!(out, "\tsub.u32 %{prefix}b, %{prefix}b, %{prefix}s;")?;
-        writeln!(out, "\tsub.s64 %{prefix}a, %{prefix}a, %{prefix}t;")?;
-        writeln!(out, "\tmad.lo.s64 {}, %{prefix}a, {}, %{prefix}t;", own.record(), self.table.stride / 4)
+        writeln!(out, "\tmov.u32 %{p}b, %ctaid.x;\n\tmov.b64 %{p}t, {};", own.table())?;
+        writeln!(out, "\tld.param.u32 %{p}s, [{}+{}];", own.table(), self.table.shift())?;
+        writeln!(out, "\tshr.u32 %{p}s, %{p}b, %{p}s;")?;
+        writeln!(out, "\tmul.wide.u32 %{p}a, %{p}s, 4;\n\tadd.s64 %{p}a, %{p}a, %{p}t;")?;
+        writeln!(out, "\tld.param.u32 %{p}s, [%{p}a+{}];", self.table.parts())?;
+        writeln!(out, "\tand.b32 %{p}l, %{p}s, 65535;\n\tshr.u32 %{p}h, %{p}s, 16;")?;
+        writeln!(out, "{p}search:\n\tsetp.ge.u32 %{p}q, %{p}l, %{p}h;\n\t@%{p}q bra.uni {p}found;")?;
+        writeln!(out, "\tadd.u32 %{p}m, %{p}l, %{p}h;\n\tadd.u32 %{p}m, %{p}m, 1;")?;
+        writeln!(out, "\tshr.u32 %{p}m, %{p}m, 1;\n\tmul.wide.u32 %{p}a, %{p}m, 4;")?;
+        writeln!(out, "\tadd.s64 %{p}a, %{p}a, %{p}t;\n\tld.param.u32 %{p}s, [%{p}a+{starts}];")?;
+        writeln!(out, "\tsetp.le.u32 %{p}q, %{p}s, %{p}b;\n\tselp.u32 %{p}l, %{p}m, %{p}l, %{p}q;")?;
+        writeln!(out, "\tsub.u32 %{p}m, %{p}m, 1;\n\tselp.u32 %{p}h, %{p}h, %{p}m, %{p}q;")?;
+        writeln!(out, "\tbra.uni {p}search;\n{p}found:")?;
+        writeln!(out, "\tmul.wide.u32 %{p}a, %{p}l, 4;\n\tadd.s64 %{p}a, %{p}a, %{p}t;")?;
+        writeln!(out, "\tld.param.u32 %{p}s, [%{p}a+{starts}];\n\tsub.u32 %{p}b, %{p}b, %{p}s;")?;
+        writeln!(out, "\tmul.wide.u32 {0}, %{p}l, {stride};\n\tadd.s64 {0}, {0}, %{p}t;", own.record())
     }
 
     /// The members' own grid has one block in the axis; elsewhere it is that of the batch.

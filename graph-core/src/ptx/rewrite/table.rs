@@ -60,6 +60,9 @@ pub struct Table {
     pub starts: Option<u32>,
 }
 
+/// Of the blocks of a flat grid, so many equal parts at most know the members that they begin and end in.
+const MOST_PARTS: u32 = 256;
+
 impl Table {
     /// For so many members of a kernel with these parameters. `None` where it would be larger than [`LARGEST_TABLE`],
     /// for no members, and for parameters that are not in the parameter space.
@@ -86,7 +89,7 @@ impl Table {
             end = start.checked_add(12)?;
         }
         let stride = end.max(1).checked_next_multiple_of(align)?;
-        let starts = if flat { 4 * u64::from(capacity) } else { 0 };
+        let starts = if flat { 4 * (u64::from(capacity) + 1 + u64::from(parts(capacity))) } else { 0 };
         let records = starts.checked_next_multiple_of(align)?;
         let bytes = stride.checked_mul(u64::from(capacity))?.checked_add(records)?;
         if bytes > u64::from(LARGEST_TABLE) {
@@ -106,12 +109,7 @@ impl Table {
 
     /// The bytes of a table without members.
     pub fn blank(&self) -> Vec<u8> {
-        let mut bytes = vec![0; self.bytes as usize];
-        if let Some(starts) = self.starts {
-            let end = starts as usize + 4 * self.capacity as usize;
-            bytes[starts as usize..end].fill(0xff);
-        }
-        bytes
+        vec![0; self.bytes as usize]
     }
 
     /// Where a parameter of a member lies, as the kernel declares it: what a setter patches.
@@ -131,16 +129,36 @@ impl Table {
         self.grid.map(|offset| self.within(member, offset, 12))
     }
 
-    /// Where the first block of a member lies: a `u32`.
-    ///
-    /// # Panics
-    /// For a member that is not there.
-    pub fn start(&self, member: u32) -> Option<Range<usize>> {
-        assert!(member < self.capacity, "member {member} of {}", self.capacity);
-        self.starts.map(|starts| {
-            let start = (starts + 4 * member) as usize;
-            start..start + 4
-        })
+    /// Where it lies by how many bits a block's number is shifted to give its part.
+    pub(super) fn shift(&self) -> u32 {
+        self.starts.unwrap_or(0) + 4 * self.capacity
+    }
+
+    /// Where the parts begin: for each a word, the member that it begins in below the one that it ends in.
+    pub(super) fn parts(&self) -> u32 {
+        self.shift() + 4
+    }
+
+    /// The words by which a block of a flat grid finds its member, each with its offset: `firsts` are the first blocks of
+    /// the members, rising from 0, of `blocks` in all. Blocks are divided into equal parts; a block looks its part up, and
+    /// searches among the members of that part: mostly there is one.
+    pub fn search_words(&self, firsts: &[u32], blocks: u32) -> Vec<(u32, u32)> {
+        let Some(starts) = self.starts else { return Vec::new() };
+        let mut words: Vec<(u32, u32)> = (0..self.capacity)
+            .map(|member| (starts + 4 * member, firsts.get(member as usize).copied().unwrap_or(u32::MAX)))
+            .collect();
+        let (last, count) = (blocks.saturating_sub(1), parts(self.capacity));
+        let shift = (0..32).find(|shift| last >> shift < count).unwrap_or(31);
+        words.push((self.shift(), shift));
+        let member = |block: u64| {
+            let block = block.min(last.into()) as u32;
+            firsts.partition_point(|&first| first <= block).saturating_sub(1) as u32
+        };
+        for part in 0..count {
+            let (begin, end) = (u64::from(part) << shift, (u64::from(part) + 1) << shift);
+            words.push((self.parts() + 4 * part, member(begin) | member(end - 1) << 16));
+        }
+        words
     }
 
     fn within(&self, member: u32, offset: u32, size: u32) -> Range<usize> {
@@ -153,13 +171,19 @@ impl Table {
     pub fn most(parameters: &[Parameter<'_>], shape: GridShape, bytes: u32) -> u32 {
         let Some(one) = Table::of(parameters, 1, shape) else { return 0 };
         let each = one.stride + if shape == GridShape::Flat { 4 } else { 0 };
-        let mut most = bytes / each;
-        // The starts end at a multiple of the alignment.
+        // A part has two words of 16 bits.
+        let mut most = (bytes / each).min(1 << 16);
+        // The words of the search end at a multiple of the alignment.
         while most > 0 && Table::of(parameters, most, shape).is_none_or(|table| table.bytes > bytes) {
             most -= 1;
         }
         most
     }
+}
+
+/// Equal parts of the blocks: some for each member, so that most lie in one.
+fn parts(capacity: u32) -> u32 {
+    (4 * u64::from(capacity)).next_power_of_two().min(MOST_PARTS.into()) as u32
 }
 
 #[cfg(test)]
@@ -190,21 +214,49 @@ mod tests {
         };
         assert_eq!(axis, expected);
         let flat = with(MIXED, |p| Table::of(p, 3, GridShape::Flat)).unwrap();
-        assert_eq!((flat.stride, flat.records, flat.bytes, flat.align), (64, 16, 208, 16));
+        assert_eq!((flat.stride, flat.records, flat.bytes, flat.align), (64, 80, 272, 16));
         assert_eq!((flat.grid, flat.starts, &flat.parameters), (Some(44), Some(0), &places));
-        assert_eq!(
-            (flat.parameter(2, 1), flat.grid(1), flat.start(2)),
-            (152..156, Some(124..136), Some(8..12))
-        );
-        let blank = flat.blank();
-        assert_eq!((&blank[..12], blank[12..].iter().max()), (&[0xff; 12][..], Some(&0)));
+        // Three first blocks, the shift and sixteen parts: 80 bytes in front of the records.
+        assert_eq!((flat.parameter(2, 1), flat.grid(1)), (216..220, Some(188..200)));
+    }
+
+    #[test]
+    fn every_block_finds_its_member() {
+        for (capacity, sizes) in [
+            (1, vec![1u32]),
+            (3, vec![5, 1, 7]),
+            (4, vec![1, 1, 100_000]),
+            (96, (1..=96).map(|size| size * size % 50 + 1).collect()),
+            (300, vec![1; 299]),
+            (2, vec![1 << 30, (1 << 30) - 1]),
+        ] {
+            let table = with(".param .u64 a", |p| Table::of(p, capacity, GridShape::Flat)).unwrap();
+            let firsts: Vec<u32> = sizes
+                .iter()
+                .scan(0, |next, size| {
+                    *next += size;
+                    Some(*next - size)
+                })
+                .collect();
+            let blocks: u32 = sizes.iter().sum();
+            let words: std::collections::BTreeMap<u32, u32> =
+                table.search_words(&firsts, blocks).into_iter().collect();
+            assert!(words.keys().all(|offset| offset + 4 <= table.records));
+            let shift = words[&table.shift()];
+            for block in (0..blocks).step_by((blocks as usize / 5_000).max(1)).chain([blocks - 1]) {
+                let part = words[&(table.parts() + 4 * (block >> shift))];
+                let (begins, ends) = (part & 0xffff, part >> 16);
+                let member = firsts.partition_point(|&first| first <= block) as u32 - 1;
+                assert!((begins..=ends).contains(&member), "{capacity} members, block {block}");
+            }
+        }
     }
 
     #[test]
     fn the_most_members_are_those_that_fit() {
         for parameters in ["", ".param .u32 n", MIXED, ".param .align 128 .b8 map[128]"] {
             for shape in [GridShape::Axis(Axis::Y), GridShape::Flat] {
-                for bytes in [40, SMALL_TABLE, LARGEST_TABLE] {
+                for bytes in [40, 300, SMALL_TABLE, LARGEST_TABLE] {
                     with(parameters, |p| {
                         let most = Table::most(p, shape, bytes);
                         let fits = |n: u32| Table::of(p, n, shape).is_some_and(|table| table.bytes <= bytes);
