@@ -144,14 +144,11 @@ impl Bisection<'_, '_> {
     }
 }
 
-/// So many steps are enough for all perfect packings tried so far that were found at all (benches/results).
-const MOST_RESTARTING: u64 = 300_000_000;
-
 /// On a line, tries the goal itself again and again, each time with other preferences: what decides is what lies at the
 /// bottom, and a search that goes wrong there does not recover. At most half of the steps are taken.
 pub(super) fn restart(problem: &Problem, line: &Line, goal: u64, steps: &mut u64) -> Option<Layout> {
     let n = problem.sizes.len();
-    let mut share = (*steps / 2).min(MOST_RESTARTING);
+    let mut share = *steps / 2;
     *steps -= share;
     let mut random = Random::new(n as u64);
     let mut order: Vec<u32> = (0..n as u32).collect();
