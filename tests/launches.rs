@@ -158,7 +158,8 @@ fn a_setter_changes_a_member() {
     let all = |value: f32| vec![value; n];
     let times = |factor: f32| ramp(n).iter().map(|x| factor * x).collect::<Vec<_>>();
     // Four launches, and what was set before each.
-    let expected = [times(31.0), all(2.0 * (1.0 + 1.0 + 7.0 + 7.0)), times(12.0), all(1.0 + 10.0 + 70.0 + 70.0)];
+    let expected =
+        [times(31.0), all(2.0 * (1.0 + 1.0 + 7.0 + 7.0)), times(12.0), all(1.0 + 10.0 + 70.0 + 70.0)];
     assert_eq!(out, expected.concat());
     assert_eq!((batched.kernels, batched.batches.len()), (1, 1), "{batched}");
 }
