@@ -1,7 +1,7 @@
 //! A random program as a graph function: what the macro generates for a written one.
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView};
 use cuweave::__private::{
@@ -174,9 +174,10 @@ pub struct Device {
 
 pub fn device() -> Device {
     static ALONE: Mutex<()> = Mutex::new(());
+    static SAID: Once = Once::new();
     let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    println!("driver: {driver}");
+    SAID.call_once(|| println!("driver: {driver}"));
     let ctx = cuweave::context(0).expect("a context");
     let stream = ctx.new_stream().expect("a stream");
     let loaded = load(&MODULE, &ctx).expect("the kernels");

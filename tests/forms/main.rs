@@ -2,6 +2,7 @@
 //! overlapped, and both, with memory in each lowering, under several schedules, with everything set between launches.
 //! All give the bytes that the statements give one after the other, and the simulated driver has nothing to report.
 
+mod broken;
 mod function;
 mod kernels;
 mod program;

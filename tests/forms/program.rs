@@ -99,6 +99,15 @@ impl Function {
             .collect()
     }
 
+    /// Whether its first launches have equal grids.
+    pub fn begins_alike(&self) -> bool {
+        let grid = |at: usize| match &self.does[at] {
+            Does::Launch(launch) => Some(launch.grid),
+            _ => None,
+        };
+        grid(0) == grid(1)
+    }
+
     /// The same, checked, with these options.
     pub fn with(&self, launches: Option<Launches>, memory: Memory) -> Function {
         let mut function = self.clone();
@@ -141,6 +150,31 @@ enum Way {
     Copy,
     Fills,
     Launch,
+}
+
+/// Three launches of one kernel side by side, on parts of `x` that are of different lengths, each with numbers and
+/// sources of its own, and one that reads all of them.
+pub fn fork(kernel: usize, grids: [[u32; 3]; 3]) -> Function {
+    const NUMBERS: [u32; 3] = [3, 4, 6];
+    let parts = |buffer: u32, ends: [u32; 4]| [0, 1, 2].map(|at| (buffer, ends[at], ends[at + 1]));
+    let written = [parts(X, [0, 24, 32, 72]), parts(Z, [0, 16, 24, 48])];
+    let read = [parts(Y, [0, 16, 24, 72]), parts(Y, [8, 40, 64, 72])];
+    let mut writer = Writer::new(0);
+    for member in 0..3 {
+        let (mut written, mut read) = (written.iter(), read.iter());
+        let part = |mode: Mode| {
+            if mode.writes() {
+                written.next().map(|parts| parts[member])
+            } else {
+                read.next().map(|parts| parts[member])
+            }
+        };
+        let parts = KERNELS[kernel].buffers().filter_map(part).collect();
+        writer.push_launch(kernel, (grids[member], [16, 1, 1]), parts, Number::Fixed(NUMBERS[member]));
+    }
+    writer.push_launch(1, ([5, 1, 1], [16, 1, 1]), vec![(Z, 0, 48), (X, 0, 72)], Number::Fixed(1));
+    let [function, _] = writer.finish(0, Vec::new());
+    function
 }
 
 struct Writer {
@@ -290,19 +324,30 @@ impl Writer {
     }
 
     fn launch(&mut self, kernel: usize, shape: ([u32; 3], [u32; 3]), parts: Vec<Part>, number: Number) {
-        let (grid, block) = shape;
-        let accesses: Vec<Access> =
-            parts.into_iter().zip(KERNELS[kernel].buffers()).map(|(part, mode)| access(part, mode)).collect();
-        let blocks_by = (kernel != FRESH && self.random.one_in(8)).then(|| self.random.below(4) as usize);
-        let threads_by = (kernel != FRESH && self.random.one_in(24)).then(|| self.random.below(4) as usize);
-        let launch = Launch { kernel, grid, block, number, blocks_by, threads_by };
-        let name = KERNELS[kernel].kernel.name.to_owned();
-        self.push(name, Kind::Launch, accesses, Does::Launch(launch));
+        self.push_launch(kernel, shape, parts, number);
+        if let Some(Does::Launch(launch)) = self.does.last_mut().filter(|_| kernel != FRESH) {
+            launch.blocks_by = self.random.one_in(8).then(|| self.random.below(4) as usize);
+            launch.threads_by = self.random.one_in(24).then(|| self.random.below(4) as usize);
+        }
         let last = self.statements.len() - 1;
         let earlier = self.statements[..last].iter().rposition(|other| other.kind == Kind::Launch);
         if let Some(earlier) = earlier.filter(|_| self.random.one_in(16)) {
             self.statements[last].after = vec![earlier as u32].into();
         }
+    }
+
+    fn push_launch(
+        &mut self,
+        kernel: usize,
+        (grid, block): ([u32; 3], [u32; 3]),
+        parts: Vec<Part>,
+        number: Number,
+    ) {
+        let accesses: Vec<Access> =
+            parts.into_iter().zip(KERNELS[kernel].buffers()).map(|(part, mode)| access(part, mode)).collect();
+        let launch = Launch { kernel, grid, block, number, blocks_by: None, threads_by: None };
+        let name = KERNELS[kernel].kernel.name.to_owned();
+        self.push(name, Kind::Launch, accesses, Does::Launch(launch));
     }
 
     /// A launch whose first buffer is that part; its others lie beside all that is taken. Whether there was room.
