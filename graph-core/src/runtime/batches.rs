@@ -52,7 +52,8 @@ impl Core {
             self.write_member(batch, member, statement)?;
         }
         let launch = self.batch_launch(batch)?;
-        let Batched { packed, param, .. } = &self.batches.of[batch];
+        let Batched { packed, param, variant } = &mut self.batches.of[batch];
+        super::hook::apply_to_table(&variant.table, packed);
         let values = Values { words: packed.words(), params: param };
         Ok(self.driver.add_kernel(self.graph, after, &launch, values, &mut self.scratch))
     }

@@ -71,10 +71,11 @@ pub mod private {
     pub use super::build::build;
     pub use super::config::{Config, PerItem, per_item};
     pub use super::dims::{Dim, Dims, ToDim, dim};
+    pub use super::driver::Packed;
     pub use super::error::{Error, Result};
     pub use super::evaluate::{Arguments, Evaluation};
     pub use super::graph::{Exec, ExecCore, Graph, GraphFn};
-    pub use super::hook::change_next_plan;
+    pub use super::hook::{change_next_plan, change_next_tables};
     pub use super::kernel::{Kernel, Loaded, Module, Param, ParamKind, load};
     pub use super::mark::{Fits, param};
     /// The kinds of buffer arguments.

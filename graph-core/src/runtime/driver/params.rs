@@ -161,6 +161,7 @@ pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) {
 }
 
 /// Room for bytes that are parameters' and integers.
+#[derive(Debug)]
 pub struct Packed {
     words: Vec<Word>,
 }
@@ -186,6 +187,18 @@ impl Packed {
             unsafe {
                 let to = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>().add(offset);
                 to.copy_from_nonoverlapping(words.as_ptr().cast(), bytes);
+            }
+        }
+    }
+
+    /// Swaps so many bytes at two offsets, which do not overlap. What does not fit is left alone.
+    pub fn swap(&mut self, one: u32, other: u32, bytes: u32) {
+        let (first, second, bytes) = (one.min(other) as usize, one.max(other) as usize, bytes as usize);
+        if first + bytes <= second && second + bytes <= size_of_val(self.words.as_slice()) {
+            // SAFETY: both ranges are in bounds and apart; bytes that are not initialised may be swapped as such.
+            unsafe {
+                let start = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>();
+                std::ptr::swap_nonoverlapping(start.add(first), start.add(second), bytes);
             }
         }
     }

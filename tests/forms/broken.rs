@@ -1,0 +1,236 @@
+//! Forms broken on purpose: each must be told by the simulated driver, or give other bytes.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use cuweave::__private::{change_next_plan, change_next_tables};
+use cuweave_core::ir::{Launches, Memory, Mode, Program, Statement};
+use cuweave_core::launches::overlap;
+use cuweave_core::operation::{Operation, OperationId, Operations};
+use cuweave_core::ptx::rewrite::Table;
+
+use super::function::{Device, Inputs, Left, Printable, device};
+use super::kernels::KERNELS;
+use super::program::{Function, fork, random};
+use super::schedule;
+
+/// What came of a broken graph.
+#[derive(Debug, PartialEq)]
+enum Caught {
+    No,
+    ByReport,
+    ByBytes,
+}
+
+/// A device that is had anew where a fault has broken its context, as on a GPU.
+struct Devices(Option<Device>);
+
+impl Devices {
+    fn get(&mut self) -> &Device {
+        self.0.get_or_insert_with(device)
+    }
+
+    /// Runs a program whose next build is broken.
+    fn broken(&mut self, function: Printable, inputs: &Inputs, right: &[Left]) -> Caught {
+        let result = self.get().run(function, inputs);
+        let reports = cuweave_sim::take_reports().expect("the simulated driver");
+        if reports.iter().any(|report| report.error != 0) {
+            assert!(result.is_err(), "{reports:#?}");
+            self.0 = None;
+            return Caught::ByReport;
+        }
+        match result.expect("no report, no error") {
+            (left, ..) if left == right => Caught::No,
+            _ => Caught::ByBytes,
+        }
+    }
+}
+
+/// The simulated driver, and otherwise says so.
+fn simulated() -> Option<Devices> {
+    let device = device();
+    if !device.simulated {
+        println!("not run: a real driver is given no broken graph");
+        return None;
+    }
+    Some(Devices(Some(device)))
+}
+
+/// Whether the first elements of two launches' parts are the same, and one of them writes it: each launch touches the
+/// first element of each of its parts, but for those that it picks elements of.
+fn certainly_conflict(a: &Statement, b: &Statement) -> bool {
+    let first = |statement: &Statement| -> Vec<(u32, u32, Mode)> {
+        let counts = if statement.name == "count" { 0 } else { 2 };
+        statement.accesses.iter().take(counts).map(|part| (part.buffer, part.lo, part.mode)).collect()
+    };
+    first(a).iter().any(|a| first(b).iter().any(|b| (a.0, a.1) == (b.0, b.1) && a.2.conflicts(b.2)))
+}
+
+/// An operation that may start early only by waiting, and would read or overwrite what the one before it writes or reads.
+fn early_conflict(program: &Program, list: &[Operation]) -> Option<OperationId> {
+    let statement = |id: &u32| &program.statements[*id as usize];
+    let conflicts = |at: &OperationId| {
+        let operation = &list[*at as usize];
+        let before = operation.early.map(|before| &list[before as usize].sources);
+        before
+            .into_iter()
+            .flatten()
+            .any(|a| operation.sources.iter().any(|b| certainly_conflict(statement(a), statement(b))))
+    };
+    (0..list.len() as OperationId).find(conflicts)
+}
+
+/// A programmatic edge into a kernel, or a batch, without the wait.
+#[test]
+fn a_dropped_wait_is_told() {
+    let Some(mut devices) = simulated() else { return };
+    let mut broken = [0, 0];
+    for seed in 0..150 {
+        let [program, _] = random(seed);
+        let inputs = Inputs::random(seed, &program, 1);
+        for (at, form) in [Launches::AsWritten, Launches::Batched].into_iter().enumerate() {
+            let function = Printable::new(&program.with(Some(form), Memory::Arena));
+            schedule(devices.get(), 0);
+            let (right, ..) = devices.get().run(function, &inputs).expect("it is sound");
+            let chosen = Rc::new(RefCell::new(None));
+            let choose = chosen.clone();
+            change_next_plan(move |program, operations| {
+                // These forms load functions that do not wait.
+                overlap::mark(&mut operations.list, |_| true);
+                let kept = early_conflict(program, &operations.list);
+                for (at, operation) in (0..).zip(&mut operations.list) {
+                    operation.early = operation.early.filter(|_| kept == Some(at));
+                }
+                let batched = kept.is_some_and(|at| operations.list[at as usize].sources.len() > 1);
+                choose.replace(kept.map(|_| batched));
+            });
+            schedule(devices.get(), seed % 4);
+            let caught = devices.broken(function, &inputs, &right);
+            let chosen = *chosen.borrow();
+            if let Some(batched) = chosen {
+                broken[usize::from(batched)] += 1;
+                assert_eq!(caught, Caught::ByReport, "program {seed}, {form:?}");
+            } else {
+                assert_eq!(caught, Caught::No, "program {seed}, {form:?}, form {at}");
+            }
+        }
+    }
+    println!("{broken:?} waits dropped: single launches, batches");
+    assert!(broken[0] > 100 && broken[1] > 5, "{broken:?}");
+}
+
+/// Grids that have a thread for each element: of the longest part, and of each part.
+const EQUAL: [[u32; 3]; 3] = [[3, 1, 1]; 3];
+const UNEQUAL: [[u32; 3]; 3] = [[2, 1, 1], [1, 1, 1], [3, 1, 1]];
+
+/// Every kernel with equal and unequal grids: what it means, once it is batched.
+fn forks(devices: &mut Devices, mut each: impl FnMut(&mut Devices, &Function, Printable, &Inputs, &[Left])) {
+    for kernel in 0..KERNELS.len() {
+        for grids in [EQUAL, UNEQUAL] {
+            let function = fork(kernel, grids);
+            let inputs = Inputs::random(kernel as u64, &function, 1);
+            let as_written = Printable::new(&function.with(Some(Launches::AsWritten), Memory::Arena));
+            let batched = Printable::new(&function.with(Some(Launches::Batched), Memory::Arena));
+            schedule(devices.get(), 0);
+            let (right, ..) = devices.get().run(as_written, &inputs).expect("it is sound");
+            let (left, report, flat) = devices.get().run(batched, &inputs).expect("it is sound");
+            assert_eq!(left, right, "{report}");
+            assert_eq!((report.batches.len(), flat), (1, usize::from(grids == UNEQUAL)), "{report}");
+            each(devices, &function, batched, &inputs, &right);
+        }
+    }
+}
+
+#[test]
+fn mixed_parameters_give_other_bytes() {
+    let Some(mut devices) = simulated() else { return };
+    let mut mixed = 0;
+    forks(&mut devices, |devices, function, batched, inputs, right| {
+        let name = function.program.statements[0].name.clone();
+        let parameters = KERNELS.iter().find(|launched| launched.kernel.name == name).map(|l| l.takes.len());
+        for parameter in 0..parameters.expect("it is one of them") {
+            change_next_tables(move |table, packed| {
+                let (offset, bytes) = table.parameters[parameter];
+                let place = |member: u32| table.records + member * table.stride + offset;
+                packed.swap(place(0), place(1), bytes);
+            });
+            let caught = devices.broken(batched, inputs, right);
+            assert_ne!(caught, Caught::No, "`{name}`: parameter {parameter} of two members swapped");
+            mixed += 1;
+        }
+    });
+    println!("{mixed} parameters mixed");
+}
+
+#[test]
+fn wrong_grids_and_first_blocks_give_other_bytes() {
+    let Some(mut devices) = simulated() else { return };
+    let swapped_grids = |table: &Table, packed: &mut cuweave::__private::Packed| {
+        let grid = table.grid.expect("grids are unequal");
+        let place = |member: u32| table.records + member * table.stride + grid;
+        packed.swap(place(0), place(1), 12);
+    };
+    let later_start = |table: &Table, packed: &mut cuweave::__private::Packed| {
+        packed.put_number(table.starts.expect("grids are unequal") + 4, 3);
+    };
+    forks(&mut devices, |devices, function, batched, inputs, right| {
+        let statement = &function.program.statements[0];
+        if function.begins_alike() {
+            return;
+        }
+        // Kernels that do not ask for their grid see nothing of it where it has one dimension.
+        let asks = !matches!(&*statement.name, "staged" | "affine");
+        change_next_tables(swapped_grids);
+        let caught = devices.broken(batched, inputs, right) != Caught::No;
+        assert_eq!(caught, asks, "`{}`: grids swapped", statement.name);
+        change_next_tables(later_start);
+        assert_ne!(
+            devices.broken(batched, inputs, right),
+            Caught::No,
+            "`{}`: blocks of the next",
+            statement.name
+        );
+        // The blocks are of the members in one order, and the records in another.
+        change_next_plan(|_, operations| batch_of(operations).sources.swap(1, 2));
+        assert_ne!(
+            devices.broken(batched, inputs, right),
+            Caught::No,
+            "`{}`: members swapped",
+            statement.name
+        );
+    });
+}
+
+/// The operation of the only batch.
+fn batch_of(operations: &mut Operations) -> &mut Operation {
+    operations.list.iter_mut().find(|operation| operation.sources.len() > 1).expect("there is a batch")
+}
+
+#[test]
+fn a_batch_that_is_dropped_after_planning_is_told() {
+    let Some(mut devices) = simulated() else { return };
+    forks(&mut devices, |devices, function, batched, inputs, right| {
+        let name = &function.program.statements[0].name;
+        // Its members are launched by themselves, and what waits for the batch waits for the first of them.
+        change_next_plan(|_, operations| {
+            let batch = batch_of(operations);
+            let members = batch.sources.split_off(1);
+            let like = batch.clone();
+            let more = members.into_iter().map(|member| Operation { sources: vec![member], ..like.clone() });
+            operations.list.extend(more);
+        });
+        assert_eq!(devices.broken(batched, inputs, right), Caught::ByReport, "`{name}`: no batch any more");
+        // One member is launched twice, another not at all.
+        change_next_plan(|_, operations| {
+            let batch = batch_of(operations);
+            batch.sources[2] = batch.sources[1];
+        });
+        assert_ne!(devices.broken(batched, inputs, right), Caught::No, "`{name}`: a member is lost");
+        // What comes after the batch does not wait for it.
+        change_next_plan(|_, operations| {
+            let last = operations.list.len() - 1;
+            operations.list[last].after.clear();
+        });
+        assert_eq!(devices.broken(batched, inputs, right), Caught::ByReport, "`{name}`: an edge is lost");
+    });
+}

@@ -1,0 +1,289 @@
+//! A random program as a graph function: what the macro generates for a written one.
+
+use std::cell::Cell;
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView};
+use cuweave::__private::{
+    Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, GraphFn, Layout, Loaded,
+    Shared, Table, Visitor, build, dim, load, mark,
+};
+use cuweave::{Exec, Graph, Report};
+use cuweave_core::ir::Program;
+use cuweave_core::table::{Op, Printed, encode};
+
+use super::kernels::{Affine, KERNELS, MODULE, Takes};
+use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, Z, len_of};
+
+/// A program in a table, for good.
+#[derive(Clone, Copy)]
+pub struct Printable {
+    table: &'static Table,
+    does: &'static [Does],
+    program: &'static Program,
+}
+
+impl Printable {
+    pub fn new(function: &Function) -> Printable {
+        let function = Box::leak(Box::new(function.clone()));
+        let program = &function.program;
+        let value = |text: &str| text.parse().expect("lengths are numbers");
+        let dims: Vec<Vec<Op>> = program.dims.iter().map(|text| vec![Op::Constant(value(text))]).collect();
+        let steps: Vec<u32> = (0..program.statements.len() as u32).collect();
+        let bytes = encode(&Printed {
+            program,
+            layouts: &vec![0; program.buffers.len()],
+            dims: &dims,
+            steps: &steps,
+            scalars: &function.scalars(),
+        });
+        const LAYOUTS: &[Layout] = &[Layout::of::<u32>()];
+        let table = Box::leak(Box::new(Table::new(bytes.leak(), LAYOUTS)));
+        Printable { table, does: &function.does, program }
+    }
+}
+
+thread_local! {
+    /// The program whose type [`Args`] is now: asked for at the begin of a build, and when it is instantiated.
+    static BUILT: Cell<Option<&'static Table>> = const { Cell::new(None) };
+}
+
+/// The arguments of any random program.
+pub struct Args<'a> {
+    printable: Printable,
+    pub x: Exclusive<'a, u32>,
+    pub y: Shared<'a, u32>,
+    pub z: Exclusive<'a, u32>,
+    pub scalars: [u32; SCALARS],
+}
+
+/// The exec, and how many outputs it has.
+pub struct Methods<'a> {
+    pub core: ExecCore<Args<'a>>,
+    outputs: usize,
+}
+
+impl<'a> GraphFn for Args<'a> {
+    type Methods = Methods<'a>;
+    type Views<'v>
+        = [CudaView<'v, u32>; 2]
+    where
+        Self: 'v;
+    type ViewsMut<'v>
+        = ()
+    where
+        Self: 'v;
+
+    fn table() -> &'static Table {
+        BUILT.get().expect("a program is built")
+    }
+
+    fn dims(&self, _: &mut Dims) {}
+
+    fn operands(&mut self, visitor: &mut Visitor<'_>) {
+        self.x.visit(visitor);
+        self.y.visit(visitor);
+        self.z.visit(visitor);
+    }
+
+    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>) -> cuweave::Result<()> {
+        match &self.printable.does[step as usize] {
+            Does::Nothing => Ok(()),
+            Does::Copy => evaluation.copy(),
+            &Does::Fill(value) => evaluation.fill(value),
+            Does::Launch(launch) => self.launch(step, launch, evaluation),
+        }
+    }
+
+    fn views(&self) -> [CudaView<'_, u32>; 2] {
+        [self.x.view(), self.z.view()]
+    }
+
+    fn views_mut(&mut self) {}
+
+    fn methods(core: ExecCore<Self>) -> Methods<'a> {
+        let outputs = BUILT.get().and_then(Table::get).map_or(0, |table| table.program.outputs.len());
+        Methods { core, outputs }
+    }
+
+    fn core<'m>(methods: &'m Methods<'a>) -> &'m ExecCore<Self> {
+        &methods.core
+    }
+
+    fn core_mut<'m>(methods: &'m mut Methods<'a>) -> &'m mut ExecCore<Self> {
+        &mut methods.core
+    }
+
+    fn into_core(methods: Methods<'a>) -> ExecCore<Self> {
+        methods.core
+    }
+}
+
+impl Args<'_> {
+    fn launch(&self, step: u32, launch: &Launch, evaluation: &mut Evaluation<'_>) -> cuweave::Result<()> {
+        let launched = &KERNELS[launch.kernel];
+        let accesses = &self.printable.program.statements[step as usize].accesses;
+        let number = match launch.number {
+            Number::Fixed(value) => value,
+            Number::Argument(scalar) => self.scalars[scalar],
+        };
+        let mut arguments = Arguments::new(launched.kernel.words, accesses.len());
+        let mut buffer = 0;
+        for takes in launched.takes {
+            match *takes {
+                Takes::Buffer(_) => {
+                    let extent = dim(len_of(accesses, buffer as usize));
+                    arguments.buffer(mark::Unique::<(), u32>::at(buffer), extent);
+                    buffer += 1;
+                }
+                Takes::Len(buffer) => arguments.scalar(len_of(accesses, buffer)),
+                Takes::Number => arguments.scalar(number),
+                Takes::Affine => {
+                    let b = u64::from(number) << 33 | u64::from(step);
+                    arguments.scalar(Affine { a: number as u8 | 1, b, c: number ^ 0x5a });
+                }
+            }
+        }
+        let (mut grid, mut block) = (launch.grid, launch.block);
+        if let Some(scalar) = launch.blocks_by {
+            grid[0] = 1 + self.scalars[scalar] % 5;
+        }
+        if let Some(scalar) = launch.threads_by {
+            block[0] = 4 << (self.scalars[scalar] % 3);
+        }
+        let shared_mem_bytes = if launched.stages { 4 * block.iter().product::<u32>() } else { 0 };
+        let triple = |[x, y, z]: [u32; 3]| (x, y, z);
+        let config = cudarc::driver::LaunchConfig {
+            grid_dim: triple(grid),
+            block_dim: triple(block),
+            shared_mem_bytes,
+        };
+        evaluation.run(&launched.kernel, config, arguments)
+    }
+}
+
+/// A device, and this test alone with it: seeds, reports and faults of the simulated driver are the process's.
+pub struct Device {
+    pub ctx: Arc<CudaContext>,
+    pub stream: Arc<CudaStream>,
+    pub simulated: bool,
+    /// So that no file is read, and no variant made, twice.
+    _loaded: Loaded,
+    _alone: MutexGuard<'static, ()>,
+}
+
+pub fn device() -> Device {
+    static ALONE: Mutex<()> = Mutex::new(());
+    static SAID: Once = Once::new();
+    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
+    SAID.call_once(|| println!("driver: {driver}"));
+    let ctx = cuweave::context(0).expect("a context");
+    let stream = ctx.new_stream().expect("a stream");
+    let loaded = load(&MODULE, &ctx).expect("the kernels");
+    Device { ctx, stream, simulated: driver.is_simulated(), _loaded: loaded, _alone: alone }
+}
+
+/// What the arguments hold at first, and what the setters set before each launch but the first.
+#[derive(Clone)]
+pub struct Inputs {
+    pub x: Vec<u32>,
+    pub y: [Vec<u32>; 2],
+    pub z: Vec<u32>,
+    /// One list a launch; the launches of odd number have the second `y`.
+    pub scalars: Vec<[u32; SCALARS]>,
+}
+
+impl Inputs {
+    pub fn random(seed: u64, program: &Function, launches: usize) -> Inputs {
+        let mut random = Random::new(!seed);
+        let mut numbers = |len: u32| (0..len).map(|_| random.below(1 << 30)).collect::<Vec<u32>>();
+        let z = (program.program.buffers[Z as usize].len * 8) as usize;
+        let (x, y, z) = (numbers(LONGEST), [numbers(LONGEST), numbers(LONGEST)], numbers(z as u32));
+        let scalars = (0..launches).map(|_| std::array::from_fn(|_| random.below(7))).collect();
+        Inputs { x, y, z, scalars }
+    }
+}
+
+/// What a launch leaves: `x`, `z` and the outputs.
+pub type Left = Vec<Vec<u32>>;
+
+impl Device {
+    pub fn build(&self, function: Printable, inputs: &Inputs) -> cuweave::Result<Graph<Args<'static>>> {
+        let upload = |values: &[u32]| self.stream.clone_htod(values).expect("an upload");
+        let args = Args {
+            printable: function,
+            x: upload(&inputs.x).bind_mut(),
+            y: upload(&inputs.y[0]).bind_shared(),
+            z: upload(&inputs.z).bind_mut(),
+            scalars: inputs.scalars[0],
+        };
+        BUILT.set(Some(function.table));
+        build(&self.ctx, args)
+    }
+
+    /// Launches as often as the inputs say, with everything set between; or what failed, in words.
+    pub fn launches(&self, exec: &mut Exec<Args<'static>>, inputs: &Inputs) -> Result<Vec<Left>, String> {
+        let mut all = Vec::new();
+        for (at, scalars) in inputs.scalars.iter().enumerate() {
+            if at > 0 {
+                self.set(exec, &inputs.y[at % 2], scalars).map_err(|error| error.to_string())?;
+            }
+            all.push(self.launch(exec)?);
+        }
+        Ok(all)
+    }
+
+    fn set(
+        &self,
+        exec: &mut Exec<Args<'static>>,
+        y: &[u32],
+        scalars: &[u32; SCALARS],
+    ) -> cuweave::Result<()> {
+        let y: CudaSlice<u32> = self.stream.clone_htod(y).expect("an upload");
+        exec.core.set_buffer(1, y.bind_shared(), |args| &mut args.y)?;
+        for (scalar, &value) in scalars.iter().enumerate() {
+            exec.core.set_scalar(scalar, value, |args| &mut args.scalars[scalar])?;
+        }
+        Ok(())
+    }
+
+    fn launch(&self, exec: &mut Exec<Args<'static>>) -> Result<Left, String> {
+        exec.core.launch(&self.stream, ()).map_err(|error| error.to_string())?;
+        let mut left = Vec::new();
+        for output in 0..exec.outputs {
+            let output = exec.core.output::<u32>(output).map_err(|error| error.to_string())?;
+            left.push(self.stream.clone_dtoh(&*output).map_err(|error| error.to_string())?);
+        }
+        for view in exec.args() {
+            left.push(self.stream.clone_dtoh(&view).map_err(|error| error.to_string())?);
+        }
+        Ok(left)
+    }
+
+    /// Builds and launches; what every launch leaves, the report, and how many batches are of unequal grids.
+    pub fn run(&self, function: Printable, inputs: &Inputs) -> Result<(Vec<Left>, Report, usize), String> {
+        let graph = self.build(function, inputs).map_err(|error| error.to_string())?;
+        let flat = graph.operations().batches.iter().filter(|batch| batch.axis.is_none()).count();
+        let mut exec = graph.instantiate().map_err(|error| error.to_string())?;
+        let left = self.launches(&mut exec, inputs)?;
+        Ok((left, exec.report(), flat))
+    }
+
+    /// What each launch leaves by the statements one after the other, without setters: a graph a launch.
+    pub fn meaning(&self, one_by_one: Printable, inputs: &Inputs) -> Vec<Left> {
+        let mut inputs = inputs.clone();
+        let all = inputs.scalars.clone();
+        let mut meaning = Vec::new();
+        for scalars in all {
+            inputs.scalars = vec![scalars];
+            let (mut left, ..) = self.run(one_by_one, &inputs).expect("it runs as it is written");
+            let left = left.remove(0);
+            let [.., x, z] = left.as_slice() else { panic!("there are `x` and `z`") };
+            (inputs.x, inputs.z) = (x.clone(), z.clone());
+            inputs.y.swap(0, 1);
+            meaning.push(left);
+        }
+        meaning
+    }
+}

@@ -1,0 +1,122 @@
+//! The kernels of tests/kernels/forms.cu, and what each is given.
+
+use cudarc::driver::DeviceRepr;
+use cuweave::__private::{Kernel, Module, Param, ParamKind};
+use cuweave_core::ir::Mode;
+
+pub static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
+
+/// The structure that `affine` takes: with holes, which are no part of its value.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct Affine {
+    pub a: u8,
+    pub b: u64,
+    pub c: u32,
+}
+
+#[allow(unsafe_code, reason = "`DeviceRepr` is an unsafe marker of cudarc")]
+// SAFETY: plain numbers.
+unsafe impl DeviceRepr for Affine {}
+
+/// A parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Takes {
+    /// A buffer, accessed so.
+    Buffer(Mode),
+    /// How many elements the buffer of that number among its buffers has.
+    Len(usize),
+    /// A number, which may be an argument of the graph function.
+    Number,
+    /// [`Affine`], made of such a number.
+    Affine,
+}
+
+/// A kernel that programs may launch.
+pub struct Launched {
+    pub kernel: Kernel,
+    pub takes: &'static [Takes],
+    /// Whether its blocks and threads may lie in three dimensions.
+    pub in_three: bool,
+    /// Whether it takes as much dynamic shared memory as its threads have words.
+    pub stages: bool,
+}
+
+impl Launched {
+    /// How it accesses its buffers, in their order.
+    pub fn buffers(&self) -> impl Iterator<Item = Mode> {
+        self.takes.iter().filter_map(|takes| match takes {
+            Takes::Buffer(mode) => Some(*mode),
+            _ => None,
+        })
+    }
+}
+
+const READ: Takes = Takes::Buffer(Mode::Read);
+const WRITTEN: Takes = Takes::Buffer(Mode::ReadWrite);
+const BUFFER: Param = Param::fixed::<u32>("x", ParamKind::ReadWrite);
+const FROM: Param = Param::fixed::<u32>("from", ParamKind::Read);
+const NUMBER: Param = Param::scalar::<u32>("number");
+
+const fn launched(kernel: Kernel, takes: &'static [Takes]) -> Launched {
+    Launched { kernel, takes, in_three: false, stages: false }
+}
+
+/// `fresh`, the only one that takes a buffer without contents.
+pub const FRESH: usize = 0;
+
+pub static KERNELS: [Launched; 11] = [
+    launched(
+        Kernel::new("fresh", &MODULE, &[Param::fixed::<u32>("out", ParamKind::Write), NUMBER, NUMBER]),
+        &[WRITTEN, Takes::Len(0), Takes::Number],
+    ),
+    launched(
+        Kernel::new("mix", &MODULE, &[BUFFER, FROM, NUMBER, NUMBER, NUMBER]),
+        &[WRITTEN, READ, Takes::Len(0), Takes::Len(1), Takes::Number],
+    ),
+    Launched {
+        in_three: true,
+        ..launched(
+            Kernel::new("volume", &MODULE, &[BUFFER, NUMBER, NUMBER]),
+            &[WRITTEN, Takes::Len(0), Takes::Number],
+        )
+    },
+    launched(
+        Kernel::new("turn", &MODULE, &[BUFFER, FROM, NUMBER, NUMBER, NUMBER]),
+        &[WRITTEN, READ, Takes::Len(0), Takes::Len(1), Takes::Number],
+    ),
+    Launched {
+        stages: true,
+        ..launched(
+            Kernel::new("staged", &MODULE, &[BUFFER, FROM, NUMBER, NUMBER, NUMBER]),
+            &[WRITTEN, READ, Takes::Len(0), Takes::Len(1), Takes::Number],
+        )
+    },
+    launched(
+        Kernel::new("count", &MODULE, &[Param::fixed::<u32>("bins", ParamKind::Atomic), NUMBER, NUMBER]),
+        &[Takes::Buffer(Mode::Atomic), Takes::Len(0), Takes::Number],
+    ),
+    launched(
+        Kernel::new("march", &MODULE, &[BUFFER, NUMBER, NUMBER]),
+        &[WRITTEN, Takes::Len(0), Takes::Number],
+    ),
+    launched(
+        Kernel::new("affine", &MODULE, &[BUFFER, Param::scalar::<Affine>("by"), NUMBER]),
+        &[WRITTEN, Takes::Affine, Takes::Len(0)],
+    ),
+    Launched {
+        in_three: true,
+        ..launched(
+            Kernel::new("called", &MODULE, &[BUFFER, NUMBER, NUMBER]),
+            &[WRITTEN, Takes::Len(0), Takes::Number],
+        )
+    },
+    launched(
+        Kernel::new("trade", &MODULE, &[BUFFER, BUFFER, NUMBER, NUMBER]),
+        &[WRITTEN, WRITTEN, Takes::Len(0), Takes::Len(1)],
+    ),
+    launched(
+        Kernel::new("join", &MODULE, &[BUFFER, FROM, FROM, NUMBER, NUMBER, NUMBER, NUMBER]),
+        &[WRITTEN, READ, READ, Takes::Len(0), Takes::Len(1), Takes::Len(2), Takes::Number],
+    ),
+];

@@ -1,0 +1,87 @@
+//! Random graph programs through the runtime, in every form that their launches can have: as they are written, batched,
+//! overlapped, and both, with memory in each lowering, under several schedules, with everything set between launches.
+//! All give the bytes that the statements give one after the other, and the simulated driver has nothing to report.
+
+mod broken;
+mod function;
+mod kernels;
+mod program;
+
+use cuweave_core::ir::{Launches, Memory};
+
+use function::{Device, Inputs, Printable, device};
+use program::random;
+
+const PROGRAMS: u64 = 240;
+/// Launches of each graph.
+const LAUNCHES: usize = 3;
+const MEMORIES: [Memory; 3] = [Memory::Nodes, Memory::Arena, Memory::Owned];
+const FORMS: [Option<Launches>; 4] =
+    [Some(Launches::AsWritten), Some(Launches::Batched), Some(Launches::Overlapped), None];
+
+/// What the programs came to: a test of batches that are never made tests nothing.
+#[derive(Debug, Default)]
+struct Seen {
+    launches: usize,
+    batches: usize,
+    flat: usize,
+    largest: usize,
+    overlapped: usize,
+    lined_up: usize,
+}
+
+#[test]
+fn every_form_in_every_lowering_means_the_statements() {
+    let device = device();
+    let mut seen = Seen::default();
+    for seed in 0..PROGRAMS {
+        let [program, one_by_one] = random(seed);
+        let inputs = Inputs::random(seed, &program, LAUNCHES);
+        schedule(&device, 0);
+        let one_by_one = one_by_one.with(Some(Launches::AsWritten), Memory::Owned);
+        let meaning = device.meaning(Printable::new(&one_by_one), &inputs);
+        for (at, memory) in MEMORIES.into_iter().enumerate() {
+            for (by, form) in FORMS.into_iter().enumerate() {
+                schedule(&device, (seed + (4 * at + by) as u64) % 5);
+                let what = format!("program {seed}, {form:?}, {memory:?}");
+                let function = Printable::new(&program.with(form, memory));
+                let (left, report, flat) = device.run(function, &inputs).unwrap_or_else(|error| {
+                    panic!("{what}: {error}: {:#?}", cuweave_sim::reports());
+                });
+                assert!(left == meaning, "{what}: other bytes\n{report}");
+                seen.launches += report.launches;
+                seen.batches += report.batches.len();
+                seen.flat += flat;
+                seen.largest = report.batches.iter().map(Vec::len).fold(seen.largest, usize::max);
+                seen.overlapped += report.overlapped;
+                seen.lined_up += report.lined_up;
+                let [may_batch, may_overlap] =
+                    [Launches::Batched, Launches::Overlapped].map(|one| form.is_none_or(|form| form == one));
+                assert!(may_batch || report.batches.is_empty(), "{what}: {report}");
+                assert!(may_overlap || report.overlapped == 0, "{what}: {report}");
+            }
+        }
+    }
+    println!("{seen:?}");
+    nothing_is_reported(&device);
+    assert!(seen.batches > 2 * PROGRAMS as usize && seen.flat > PROGRAMS as usize, "{seen:?}");
+    assert!(seen.largest > 32 && seen.lined_up > 0, "{seen:?}");
+    if device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9) {
+        assert!(seen.overlapped > 4 * PROGRAMS as usize, "{seen:?}");
+    }
+}
+
+/// The order of the nodes, where that can be chosen.
+fn schedule(device: &Device, seed: u64) {
+    if device.simulated {
+        cuweave_sim::seed(seed).expect("the simulated driver");
+    }
+}
+
+fn nothing_is_reported(device: &Device) {
+    if device.simulated {
+        schedule(device, 0);
+        let reports = cuweave_sim::take_reports().expect("the simulated driver");
+        assert!(reports.is_empty(), "{reports:#?}");
+    }
+}
