@@ -96,7 +96,7 @@ fn a_dropped_wait_is_told() {
             let choose = chosen.clone();
             change_next_plan(move |program, operations| {
                 // These forms load functions that do not wait.
-                overlap::mark(&mut operations.list, |_| true);
+                overlap::mark(&mut operations.list, |_| true, |_| 1);
                 let kept = early_conflict(program, &operations.list);
                 for (at, operation) in (0..).zip(&mut operations.list) {
                     operation.early = operation.early.filter(|_| kept == Some(at));
