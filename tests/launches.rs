@@ -183,3 +183,47 @@ fn a_chain_starts_early() {
     });
     assert!([0, 39].contains(&overlapped.overlapped), "{overlapped}");
 }
+
+/// Eight branches, each with a temporary of 1,024 bytes, in 2,048 bytes: two at a time.
+#[cuweave::graph(budget = 2048)]
+fn tight(x: &[f32; 256], out: &mut [f32; 256]) {
+    for _ in 0..8 {
+        let t = alloc::<f32>(256);
+        add[per_item(256)](&x, &x, &mut t, 256);
+        scale[per_item(256)](&mut t, 0.5, 256);
+        axpy[per_item(256)](1.0, &t, &mut out, 256);
+    }
+}
+
+/// The same, with room for all.
+#[cuweave::graph(budget = 8192)]
+fn wide(x: &[f32; 256], out: &mut [f32; 256]) {
+    for _ in 0..8 {
+        let t = alloc::<f32>(256);
+        add[per_item(256)](&x, &x, &mut t, 256);
+        scale[per_item(256)](&mut t, 0.5, 256);
+        axpy[per_item(256)](1.0, &t, &mut out, 256);
+    }
+}
+
+#[test]
+fn a_budget_comes_before_batches() {
+    let device = device();
+    let x = device.upload(&ramp(256));
+    let expected: Vec<f32> = ramp(256).iter().map(|x| 8.0 * x).collect();
+    let mut out = device.zeros::<f32>(256);
+    let mut exec = tight(&device.ctx, &x, &mut out).and_then(Graph::instantiate).expect("it fits as written");
+    exec.launch(&device.stream).expect("it is launched");
+    let report = exec.report();
+    drop(exec);
+    assert_eq!(device.download(&out), expected);
+    assert!(report.planned_bytes <= 2048 && report.batches.is_empty(), "{report}");
+
+    let mut out = device.zeros::<f32>(256);
+    let mut exec = wide(&device.ctx, &x, &mut out).and_then(Graph::instantiate).expect("it fits");
+    exec.launch(&device.stream).expect("it is launched");
+    let report = exec.report();
+    drop(exec);
+    assert_eq!(device.download(&out), expected);
+    assert!(report.planned_bytes <= 8192 && report.batches.len() == 2, "{report}");
+}
