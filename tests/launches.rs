@@ -217,7 +217,10 @@ fn a_budget_comes_before_batches() {
     let report = exec.report();
     drop(exec);
     assert_eq!(device.download(&out), expected);
-    assert!(report.planned_bytes <= 2048 && report.batches.is_empty(), "{report}");
+    assert!(
+        report.planned_bytes <= 2048 && report.batches.iter().all(|members| members.len() <= 2),
+        "{report}"
+    );
 
     let mut out = device.zeros::<f32>(256);
     let mut exec = wide(&device.ctx, &x, &mut out).and_then(Graph::instantiate).expect("it fits");

@@ -117,21 +117,27 @@ impl From<LayoutError> for BackError {
 
 /// Places, lays out and emits a checked program whose `dims` have these values.
 ///
-/// A budget is judged on the launches as they are written: where they fit and no plan with batches does, there are none.
+/// A budget is judged on the launches as they are written: where no plan within it has the batches, they are halved until
+/// one has, or there are none.
 ///
 /// # Errors
 ///
 /// [`BackError`].
 pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
     let edges = [&program.edges, wishes.edges.as_slice()].concat();
-    let decision = launches::decide(program, &edges, &wishes.launches, wishes.allowed)?;
-    let changed = !decision.batches.is_empty() || !decision.edges.is_empty();
-    match decided(program, dims, wishes, &edges, decision) {
-        // A cycle: the budget's order goes through a batch.
-        Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_)) if changed => {
-            decided(program, dims, wishes, &edges, Decision::default())
+    let decide = |most| launches::decide(program, &edges, &wishes.launches, wishes.allowed, most);
+    let mut decision = decide(usize::MAX)?;
+    loop {
+        let (most, lined_up) = (decision.largest(), decision.lined_up);
+        match decided(program, dims, wishes, &edges, decision) {
+            // A cycle: the budget's order goes through a batch.
+            Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
+                if most > 1 || lined_up > 0 =>
+            {
+                decision = if most > 3 { decide(most / 2)? } else { Decision::default() };
+            }
+            done => return done,
         }
-        done => done,
     }
 }
 

@@ -109,10 +109,19 @@ pub struct Decision {
     pub lined_up: usize,
 }
 
+impl Decision {
+    /// The members of the largest batch; 1 where there is none.
+    pub fn largest(&self) -> usize {
+        self.batches.iter().map(|batch| batch.members.len()).max().unwrap_or(1)
+    }
+}
+
 /// The order as far as it is decided.
 pub(crate) struct Draft<'a> {
     pub launches: &'a [Option<Launch>],
     pub program: &'a Program,
+    /// Members of a batch at most.
+    pub most: usize,
     /// The order as given.
     pub reach: Reach,
     /// The other way round.
@@ -124,6 +133,7 @@ impl<'a> Draft<'a> {
         program: &'a Program,
         edges: &[(StatementId, StatementId)],
         launches: &'a [Option<Launch>],
+        most: usize,
     ) -> Result<Draft<'a>, Cycle> {
         let mut preds = vec![Vec::new(); program.statements.len()];
         for &(before, after) in edges {
@@ -134,7 +144,7 @@ impl<'a> Draft<'a> {
         for (after, before) in reach.reduced().iter().enumerate() {
             before.iter().for_each(|&before| followers[before as usize].push(after as StatementId));
         }
-        Ok(Draft { launches, program, reach, followers })
+        Ok(Draft { launches, program, most, reach, followers })
     }
 }
 
@@ -175,7 +185,8 @@ impl Contracted {
     }
 }
 
-/// Decides for a program whose order is `edges`; one entry of `launches` a statement, `None` for what is no launch.
+/// Decides for a program whose order is `edges`; one entry of `launches` a statement, `None` for what is no launch. A batch
+/// has at most `most` members.
 ///
 /// # Errors
 ///
@@ -189,11 +200,12 @@ pub fn decide(
     edges: &[(StatementId, StatementId)],
     launches: &[Option<Launch>],
     allowed: Allowed,
+    most: usize,
 ) -> Result<Decision, Cycle> {
     if !allowed.batches && !allowed.width {
         return Ok(Decision::default());
     }
-    let draft = Draft::new(program, edges, launches)?;
+    let draft = Draft::new(program, edges, launches, most)?;
     let mut decision = Decision::default();
     if allowed.batches {
         decision.batches = batch::batches(&draft);

@@ -126,7 +126,7 @@ fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) 
     let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
     // The last dimension that the members leave alone.
     let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
-    let most = if axis.is_some() { equal } else { flat } as usize;
+    let most = draft.most.min(if axis.is_some() { equal } else { flat } as usize);
     if most < 2 || axis.is_none() && !flat_fits(&launches) {
         return;
     }

@@ -63,7 +63,7 @@ impl Case {
             edges_before_reduction: 0,
             views: Vec::new().into(),
         };
-        decide(&program, &self.edges, &self.launches, allowed).expect("the order has no cycle")
+        decide(&program, &self.edges, &self.launches, allowed, usize::MAX).expect("the order has no cycle")
     }
 
     /// The members of each batch, once the invariants of a decision hold.
