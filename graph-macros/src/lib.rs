@@ -35,6 +35,17 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// name with its types. The levels of lints (`#[allow(..)]`) and doc comments may stand on its statements; `#[cfg(..)]`
 /// stands on the whole function.
 ///
+/// `#[cuweave::graph(..)]` takes, each once:
+///
+/// - `order = "inferred"`, the default, from what statements read and write; `"explicit"`: from `#[after]` alone, which is
+///   proved to suffice;
+/// - `memory = "arena"`, the default: one alloc node and one free node for all temporaries; `"nodes"`: two for each;
+///   `"owned"`: no memory nodes, the exec keeps a plain allocation;
+/// - `budget = expr`: the bytes that the temporaries may take at most; order is added where they need more;
+/// - `launches = "as-written"`: one node a launch, and full edges. `"batched"`: launches of one kernel that nothing orders
+///   become one; `"overlapped"`: kernels start before those in front of them end (compute capability 9.0 and more). Where
+///   it is not said, both, and many small branches are put in lines. The result is the same bit for bit.
+///
 /// Generated code names the crate `::cuweave`. Where `Cargo.toml` gives it another name, `extern crate other as cuweave;`
 /// at the root of the crate brings that back.
 #[proc_macro_attribute]
