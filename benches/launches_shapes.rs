@@ -1,5 +1,5 @@
-//! Shapes that are in no goal's table: unequal grids, three dimensions, shared memory, trees, diagonals, a straggler; as
-//! written, batched, overlapped and both, against graphs made by hand. None may lose.
+//! Shapes that are in no goal's table: unequal grids, three dimensions, shared memory, trees, diagonals, a straggler.
+//! As written, batched, overlapped and both, against graphs made by hand: none may lose.
 
 #[macro_use]
 mod common;

@@ -105,8 +105,8 @@ pub struct Contest<'a> {
 }
 
 impl<'a> Contest<'a> {
-    /// A contest with what `by_hand` makes of the addresses of buffers, at each width; `results` are the buffers that are
-    /// compared. All widths give the same results, or it is an error.
+    /// A contest with what `by_hand` makes of the addresses of buffers, at each width; `results` are the buffers that
+    /// are compared. All widths give the same results, or it is an error.
     pub fn new(
         setup: &'a Setup,
         (work, goal): (String, &'static str),
