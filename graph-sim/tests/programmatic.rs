@@ -292,10 +292,11 @@ fn edge_data_is_kept_and_checked() {
     count = 4;
     ok!(sys::cuGraphNodeGetDependencies_v2(b, from.as_mut_ptr(), data.as_mut_ptr(), &mut count));
     assert_eq!((count, from[0], data[0].type_), (1, a, 1));
-    // An edge is taken away with what it carries.
-    let (full, programmatic) = (edge(0), edge(TRIGGER));
-    gives!(INVALID, sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &full, 1));
+    // An edge is taken away with what it carries. Other data than its own is documented to be an error, which the driver
+    // does not give: nothing is relied on there.
+    let programmatic = edge(TRIGGER);
     ok!(sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &programmatic, 1));
+    gives!(INVALID, sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &programmatic, 1));
     count = 4;
     ok!(sys::cuGraphGetEdges_v2(graph.0, from.as_mut_ptr(), to.as_mut_ptr(), data.as_mut_ptr(), &mut count));
     assert_eq!(count, 1);
@@ -409,7 +410,8 @@ fn modules_are_refused_that_their_version_or_target_rules_out() {
         )
     };
     assert_eq!(load(&module("8.0", "sm_90", 4096)), OK);
-    assert_eq!(load(&module("8.0", "sm_90", 4100)), invalid);
+    // Here the driver takes more than the manual allows; the simulated one follows it.
+    assert!(!context.simulated || load(&module("8.0", "sm_90", 4100)) == OK);
     assert_eq!(load(&module("8.1", "sm_70", 32_764)), OK);
     assert_eq!(load(&module("8.1", "sm_70", 32_768)), invalid);
     drop(context);

@@ -140,8 +140,9 @@ fn beyond(module: &ptx::Module) -> Option<String> {
     let target = module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0");
     let capability: u32 =
         target.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
-    // The PTX manual on kernel parameters and on `griddepcontrol`.
-    let most = if module.version >= (8, 1) && capability >= 70 { 32_764 } else { 4096 };
+    // The PTX manual on kernel parameters and on `griddepcontrol`. The manual has the larger limit from PTX 8.1 on; the
+    // driver (580, CUDA 13.0) loads older text with more than 4096 bytes, too.
+    let most = if capability >= 70 { 32_764 } else { 4096 };
     let depends = module.version >= (7, 8) && capability >= 90;
     for function in module.functions().filter(|function| function.body.is_some()) {
         let bytes = function.layout().1;
