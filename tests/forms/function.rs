@@ -12,7 +12,7 @@ use cuweave::{Exec, Graph, Report};
 use cuweave_core::ir::Program;
 use cuweave_core::table::{Op, Printed, encode};
 
-use super::kernels::{Affine, KERNELS, MODULE, Takes};
+use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
 use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, Z, len_of};
 
 /// A program in a table, for good.
@@ -20,6 +20,8 @@ use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, Z
 pub struct Printable {
     table: &'static Table,
     does: &'static [Does],
+    /// The kernel of every launch, in the place of the one that the program says.
+    kernel: Option<&'static Launched>,
     program: &'static Program,
 }
 
@@ -39,7 +41,12 @@ impl Printable {
         });
         const LAYOUTS: &[Layout] = &[Layout::of::<u32>()];
         let table = Box::leak(Box::new(Table::new(bytes.leak(), LAYOUTS)));
-        Printable { table, does: &function.does, program }
+        Printable { table, does: &function.does, kernel: None, program }
+    }
+
+    /// The same with all launches of one kernel, which takes what theirs take.
+    pub fn launching(self, kernel: &'static Launched) -> Printable {
+        Printable { kernel: Some(kernel), ..self }
     }
 }
 
@@ -121,7 +128,7 @@ impl<'a> GraphFn for Args<'a> {
 
 impl Args<'_> {
     fn launch(&self, step: u32, launch: &Launch, evaluation: &mut Evaluation<'_>) -> cuweave::Result<()> {
-        let launched = &KERNELS[launch.kernel];
+        let launched = self.printable.kernel.unwrap_or(&KERNELS[launch.kernel]);
         let accesses = &self.printable.program.statements[step as usize].accesses;
         let number = match launch.number {
             Number::Fixed(value) => value,
@@ -209,16 +216,23 @@ impl Inputs {
 pub type Left = Vec<Vec<u32>>;
 
 impl Device {
-    pub fn build(&self, function: Printable, inputs: &Inputs) -> cuweave::Result<Graph<Args<'static>>> {
-        let upload = |values: &[u32]| self.stream.clone_htod(values).expect("an upload");
-        let args = Args {
+    /// What a program is bound to at first.
+    pub fn args(&self, function: Printable, inputs: &Inputs) -> Args<'static> {
+        Args {
             printable: function,
-            x: upload(&inputs.x).bind_mut(),
-            y: upload(&inputs.y[0]).bind_shared(),
-            z: upload(&inputs.z).bind_mut(),
+            x: self.upload(&inputs.x).bind_mut(),
+            y: self.upload(&inputs.y[0]).bind_shared(),
+            z: self.upload(&inputs.z).bind_mut(),
             scalars: inputs.scalars[0],
-        };
-        BUILT.set(Some(function.table));
+        }
+    }
+
+    pub fn upload(&self, values: &[u32]) -> CudaSlice<u32> {
+        self.stream.clone_htod(values).expect("an upload")
+    }
+
+    pub fn build(&self, args: Args<'static>) -> cuweave::Result<Graph<Args<'static>>> {
+        BUILT.set(Some(args.printable.table));
         build(&self.ctx, args)
     }
 
@@ -227,25 +241,12 @@ impl Device {
         let mut all = Vec::new();
         for (at, scalars) in inputs.scalars.iter().enumerate() {
             if at > 0 {
-                self.set(exec, &inputs.y[at % 2], scalars).map_err(|error| error.to_string())?;
+                let y = self.upload(&inputs.y[at % 2]);
+                set(exec, y, scalars).map_err(|error| error.to_string())?;
             }
             all.push(self.launch(exec)?);
         }
         Ok(all)
-    }
-
-    fn set(
-        &self,
-        exec: &mut Exec<Args<'static>>,
-        y: &[u32],
-        scalars: &[u32; SCALARS],
-    ) -> cuweave::Result<()> {
-        let y: CudaSlice<u32> = self.stream.clone_htod(y).expect("an upload");
-        exec.core.set_buffer(1, y.bind_shared(), |args| &mut args.y)?;
-        for (scalar, &value) in scalars.iter().enumerate() {
-            exec.core.set_scalar(scalar, value, |args| &mut args.scalars[scalar])?;
-        }
-        Ok(())
     }
 
     fn launch(&self, exec: &mut Exec<Args<'static>>) -> Result<Left, String> {
@@ -263,7 +264,7 @@ impl Device {
 
     /// Builds and launches; what every launch leaves, the report, and how many batches are of unequal grids.
     pub fn run(&self, function: Printable, inputs: &Inputs) -> Result<(Vec<Left>, Report, usize), String> {
-        let graph = self.build(function, inputs).map_err(|error| error.to_string())?;
+        let graph = self.build(self.args(function, inputs)).map_err(|error| error.to_string())?;
         let flat = graph.operations().batches.iter().filter(|batch| batch.axis.is_none()).count();
         let mut exec = graph.instantiate().map_err(|error| error.to_string())?;
         let left = self.launches(&mut exec, inputs)?;
@@ -286,4 +287,17 @@ impl Device {
         }
         meaning
     }
+}
+
+/// Sets `y` and all scalars.
+pub fn set(
+    exec: &mut Exec<Args<'static>>,
+    y: CudaSlice<u32>,
+    scalars: &[u32; SCALARS],
+) -> cuweave::Result<()> {
+    exec.core.set_buffer(1, y.bind_shared(), |args| &mut args.y)?;
+    for (scalar, &value) in scalars.iter().enumerate() {
+        exec.core.set_scalar(scalar, value, |args| &mut args.scalars[scalar])?;
+    }
+    Ok(())
 }

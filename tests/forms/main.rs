@@ -3,9 +3,11 @@
 //! All give the bytes that the statements give one after the other, and the simulated driver has nothing to report.
 
 mod broken;
+mod faults;
 mod function;
 mod kernels;
 mod program;
+mod refused;
 
 use cuweave_core::ir::{Launches, Memory};
 

@@ -143,6 +143,20 @@ pub fn random(seed: u64) -> [Function; 2] {
     writer.finish(seed, outputs)
 }
 
+/// Three launches of one kernel of one buffer side by side, and then two of them one after the other.
+pub fn fork_and_chain(kernel: usize) -> Function {
+    let mut writer = Writer::new(0);
+    let shape = ([5, 1, 1], [16, 1, 1]);
+    for (at, part) in writer.slices(X, 3).into_iter().enumerate() {
+        writer.push_launch(kernel, shape, vec![part], Number::Argument(at));
+    }
+    for at in [3, 0] {
+        writer.push_launch(kernel, shape, vec![(X, 0, LONGEST)], Number::Argument(at));
+    }
+    let [function, _] = writer.finish(0, Vec::new());
+    function
+}
+
 /// How an allocation gets its contents.
 #[derive(Clone, Copy)]
 enum Way {

@@ -188,10 +188,16 @@ impl Core {
         self.replan(Some(Memory::Owned), Allowed::by(self.program.options.launches))?;
         // Held until the end: nodes are added and instantiated with addresses of memory that lives.
         let mut arena = shared.lock();
-        let address = self.reserve(shared, &mut arena)?;
+        self.instantiate_at(shared, &mut arena)
+            .or_else(|error| self.as_written(error, |core| core.instantiate_at(shared, &mut arena)))
+    }
+
+    /// Adds and instantiates the nodes, with the temporaries in the arena.
+    fn instantiate_at(&mut self, shared: &Arc<Shared>, arena: &mut Arena) -> Result<()> {
+        let address = self.reserve(shared, arena)?;
         self.pool = Some(Member { shared: shared.clone(), address });
         self.add_nodes()?;
-        self.instantiate()
+        self.instantiate_added()
     }
 
     /// The address of an arena that is large enough.

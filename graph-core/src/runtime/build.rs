@@ -20,7 +20,7 @@ use super::dims::{Dim, Dims, compute};
 use super::driver::{self, Driver, Word};
 use super::error::{At, Error, Result};
 use super::evaluate::{Evaluation, Recorded};
-use super::facts::{self, Changing};
+use super::facts::{self, Changing, Facts};
 use super::graph::{Graph, GraphFn};
 use super::limits::Limits;
 use super::modules::Modules;
@@ -66,7 +66,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let limits = Limits::of(driver, ctx)?;
     let evaluate = |form| evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), form));
     let allowed = Allowed::by(program.options.launches);
-    let (mut modules, records, words) = match variants::form(driver, ctx, allowed)? {
+    let (mut modules, records, words) = match variants::form(driver, ctx, allowed) {
         Form::AsWritten => evaluate(Form::AsWritten)?,
         // A kernel that begins with the wait may take fewer threads than the kernel as it is written.
         Form::Waiting => evaluate(Form::Waiting).or_else(|_| evaluate(Form::AsWritten))?,
@@ -80,10 +80,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         Core::new(table, driver, ctx, dims, limits, modules, (records, words), operands, owners, planned)?;
     core.fixed_kinds();
     let planned = Instant::now();
-    match core.add_nodes() {
-        Err(_) if core.is_changed() => core.add_as_written()?,
-        added => added?,
-    }
+    core.add_nodes().or_else(|error| core.as_written(error, Core::add_nodes))?;
     core.times =
         BuildTimes { evaluated: evaluated - began, planned: planned - evaluated, added: planned.elapsed() };
     Ok(Graph::new(core, args))
@@ -134,7 +131,12 @@ pub(super) fn plan(
 ) -> Result<Planned> {
     let program = &table.program;
     let changing = Changing::of(table);
-    let mut facts = facts::gather((driver, ctx), (records, words), &changing, modules, allowed)?;
+    let gathered = facts::gather((driver, ctx), (records, words), &changing, modules, allowed);
+    let (mut facts, allowed) = match gathered {
+        Ok(facts) => (facts, allowed),
+        // Launches as they are written need none.
+        Err(error) => (Facts::unknown(&error), Allowed::default()),
+    };
     let edges = if modules.share_state() { hidden::edges(program, records)? } else { Vec::new() };
     let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new() };
     loop {

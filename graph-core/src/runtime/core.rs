@@ -214,14 +214,23 @@ impl Core {
     }
 
     /// Whether launches are other than they are written.
-    pub(super) fn is_changed(&self) -> bool {
+    fn is_changed(&self) -> bool {
         !self.operations.batches.is_empty() || self.operations.overlapped > 0
     }
 
-    /// Adds every node anew, with the launches as they are written: what is allowed to be faster may not be what fails.
-    pub(super) fn add_as_written(&mut self) -> Result<()> {
+    /// After a failure: does it anew with the launches as they are written, where they are not. What is allowed to be
+    /// faster may not be what fails.
+    pub(super) fn as_written(
+        &mut self,
+        error: Error,
+        anew: impl FnOnce(&mut Core) -> Result<()>,
+    ) -> Result<()> {
+        if !self.is_changed() {
+            return Err(error);
+        }
         self.replan(self.memory, Allowed::default())?;
-        self.add_nodes()
+        self.left_alone.push(format!("all launches are as they are written: {error}"));
+        anew(self)
     }
 
     /// Plans anew; what was added is destroyed.
@@ -463,9 +472,19 @@ impl Core {
         Box::new(At { name: name.to_owned(), file: self.program.file.to_string(), line })
     }
 
-    /// Instantiates.
+    /// Instantiates; where launches as they are written can be instantiated and others cannot, those.
     pub(super) fn instantiate(&mut self) -> Result<()> {
         super::context::enter(self.driver, &self.ctx)?;
+        self.instantiate_added().or_else(|error| {
+            self.as_written(error, |core| {
+                core.add_nodes()?;
+                core.instantiate_added()
+            })
+        })
+    }
+
+    /// Instantiates the nodes that are added.
+    pub(super) fn instantiate_added(&mut self) -> Result<()> {
         self.exec = self.driver.instantiate(self.graph).map_err(|(failure, node)| {
             let blamed = self.nodes.iter().position(|&other| other == node);
             Error::driver(failure, blamed.map(|at| self.at(&self.operations.list[at])))

@@ -11,7 +11,7 @@ use crate::table::Decoded;
 
 use super::config::Shape;
 use super::driver::{self, Driver, Word};
-use super::error::Result;
+use super::error::{Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
 use super::kernel::Kernel;
 use super::modules::Modules;
@@ -101,6 +101,12 @@ pub(super) fn gather(
 }
 
 impl Facts {
+    /// Nothing is known, for that reason: launches are as they are written.
+    pub fn unknown(why: &Error) -> Facts {
+        let left_alone = BTreeSet::from([format!("all launches are as they are written: {why}")]);
+        Facts { launches: Vec::new(), kernels: Vec::new(), left_alone }
+    }
+
     fn number(&mut self, kernel: &'static Kernel) -> u32 {
         let known = self.kernels.iter().position(|&other| std::ptr::eq(other, kernel));
         known.unwrap_or_else(|| {

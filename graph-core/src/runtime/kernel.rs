@@ -467,6 +467,6 @@ pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
         kept.push((Context::of(ctx), Arc::downgrade(&new)));
         new
     });
-    module.load(driver, ctx, variants::form(driver, ctx, Allowed::by(None))?)?;
+    module.load(driver, ctx, variants::form(driver, ctx, Allowed::by(None)))?;
     Ok(Loaded { _kept: kept })
 }

@@ -16,7 +16,6 @@ use crate::ptx::rewrite::{self, Axis, Batch, GridShape, LARGEST_TABLE, Table, Wa
 use crate::ptx::{self, Space, duration};
 
 use super::driver::{Driver, RawModule};
-use super::error::Result;
 use super::kernel::{FunctionInfo, LoadedModule};
 
 /// Which text of a file is loaded.
@@ -67,10 +66,11 @@ pub(super) enum Deciding {
 }
 
 /// The form that suits what is allowed, the device and the driver.
-pub(super) fn form(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Result<Form> {
+pub(super) fn form(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Form {
     // CUdevice_attribute: compute capability, major
-    let waits = allowed.overlap && driver.has_programmatic_edges() && driver.device_attribute(ctx, 75)? >= 9;
-    Ok(if waits { Form::Waiting } else { Form::AsWritten })
+    let can_wait = || driver.device_attribute(ctx, 75).is_ok_and(|major| major >= 9);
+    let waits = allowed.overlap && driver.has_programmatic_edges() && can_wait();
+    if waits { Form::Waiting } else { Form::AsWritten }
 }
 
 /// A file's text, read.

@@ -1,0 +1,111 @@
+//! Every driver call of a graph with batches and early starts fails once, wherever it stands: the graph is built all the
+//! same, or the error is told, and nothing is left behind.
+
+use cudarc::driver::CudaSlice;
+use cuweave::__private::{Kernel, Module, Param, ParamKind};
+use cuweave_core::ir::{Memory, Mode};
+
+use super::function::{Args, Device, Inputs, Printable, device, set};
+use super::kernels::{Launched, Takes};
+use super::program::fork_and_chain;
+use super::schedule;
+
+/// `CUDA_ERROR_NOT_SUPPORTED`: none of the calls gives it by itself here.
+const ERROR: u32 = 801;
+
+/// The kernels once more: as nothing keeps them loaded, each build loads them.
+static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
+static MARCH: Launched = Launched {
+    kernel: Kernel::new(
+        "march",
+        &MODULE,
+        &[
+            Param::fixed::<u32>("x", ParamKind::ReadWrite),
+            Param::scalar::<u32>("n"),
+            Param::scalar::<u32>("rounds"),
+        ],
+    ),
+    takes: &[Takes::Buffer(Mode::ReadWrite), Takes::Len(0), Takes::Number],
+    in_three: false,
+    stages: false,
+};
+
+/// Calls that a graph as it is written does not need: where they fail, it is built all the same.
+const FOR_SPEED: &[&str] =
+    &["cuGraphAddDependencies_v2", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuFuncSetAttribute"];
+
+/// Builds, instantiates, launches with everything set between, and gives the arguments back. `ys` are to be set.
+fn scenario(
+    device: &Device,
+    args: Args<'static>,
+    ys: Vec<CudaSlice<u32>>,
+    inputs: &Inputs,
+) -> cuweave::Result<Args<'static>> {
+    let mut exec = device.build(args)?.instantiate()?;
+    exec.core.launch(&device.stream, ())?;
+    for (y, scalars) in ys.into_iter().zip(&inputs.scalars[1..]) {
+        set(&mut exec, y, scalars)?;
+        exec.core.launch(&device.stream, ())?;
+    }
+    Ok(exec.into_args())
+}
+
+#[test]
+fn every_call_fails_once() {
+    let device = device();
+    if !device.simulated {
+        return println!("not run: only the simulated driver fails on request");
+    }
+    schedule(&device, 0);
+    let function = fork_and_chain(2);
+    let inputs = Inputs::random(2, &function, 3);
+    let function = Printable::new(&function.with(None, Memory::Nodes)).launching(&MARCH);
+    let (right, report, _) = device.run(function, &inputs).expect("it runs");
+    assert_eq!((report.batches.len(), report.overlapped), (1, 2), "{report}");
+    let prepared = || {
+        let ys = (1..inputs.scalars.len()).map(|at| device.upload(&inputs.y[at % 2])).collect();
+        (device.args(function, &inputs), ys)
+    };
+    let check = |args: &Args<'_>, what: &str| {
+        let left = [args.x.view(), args.z.view()].map(|view| device.stream.clone_dtoh(&view));
+        assert_eq!(left.map(|left| left.expect("a download")).as_slice(), right[2], "{what}");
+    };
+    let (args, ys) = prepared();
+    let before = cuweave_sim::calls().expect("the simulated driver");
+    let args = scenario(&device, args, ys, &inputs).expect("it runs");
+    let after = cuweave_sim::calls().expect("the simulated driver");
+    check(&args, "no fault");
+    drop(args);
+    let made = after.into_iter().filter(|(call, count)| before.get(call) != Some(count));
+    let calls: Vec<String> = made.map(|(call, _)| call).collect();
+    let mut told = 0;
+    for call in &calls {
+        let mut struck = 0;
+        for number in 1.. {
+            let what = format!("`{call}` {number}");
+            let live = cuweave_sim::live().expect("counts");
+            let (args, ys) = prepared();
+            cuweave_sim::fail(call, number, ERROR).expect("a fault");
+            let run = scenario(&device, args, ys, &inputs);
+            let over = cuweave_sim::clear_faults().expect("faults") > 0;
+            let _ = device.ctx.check_err();
+            match run {
+                Ok(args) => check(&args, &what),
+                Err(error) => {
+                    told += 1;
+                    assert!(!over && !FOR_SPEED.contains(&call.as_str()), "{what}: {error}");
+                }
+            }
+            device.stream.synchronize().expect("all is well");
+            assert_eq!(cuweave_sim::live().expect("counts"), live, "{what} leaves something behind");
+            if over {
+                break;
+            }
+            struck += 1;
+        }
+        println!("{call}: {struck} times");
+    }
+    assert!(told > 20, "only {told} failures were told");
+    assert!(FOR_SPEED[..2].iter().all(|call| calls.iter().any(|made| made == call)), "{calls:?}");
+    super::nothing_is_reported(&device);
+}

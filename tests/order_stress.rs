@@ -1,0 +1,370 @@
+//! Programmatic edges order like full ones, where every kernel begins with the wait: chains of functions that this
+//! compiler rewrote, singly and batched, in which order shows. Slow producers and slow readers, elements that other blocks
+//! wrote, a read one to three launches after the write and a write one to three launches after the read; also where all
+//! blocks let the next kernel start at once. The control: without the waits, on a GPU elements are wrong, and the
+//! simulated driver tells of it.
+//!
+//! By bare driver calls, since the runtime adds no edge that does not wait.
+#![allow(unsafe_code)]
+
+use std::ffi::{CStr, CString, c_void};
+use std::mem::MaybeUninit;
+use std::ptr::{null, null_mut};
+
+use cudarc::driver::sys;
+use cuweave_core::ptx::parse;
+use cuweave_core::ptx::rewrite::{self, Axis, Batch, GridShape, Table};
+
+const PTX: &str = include_str!("kernels/order.ptx");
+const WAIT: &str = "griddepcontrol.wait;";
+const TRIGGER: &str = "griddepcontrol.launch_dependents;";
+
+/// How large a test is: on a GPU the slow blocks take some ten microseconds.
+#[derive(Clone, Copy)]
+struct Size {
+    blocks: u32,
+    threads: u32,
+    rounds: u32,
+    kernels: usize,
+    launches: usize,
+}
+
+const REAL: Size = Size { blocks: 16, threads: 64, rounds: 10_000, kernels: 48, launches: 300 };
+const SIMULATED: Size = Size { blocks: 4, threads: 8, rounds: 3, kernels: 9, launches: 2 };
+
+impl Size {
+    fn elements(self) -> u32 {
+        self.blocks * self.threads
+    }
+}
+
+/// A chain: launch k reads what launch k - `distance` wrote and writes one of `ring` buffers in turn.
+#[derive(Clone, Copy, Debug)]
+struct Chain {
+    distance: usize,
+    ring: usize,
+    /// Blocks that are slow before they read, 1, or before they write, 2.
+    slow: u32,
+}
+
+/// Reads one to three launches after the write; writes one to three launches after the read.
+fn chains() -> impl Iterator<Item = Chain> {
+    let shapes = [(1, 2), (2, 3), (3, 4), (1, 3), (1, 4)];
+    let chain = |(distance, ring)| [1, 2].map(|slow| Chain { distance, ring, slow });
+    shapes.into_iter().flat_map(chain)
+}
+
+impl Chain {
+    fn buffers(&self, launch: usize) -> (usize, usize) {
+        (launch % self.ring, (launch + self.ring - self.distance) % self.ring)
+    }
+
+    /// What the buffers of a member hold after the launches, one after the other.
+    fn meaning(&self, size: Size, member: u32) -> Vec<Vec<u32>> {
+        let busy = |rounds: u32| {
+            (0..rounds).fold(1u32, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
+        };
+        let all = [busy(size.rounds), busy(size.rounds + 1)];
+        let mut buffers = self.start(size, member);
+        let n = size.elements();
+        for launch in 0..size.kernels {
+            let (to, from) = self.buffers(launch);
+            let element = |i: u32| {
+                let value = buffers[from][((i + n / 2 + size.threads) % n) as usize];
+                let late = i / size.threads % 2 == 1;
+                let add = match (late, self.slow) {
+                    (true, 1) => all[0],
+                    (true, _) => all[(value % 2) as usize],
+                    (false, _) => 0,
+                };
+                value.wrapping_add(add)
+            };
+            buffers[to] = (0..n).map(element).collect();
+        }
+        buffers
+    }
+
+    fn start(&self, size: Size, member: u32) -> Vec<Vec<u32>> {
+        let hash = |at: u32| (at ^ member << 28).wrapping_mul(2_654_435_761).rotate_left(13);
+        let n = size.elements();
+        (0..self.ring as u32).map(|buffer| (0..n).map(|i| hash(buffer * n + i)).collect()).collect()
+    }
+}
+
+/// Whether kernels let the next start at once, and whether they wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Start {
+    /// As the compiler makes them.
+    AtTheEnd,
+    AtOnce,
+    /// The control.
+    WithoutWaiting,
+}
+
+impl Start {
+    fn text(self, rewritten: &str) -> CString {
+        assert_eq!(rewritten.matches(WAIT).count(), 1, "{rewritten}");
+        let instead = match self {
+            Start::AtTheEnd => WAIT.to_owned(),
+            Start::AtOnce => format!("{TRIGGER} {WAIT}"),
+            Start::WithoutWaiting => TRIGGER.to_owned(),
+        };
+        CString::new(rewritten.replace(WAIT, &instead)).expect("PTX has no nul")
+    }
+}
+
+/// A function that this compiler made of `pass`: how many launches it stands for, and what it takes.
+struct Rewritten {
+    text: String,
+    name: CString,
+    /// The table of a batch.
+    table: Option<(Table, GridShape)>,
+    members: u32,
+}
+
+fn rewritten() -> Vec<Rewritten> {
+    let module = parse(PTX).expect("the reader takes what NVRTC makes");
+    let waiting = rewrite::waiting(&module);
+    assert_eq!((waiting.waits.as_slice(), waiting.kept.len()), (["pass".to_owned()].as_slice(), 0));
+    let mut all = vec![Rewritten { text: waiting.text, name: c"pass".to_owned(), table: None, members: 1 }];
+    for shape in [GridShape::Axis(Axis::Z), GridShape::Flat] {
+        let name = rewrite::free_name(&module, "batch");
+        let batch = Batch { entry: "pass".to_owned(), name: name.clone(), capacity: 4, shape, waits: true };
+        let text = rewrite::batched(&module, &[batch]).expect("it can be batched");
+        let parameters = &module.entry("pass").expect("it is there").parameters;
+        let table = Table::of(parameters, 4, shape).expect("a small one");
+        let name = CString::new(name).expect("a name");
+        all.push(Rewritten { text, name, table: Some((table, shape)), members: 3 });
+    }
+    all
+}
+
+/// A call that must succeed.
+fn done(code: sys::CUresult, what: &str) {
+    assert_eq!(code, sys::CUresult::CUDA_SUCCESS, "{what}");
+}
+
+/// A context with a function.
+struct Loaded<'r> {
+    rewritten: &'r Rewritten,
+    function: sys::CUfunction,
+    module: sys::CUmodule,
+    size: Size,
+}
+
+impl<'r> Loaded<'r> {
+    fn new(rewritten: &'r Rewritten, text: &CStr, size: Size) -> Loaded<'r> {
+        let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
+        // SAFETY: calls with valid out pointers; the text ends with a nul.
+        unsafe {
+            done(sys::cuInit(0), "cuInit");
+            done(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "retain");
+            done(sys::cuCtxSetCurrent(context), "current");
+            done(sys::cuModuleLoadData(&mut module, text.as_ptr().cast()), "module");
+            done(sys::cuModuleGetFunction(&mut function, module, rewritten.name.as_ptr()), "function");
+        }
+        Loaded { rewritten, function, module, size }
+    }
+
+    /// Launches a chain; how many elements are wrong, or the error.
+    fn wrong_elements(&self, chain: Chain) -> Result<usize, sys::CUresult> {
+        let members = self.rewritten.members;
+        let start: Vec<_> = (0..members).map(|member| chain.start(self.size, member)).collect();
+        let meaning: Vec<_> = (0..members).map(|member| chain.meaning(self.size, member)).collect();
+        let bytes = self.size.elements() as usize * 4;
+        let mut addresses = vec![vec![0; chain.ring]; members as usize];
+        let mut wrong = 0;
+        let mut result = Ok(());
+        // SAFETY: every pointer is to live memory of this frame, of the size that the call takes; addresses are the
+        // driver's own, and freed once nothing runs.
+        unsafe {
+            for address in addresses.iter_mut().flatten() {
+                done(sys::cuMemAlloc_v2(address, bytes), "a buffer");
+            }
+            let (graph, exec) = self.graph(chain, &addresses);
+            for _ in 0..self.size.launches {
+                for (address, values) in addresses.iter().flatten().zip(start.iter().flatten()) {
+                    done(sys::cuMemcpyHtoD_v2(*address, values.as_ptr().cast(), bytes), "an upload");
+                }
+                let codes = [sys::cuGraphLaunch(exec, null_mut()), sys::cuCtxSynchronize()];
+                if let Some(&code) = codes.iter().find(|&&code| code != sys::CUresult::CUDA_SUCCESS) {
+                    result = Err(code);
+                    break;
+                }
+                let mut values = vec![0u32; self.size.elements() as usize];
+                for (address, expected) in addresses.iter().flatten().zip(meaning.iter().flatten()) {
+                    done(sys::cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), *address, bytes), "a download");
+                    wrong +=
+                        values.iter().zip(expected).filter(|(value, expected)| value != expected).count();
+                }
+            }
+            sys::cuGraphExecDestroy(exec);
+            sys::cuGraphDestroy(graph);
+            for &address in addresses.iter().flatten() {
+                sys::cuMemFree_v2(address);
+            }
+        }
+        result.map(|()| wrong)
+    }
+
+    /// The chain as a graph, each edge a programmatic one.
+    unsafe fn graph(&self, chain: Chain, addresses: &[Vec<u64>]) -> (sys::CUgraph, sys::CUgraphExec) {
+        let (mut graph, mut exec) = (null_mut(), null_mut());
+        let mut before: Option<sys::CUgraphNode> = None;
+        // SAFETY: as in `wrong_elements`; parameters are copied by the driver at the add.
+        unsafe {
+            done(sys::cuGraphCreate(&mut graph, 0), "a graph");
+            for launch in 0..self.size.kernels {
+                let (to, from) = chain.buffers(launch);
+                let of = |member: usize| self.values(addresses[member][to], addresses[member][from], chain);
+                let mut grid = [self.size.blocks, 1, 1];
+                let mut given = match &self.rewritten.table {
+                    None => of(0),
+                    Some((table, shape)) => {
+                        grid = match shape {
+                            GridShape::Axis(axis) => {
+                                grid[axis.index()] = self.rewritten.members;
+                                grid
+                            }
+                            GridShape::Flat => [self.size.blocks * self.rewritten.members, 1, 1],
+                        };
+                        vec![self.table(table, of)]
+                    }
+                };
+                let mut pointers: Vec<*mut c_void> =
+                    given.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
+                let params = kernel_params(self.function, grid, self.size.threads, &mut pointers);
+                let mut node = null_mut();
+                done(sys::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, &params), "a node");
+                if let Some(before) = before {
+                    let kind = sys::CUgraphDependencyType_enum::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+                    let edge = sys::CUgraphEdgeData {
+                        from_port: 1,
+                        to_port: 0,
+                        type_: kind as u8,
+                        reserved: [0; 5],
+                    };
+                    done(sys::cuGraphAddDependencies_v2(graph, &before, &node, &edge, 1), "an edge");
+                }
+                before = Some(node);
+            }
+            done(sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0), "an exec");
+        }
+        (graph, exec)
+    }
+
+    /// The values of the parameters of a launch.
+    fn values(&self, to: u64, from: u64, chain: Chain) -> Vec<Vec<u8>> {
+        let addresses = [to, from].map(|address| address.to_le_bytes().to_vec());
+        let numbers = [self.size.elements(), self.size.rounds, chain.slow].map(|n| n.to_le_bytes().to_vec());
+        addresses.into_iter().chain(numbers).collect()
+    }
+
+    /// The table of a launch of all members.
+    fn table(&self, table: &Table, of: impl Fn(usize) -> Vec<Vec<u8>>) -> Vec<u8> {
+        let mut bytes = table.blank();
+        let mut put = |range: std::ops::Range<usize>, value: &[u8]| bytes[range].copy_from_slice(value);
+        for member in 0..self.rewritten.members {
+            for (parameter, value) in of(member as usize).iter().enumerate() {
+                put(table.parameter(member, parameter), value);
+            }
+            if let Some(grid) = table.grid(member) {
+                put(grid, [self.size.blocks, 1, 1].map(u32::to_le_bytes).as_flattened());
+            }
+        }
+        let firsts: Vec<u32> = (0..self.rewritten.members).map(|member| member * self.size.blocks).collect();
+        for (offset, word) in table.search_words(&firsts, self.rewritten.members * self.size.blocks) {
+            put(offset as usize..offset as usize + 4, &word.to_le_bytes());
+        }
+        bytes
+    }
+}
+
+impl Drop for Loaded<'_> {
+    fn drop(&mut self) {
+        // SAFETY: nothing runs any more. After a fault the calls fail, and the context is made anew.
+        unsafe {
+            sys::cuModuleUnload(self.module);
+            sys::cuDevicePrimaryCtxRelease_v2(0);
+        }
+    }
+}
+
+fn kernel_params(
+    function: sys::CUfunction,
+    grid: [u32; 3],
+    threads: u32,
+    pointers: &mut [*mut c_void],
+) -> sys::CUDA_KERNEL_NODE_PARAMS_v2_st {
+    // SAFETY: a struct of numbers and pointers, for which zero is a value.
+    let mut params: sys::CUDA_KERNEL_NODE_PARAMS_v2_st = unsafe { MaybeUninit::zeroed().assume_init() };
+    params.func = function;
+    [params.gridDimX, params.gridDimY, params.gridDimZ] = grid;
+    [params.blockDimX, params.blockDimY, params.blockDimZ] = [threads, 1, 1];
+    params.kernelParams = pointers.as_mut_ptr();
+    params
+}
+
+/// The driver, where it and the device can start kernels early.
+fn driver() -> Option<cuweave_sim::Driver> {
+    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
+    let mut major = 0;
+    // SAFETY: calls with valid out pointers.
+    unsafe {
+        done(sys::cuInit(0), "cuInit");
+        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+        done(sys::cuDeviceGetAttribute(&mut major, attribute, 0), "the compute capability");
+    }
+    println!("driver: {driver}, compute capability {major}");
+    if major < 9 {
+        println!("not run: kernels start early from compute capability 9.0 on");
+        return None;
+    }
+    Some(driver)
+}
+
+/// One test, since the simulated driver's reports and seed are the process's.
+#[test]
+fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
+    let Some(driver) = driver() else { return };
+    let simulated = driver.is_simulated();
+    let size = if simulated { SIMULATED } else { REAL };
+    let mut elements = 0;
+    for function in rewritten() {
+        for start in [Start::AtTheEnd, Start::AtOnce] {
+            let loaded = Loaded::new(&function, &start.text(&function.text), size);
+            for chain in chains() {
+                for seed in 0..if simulated { 3 } else { 1 } {
+                    if simulated {
+                        cuweave_sim::seed(seed).expect("the simulated driver");
+                    }
+                    let what = format!("{:?}, {start:?}, {chain:?}, seed {seed}", function.name);
+                    assert_eq!(loaded.wrong_elements(chain), Ok(0), "{what}");
+                    elements += size.launches * chain.ring * (size.elements() * function.members) as usize;
+                }
+            }
+        }
+    }
+    println!("{elements} elements compared, none wrong");
+    if simulated {
+        let reports = cuweave_sim::take_reports().expect("the simulated driver");
+        assert!(reports.is_empty(), "{reports:#?}");
+    }
+    for function in rewritten() {
+        for chain in chains() {
+            let loaded = Loaded::new(&function, &Start::WithoutWaiting.text(&function.text), size);
+            let outcome = loaded.wrong_elements(chain);
+            println!("without the waits: {:?}, {chain:?}: {outcome:?}", function.name);
+            if simulated {
+                let reports = cuweave_sim::take_reports().expect("the simulated driver");
+                let told = reports.iter().any(|report| report.kind == "race" && report.error != 0);
+                assert!(outcome.is_err() && told, "{chain:?}: {reports:#?}");
+                // A fault breaks the context, as on a GPU.
+                // SAFETY: nothing of the old context is used again.
+                unsafe { sys::cuDevicePrimaryCtxReset_v2(0) };
+            } else {
+                assert!(outcome.is_ok_and(|wrong| wrong > 0), "{chain:?}: the control must fail");
+            }
+        }
+    }
+}
