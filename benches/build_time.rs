@@ -58,6 +58,7 @@ fn main() -> Result<()> {
 
     let (mut a, mut b) = (stream.alloc_zeros::<u32>(32)?, stream.alloc_zeros::<u32>(32)?);
     let addresses = [hand::address(&a), hand::address(&b)];
+    // The compiler's own module, which hubs come from, stays loaded with the one beside it.
     let by_hand = || layers_by_hand(&module, addresses);
     let ours = || timed!(joins::w32(ctx, &mut a, &mut b)?);
     race::<joins::w32::Args<'_>>(&setup, &mut table, "8 layers of 32", &[], by_hand, ours)?;
@@ -72,17 +73,17 @@ fn main() -> Result<()> {
         xs.iter().zip(&ts).map(|(x, t)| [hand::address(x), hand::address(t)]).collect();
     let names = [("n", u64::from(N)), ("len", u64::from(LEN))];
     macro_rules! lowerings {
-        ($($name:ident)*) => {$(
-            let by_hand = || chains_by_hand(&module, &addresses);
+        ($($name:ident: $memory:expr,)*) => {$(
+            let by_hand = || chains_by_hand(&module, &addresses, $memory);
             let work = concat!("8 chains x 32, ", stringify!($name));
             let ours = || timed!(chains::$name(ctx, N, LEN, xs.each_mut())?);
             race::<chains::$name::Args<'_>>(&setup, &mut table, work, &names, by_hand, ours)?;
         )*};
     }
-    lowerings!(nodes arena owned);
+    lowerings!(nodes: ByHand::Nodes, arena: ByHand::Arena, owned: ByHand::Outside,);
     table.note(
-        "By hand memory lies outside the graphs: no memory nodes. The plan is kept from the first build; planning \
-         is what it took that one. Medians.",
+        "By hand memory is as in each lowering: an alloc and a free node for each temporary, or for all, or outside of \
+         the graph. The plan is kept from the first build; planning is what it took that one. Medians.",
     )?;
     table.finish()
 }
@@ -188,15 +189,44 @@ fn layers_by_hand(module: &hand::Module, buffers: [u64; 2]) -> Result<hand::Grap
     Ok(graph)
 }
 
-fn chains_by_hand(module: &hand::Module, addresses: &[[u64; 2]]) -> Result<hand::Graph> {
+/// Where the temporaries of the chains lie.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ByHand {
+    Nodes,
+    Arena,
+    Outside,
+}
+
+fn chains_by_hand(module: &hand::Module, addresses: &[[u64; 2]], memory: ByHand) -> Result<hand::Graph> {
+    const BYTES: u64 = 4 * LEN as u64;
     let (produce, consume) = (module.per_item(c"produce", N)?, module.per_item(c"consume", N)?);
     let mut graph = hand::Graph::new()?;
-    for &[x, t] in addresses {
-        let mut last: Option<Node> = None;
+    let arena = match memory {
+        ByHand::Arena => Some(graph.add_alloc(BYTES * addresses.len() as u64, &[])?),
+        ByHand::Nodes | ByHand::Outside => None,
+    };
+    let mut lasts = Vec::new();
+    for (chain, &[x, t]) in (0..).zip(addresses) {
+        let mut t = arena.map_or(t, |(_, arena)| arena + BYTES * chain);
+        let mut last: Vec<Node> = arena.iter().map(|(node, _)| *node).collect();
+        let mut freed: Vec<Node> = Vec::new();
         for _ in 0..32 {
-            let produced = graph.add(produce, &[x, t, u64::from(N)], last.as_slice())?;
-            last = Some(graph.add(consume, &[t, x, u64::from(N)], &[produced])?);
+            if memory == ByHand::Nodes {
+                let (alloc, address) = graph.add_alloc(BYTES, &freed)?;
+                t = address;
+                last.push(alloc);
+            }
+            let produced = graph.add(produce, &[x, t, u64::from(N)], &last)?;
+            let consumed = graph.add(consume, &[t, x, u64::from(N)], &[produced])?;
+            last = vec![consumed];
+            if memory == ByHand::Nodes {
+                freed = vec![graph.add_free(t, &last)?];
+            }
         }
+        lasts.extend(last);
+    }
+    if let Some((_, arena)) = arena {
+        graph.add_free(arena, &lasts)?;
     }
     Ok(graph)
 }

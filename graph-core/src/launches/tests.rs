@@ -212,3 +212,24 @@ fn what_is_batched_is_not_put_in_lines() {
     let decision = Case::chains(48, 4).decide(Allowed { batches: true, width: true, overlap: false });
     assert_eq!((decision.batches.len(), decision.lined_up), (4, 0));
 }
+
+#[test]
+fn kernels_between_copies_of_each_chain_are_left_alone() {
+    // Chains of kernel, copy, kernel, copy, kernel: those at the ends have one side only.
+    let chains = 8;
+    let mut case = Case::chains(chains, 5);
+    for id in 0..5 * chains {
+        if id / chains % 2 == 1 {
+            case.launches[id as usize] = None;
+        }
+    }
+    let level = |step: u32| (step * chains..(step + 1) * chains).collect::<Vec<_>>();
+    assert_eq!(case.batches(), [level(0), level(4)]);
+    // Two kernels in a row pay for one fork.
+    let mut case = Case::chains(chains, 4);
+    for chain in 0..chains {
+        case.launches[chain as usize] = None;
+        case.launches[(3 * chains + chain) as usize] = None;
+    }
+    assert_eq!(case.batches(), [level(1), level(2)]);
+}

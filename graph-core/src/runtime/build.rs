@@ -81,8 +81,12 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     core.fixed_kinds();
     let planned = Instant::now();
     core.add_nodes().or_else(|error| core.as_written(error, Core::add_nodes))?;
-    core.times =
-        BuildTimes { evaluated: evaluated - began, planned: planned - evaluated, added: planned.elapsed() };
+    core.times = BuildTimes {
+        evaluated: evaluated - began,
+        planned: planned - evaluated,
+        allocated: core.times.allocated,
+        added: planned.elapsed().saturating_sub(core.times.allocated),
+    };
     Ok(Graph::new(core, args))
 }
 

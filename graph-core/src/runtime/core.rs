@@ -7,6 +7,7 @@ use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
 
@@ -178,7 +179,12 @@ impl Core {
         for (at, offset) in self.without_nodes().0 {
             let address = match &self.pool {
                 Some(member) => member.address + offset,
-                None => self.own(at)?,
+                None => {
+                    let began = Instant::now();
+                    let address = self.own(at)?;
+                    self.times.allocated += began.elapsed();
+                    address
+                }
             };
             memories[at] = address;
             self.place(&inside[at], address);

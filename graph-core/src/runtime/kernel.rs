@@ -1,6 +1,6 @@
 //! Kernels and the modules they come from: one load per context and kernels block, shared while anyone uses it.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaEvent};
 
@@ -251,6 +251,7 @@ impl Module {
             ctx: ctx.clone(),
             functions: Mutex::new(Vec::new()),
             variants: Mutex::default(),
+            companion: OnceLock::new(),
             in_flight: Mutex::new(Vec::new()),
         });
         loaded.push((context, form, Arc::downgrade(&module)));
@@ -287,6 +288,8 @@ pub(super) struct LoadedModule {
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
     pub(super) variants: Mutex<Variants>,
+    /// A module that graphs with this one use beside it: it stays loaded as long.
+    companion: OnceLock<Arc<LoadedModule>>,
     /// Launches that may still run its functions when nobody holds the module any more.
     in_flight: Mutex<Vec<Arc<CudaEvent>>>,
 }
@@ -348,6 +351,12 @@ impl LoadedModule {
     /// What the text says of a kernel.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Keeps a module of the compiler's own loaded as long as this one.
+    pub fn accompany(&self, companion: &Arc<LoadedModule>) {
+        // One that is there already is the same.
+        let _ = self.companion.set(companion.clone());
     }
 
     /// Whether it has variables that its kernels may write, so that two loads are not one.

@@ -100,6 +100,11 @@ impl Modules {
             }
         };
         let info = module.function(kernel.name, kernel.params)?;
+        if std::ptr::eq(kernel.module, &INTERNAL) {
+            let internal = module.clone();
+            let others = self.loaded.values().filter(|other| !Arc::ptr_eq(other, &internal));
+            others.for_each(|other| other.accompany(&internal));
+        }
         self.kernels.push(Known { kernel, info, checked: None });
         Ok(self.kernels.len() - 1)
     }

@@ -67,7 +67,9 @@ pub struct BuildTimes {
     pub evaluated: Duration,
     /// Decided which launches there are, and planned: little where the plan is kept from a build with the same sizes.
     pub planned: Duration,
-    /// `cuGraphAdd*` calls, and memory of the exec's own allocated.
+    /// Memory of the exec's own allocated.
+    pub allocated: Duration,
+    /// `cuGraphAdd*` calls.
     pub added: Duration,
 }
 
