@@ -11,7 +11,8 @@ use cuweave_core::ptx::rewrite::Table;
 
 use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::KERNELS;
-use super::program::{Function, fork, random};
+use super::program::{Function, fork, fork_and_chain, random};
+use super::refused::{File, PLAIN, VOLUME};
 use super::schedule;
 
 /// What came of a broken graph.
@@ -117,6 +118,28 @@ fn a_dropped_wait_is_told() {
     }
     println!("{broken:?} waits dropped: single launches, batches");
     assert!(broken[0] > 100 && broken[1] > 5, "{broken:?}");
+}
+
+/// A programmatic edge into a kernel with a wait of its own: behind its first access, or in front of all.
+#[test]
+fn an_early_edge_into_a_late_wait_is_told() {
+    let Some(mut devices) = simulated() else { return };
+    let function = fork_and_chain(VOLUME);
+    let inputs = Inputs::random(3, &function, 1);
+    let function = Printable::new(&function.with(None, Memory::Arena));
+    let waits = "griddepcontrol.wait;";
+    for (file, expected) in
+        [(File { then: waits, ..PLAIN }, Caught::ByReport), (File { first: waits, ..PLAIN }, Caught::No)]
+    {
+        let function = function.launching(file.launched());
+        schedule(devices.get(), 0);
+        let (right, report, _) = devices.get().run(function, &inputs).expect("it is sound");
+        assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
+        change_next_plan(|_, operations| {
+            assert_eq!(overlap::mark(&mut operations.list, |_| true, |_| 1), 1);
+        });
+        assert_eq!(devices.broken(function, &inputs, &right), expected);
+    }
 }
 
 /// Grids that have a thread for each element: of the longest part, and of each part.

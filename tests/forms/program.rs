@@ -114,6 +114,14 @@ impl Function {
         function.program.options = Options { launches, memory: Some(memory), ..self.program.options };
         function
     }
+
+    /// The same with a budget, in bytes.
+    pub fn within(&self, budget: u64) -> Function {
+        let mut function = self.clone();
+        function.program.options.budget = Some(function.program.dims.len() as u32);
+        function.program.dims.to_mut().push(budget.to_string().into());
+        function
+    }
 }
 
 impl Launch {
