@@ -10,10 +10,11 @@ use cuweave_core::operation::{Operation, OperationId, Operations};
 use cuweave_core::ptx::rewrite::Table;
 
 use super::function::{Device, Inputs, Left, Printable, device};
-use super::kernels::KERNELS;
-use super::program::{Function, fork, fork_and_chain, random};
+use super::kernels::{KERNELS, STATELESS};
+use super::program::Function;
 use super::refused::{File, PLAIN, VOLUME};
 use super::schedule;
+use super::writer::{fork, fork_and_chain, random};
 
 /// What came of a broken graph.
 #[derive(Debug, PartialEq)]
@@ -148,7 +149,7 @@ const UNEQUAL: [[u32; 3]; 3] = [[2, 1, 1], [1, 1, 1], [3, 1, 1]];
 
 /// Every kernel with equal and unequal grids: what it means, once it is batched.
 fn forks(devices: &mut Devices, mut each: impl FnMut(&mut Devices, &Function, Printable, &Inputs, &[Left])) {
-    for kernel in 0..KERNELS.len() {
+    for kernel in 0..STATELESS {
         for grids in [EQUAL, UNEQUAL] {
             let function = fork(kernel, grids);
             let inputs = Inputs::random(kernel as u64, &function, 1);

@@ -6,8 +6,8 @@ use cuweave_core::ir::{Launches, Memory, Mode};
 
 use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{Launched, Takes};
-use super::program::fork_and_chain;
 use super::schedule;
+use super::writer::fork_and_chain;
 
 /// The number of `volume`, which takes what the kernels here take.
 pub const VOLUME: usize = 2;
