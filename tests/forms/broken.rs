@@ -10,9 +10,11 @@ use cuweave_core::operation::{Operation, OperationId, Operations};
 use cuweave_core::ptx::rewrite::Table;
 
 use super::function::{Device, Inputs, Left, Printable, device};
-use super::kernels::KERNELS;
-use super::program::{Function, fork, random};
+use super::kernels::{KERNELS, STATELESS};
+use super::program::Function;
+use super::refused::{File, PLAIN, VOLUME};
 use super::schedule;
+use super::writer::{fork, fork_and_chain, random};
 
 /// What came of a broken graph.
 #[derive(Debug, PartialEq)]
@@ -119,13 +121,35 @@ fn a_dropped_wait_is_told() {
     assert!(broken[0] > 100 && broken[1] > 5, "{broken:?}");
 }
 
+/// A programmatic edge into a kernel with a wait of its own: behind its first access, or in front of all.
+#[test]
+fn an_early_edge_into_a_late_wait_is_told() {
+    let Some(mut devices) = simulated() else { return };
+    let function = fork_and_chain(VOLUME);
+    let inputs = Inputs::random(3, &function, 1);
+    let function = Printable::new(&function.with(None, Memory::Arena));
+    let waits = "griddepcontrol.wait;";
+    for (file, expected) in
+        [(File { then: waits, ..PLAIN }, Caught::ByReport), (File { first: waits, ..PLAIN }, Caught::No)]
+    {
+        let function = function.launching(file.launched());
+        schedule(devices.get(), 0);
+        let (right, report, _) = devices.get().run(function, &inputs).expect("it is sound");
+        assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
+        change_next_plan(|_, operations| {
+            assert_eq!(overlap::mark(&mut operations.list, |_| true, |_| 1), 1);
+        });
+        assert_eq!(devices.broken(function, &inputs, &right), expected);
+    }
+}
+
 /// Grids that have a thread for each element: of the longest part, and of each part.
 const EQUAL: [[u32; 3]; 3] = [[3, 1, 1]; 3];
 const UNEQUAL: [[u32; 3]; 3] = [[2, 1, 1], [1, 1, 1], [3, 1, 1]];
 
 /// Every kernel with equal and unequal grids: what it means, once it is batched.
 fn forks(devices: &mut Devices, mut each: impl FnMut(&mut Devices, &Function, Printable, &Inputs, &[Left])) {
-    for kernel in 0..KERNELS.len() {
+    for kernel in 0..STATELESS {
         for grids in [EQUAL, UNEQUAL] {
             let function = fork(kernel, grids);
             let inputs = Inputs::random(kernel as u64, &function, 1);

@@ -7,8 +7,8 @@ use cuweave_core::ir::{Memory, Mode};
 
 use super::function::{Args, Device, Inputs, Printable, device, set};
 use super::kernels::{Launched, Takes};
-use super::program::fork_and_chain;
 use super::schedule;
+use super::writer::fork_and_chain;
 
 /// `CUDA_ERROR_NOT_SUPPORTED`: none of the calls gives it by itself here.
 const ERROR: u32 = 801;

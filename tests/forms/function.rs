@@ -8,7 +8,7 @@ use cuweave::__private::{
     Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, GraphFn, Layout, Loaded,
     Shared, Table, Visitor, build, dim, load, mark,
 };
-use cuweave::{Exec, Graph, Report};
+use cuweave::{ArenaPool, Exec, Graph, Report};
 use cuweave_core::ir::Program;
 use cuweave_core::table::{Op, Printed, encode};
 
@@ -264,9 +264,23 @@ impl Device {
 
     /// Builds and launches; what every launch leaves, the report, and how many batches are of unequal grids.
     pub fn run(&self, function: Printable, inputs: &Inputs) -> Result<(Vec<Left>, Report, usize), String> {
+        self.run_in(None, function, inputs)
+    }
+
+    /// The same, in a pool's arena where there is one.
+    pub fn run_in(
+        &self,
+        pool: Option<&ArenaPool>,
+        function: Printable,
+        inputs: &Inputs,
+    ) -> Result<(Vec<Left>, Report, usize), String> {
         let graph = self.build(self.args(function, inputs)).map_err(|error| error.to_string())?;
         let flat = graph.operations().batches.iter().filter(|batch| batch.axis.is_none()).count();
-        let mut exec = graph.instantiate().map_err(|error| error.to_string())?;
+        let exec = match pool {
+            Some(pool) => graph.instantiate_in(pool),
+            None => graph.instantiate(),
+        };
+        let mut exec = exec.map_err(|error| error.to_string())?;
         let left = self.launches(&mut exec, inputs)?;
         Ok((left, exec.report(), flat))
     }

@@ -1,4 +1,4 @@
-//! The kernels of tests/kernels/forms.cu, and what each is given.
+//! The kernels of tests/kernels/forms.cu and state.cu, and what each is given.
 
 use cudarc::driver::DeviceRepr;
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
@@ -65,7 +65,15 @@ const fn launched(kernel: Kernel, takes: &'static [Takes]) -> Launched {
 /// `fresh`, the only one that takes a buffer without contents.
 pub const FRESH: usize = 0;
 
-pub static KERNELS: [Launched; 11] = [
+/// So many kernels have no state; the last ones share a variable of their file.
+pub const STATELESS: usize = 11;
+pub const STATE_SET: usize = STATELESS;
+pub const STATE_STEP: usize = STATELESS + 1;
+pub const STATE_GET: usize = STATELESS + 2;
+
+static STATE: Module = Module::new("tests/kernels/state.ptx", include_bytes!("../kernels/state.ptx"));
+
+pub static KERNELS: [Launched; 14] = [
     launched(
         Kernel::new("fresh", &MODULE, &[Param::fixed::<u32>("out", ParamKind::Write), NUMBER, NUMBER]),
         &[WRITTEN, Takes::Len(0), Takes::Number],
@@ -119,4 +127,7 @@ pub static KERNELS: [Launched; 11] = [
         Kernel::new("join", &MODULE, &[BUFFER, FROM, FROM, NUMBER, NUMBER, NUMBER, NUMBER]),
         &[WRITTEN, READ, READ, Takes::Len(0), Takes::Len(1), Takes::Len(2), Takes::Number],
     ),
+    launched(Kernel::new("state_set", &STATE, &[NUMBER]).hidden(&[], &["counter"]), &[Takes::Number]),
+    launched(Kernel::new("state_step", &STATE, &[]).hidden(&["counter"], &["counter"]), &[]),
+    launched(Kernel::new("state_get", &STATE, &[BUFFER]).hidden(&["counter"], &[]), &[WRITTEN]),
 ];

@@ -8,11 +8,13 @@ mod function;
 mod kernels;
 mod program;
 mod refused;
+mod writer;
 
+use cuweave::ArenaPool;
 use cuweave_core::ir::{Launches, Memory};
 
 use function::{Device, Inputs, Printable, device};
-use program::random;
+use writer::random;
 
 const PROGRAMS: u64 = 240;
 /// Launches of each graph.
@@ -36,6 +38,7 @@ struct Seen {
 fn every_form_in_every_lowering_means_the_statements() {
     let device = device();
     let mut seen = Seen::default();
+    let pool = ArenaPool::new(&device.stream).expect("a pool");
     for seed in 0..PROGRAMS {
         let [program, one_by_one] = random(seed);
         let inputs = Inputs::random(seed, &program, LAUNCHES);
@@ -47,10 +50,15 @@ fn every_form_in_every_lowering_means_the_statements() {
                 schedule(&device, (seed + (4 * at + by) as u64) % 5);
                 let what = format!("program {seed}, {form:?}, {memory:?}");
                 let function = Printable::new(&program.with(form, memory));
-                let (left, report, flat) = device.run(function, &inputs).unwrap_or_else(|error| {
-                    panic!("{what}: {error}: {:#?}", cuweave_sim::reports());
-                });
+                let failed = |error| -> ! { panic!("{what}: {error}: {:#?}", cuweave_sim::reports()) };
+                let (left, report, flat) =
+                    device.run(function, &inputs).unwrap_or_else(|error| failed(error));
                 assert!(left == meaning, "{what}: other bytes\n{report}");
+                if memory == Memory::Owned && seed.is_multiple_of(4) {
+                    let (left, report, _) =
+                        device.run_in(Some(&pool), function, &inputs).unwrap_or_else(|error| failed(error));
+                    assert!(left == meaning, "{what}, in a pool: other bytes\n{report}");
+                }
                 seen.launches += report.launches;
                 seen.batches += report.batches.len();
                 seen.flat += flat;
@@ -71,6 +79,44 @@ fn every_form_in_every_lowering_means_the_statements() {
     if device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9) {
         assert!(seen.overlapped > 4 * PROGRAMS as usize, "{seen:?}");
     }
+}
+
+/// At the floor, and between it and the plan: whatever fits as it is written fits, means the same, and is planned within the budget.
+#[test]
+fn every_form_keeps_a_budget() {
+    let device = device();
+    let (mut fit, mut batches, mut refused) = (0, 0, 0);
+    // Fewer than otherwise: each budget is a search for an order.
+    for seed in 0..PROGRAMS / 4 {
+        let [program, _] = random(seed);
+        let inputs = Inputs::random(seed, &program, LAUNCHES);
+        let as_written = program.with(Some(Launches::AsWritten), Memory::Arena);
+        schedule(&device, seed % 3);
+        let (meaning, report, _) = device.run(Printable::new(&as_written), &inputs).expect("it runs");
+        let Some(plan) = report.plan.filter(|plan| plan.floor < plan.planned) else { continue };
+        for budget in [plan.floor, (plan.floor + plan.planned) / 2] {
+            let within = as_written.within(budget);
+            let fits = device.run(Printable::new(&within), &inputs);
+            // Overlap adds no order.
+            for form in [Some(Launches::Batched), None] {
+                let what = format!("program {seed}, {form:?}, {budget} bytes");
+                let function = Printable::new(&within.with(form, Memory::Arena));
+                match (device.run(function, &inputs), &fits) {
+                    (Ok((left, report, _)), _) => {
+                        assert!(left == meaning, "{what}: other bytes\n{report}");
+                        assert!(report.plan.as_ref().is_none_or(|plan| plan.planned <= budget), "{report}");
+                        fit += 1;
+                        batches += report.batches.len();
+                    }
+                    (Err(error), Ok(_)) => panic!("{what}: fits as it is written, and: {error}"),
+                    (Err(_), Err(_)) => refused += 1,
+                }
+            }
+        }
+    }
+    println!("{fit} graphs within budgets, {batches} batches; {refused} do not fit");
+    nothing_is_reported(&device);
+    assert!(fit > 100 && batches > 50, "{fit} fit, {batches} batches");
 }
 
 /// The order of the nodes, where that can be chosen.

@@ -1,15 +1,10 @@
-//! Random graph programs: what a statement does, beside what the compiler knows of it.
+//! Graph programs that are made at run time: what a statement does, beside what the compiler knows of it.
 
-use cuweave_core::compile;
-use cuweave_core::ir::{Access, Buffer, Kind, Launches, Memory, Mode, Options, Origin, Program, Statement};
-use cuweave_core::order::Source;
-use cuweave_core::poly::Poly;
+use cuweave_core::ir::{Access, Launches, Memory, Options, Program};
 use cuweave_core::table::Scalar;
 
-use super::kernels::{FRESH, KERNELS};
-
 /// Lengths and bounds are multiples of this, up to [`LONGEST`].
-const UNIT: u32 = 8;
+pub const UNIT: u32 = 8;
 /// The longest buffer.
 pub const LONGEST: u32 = 72;
 /// The arguments: `x` and `z`, which the graph writes, and `y`, which it reads.
@@ -34,7 +29,7 @@ impl Random {
         ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % u64::from(end)) as u32
     }
 
-    fn one_in(&mut self, end: u32) -> bool {
+    pub fn one_in(&mut self, end: u32) -> bool {
         self.below(end) == 0
     }
 }
@@ -57,7 +52,7 @@ pub enum Does {
     Launch(Launch),
 }
 
-/// A launch of one of [`KERNELS`].
+/// A launch of one of the kernels.
 #[derive(Clone, Debug)]
 pub struct Launch {
     pub kernel: usize,
@@ -69,9 +64,6 @@ pub struct Launch {
     /// An argument that decides how many threads a block has.
     pub threads_by: Option<usize>,
 }
-
-/// A part of a buffer: its first element, and the one behind its last.
-type Part = (u32, u32, u32);
 
 /// A program with what its statements do.
 #[derive(Clone)]
@@ -114,6 +106,14 @@ impl Function {
         function.program.options = Options { launches, memory: Some(memory), ..self.program.options };
         function
     }
+
+    /// The same with a budget, in bytes.
+    pub fn within(&self, budget: u64) -> Function {
+        let mut function = self.clone();
+        function.program.options.budget = Some(function.program.dims.len() as u32);
+        function.program.dims.to_mut().push(budget.to_string().into());
+        function
+    }
 }
 
 impl Launch {
@@ -122,370 +122,6 @@ impl Launch {
         by_number || self.blocks_by == Some(scalar) || self.threads_by == Some(scalar)
     }
 }
-
-/// A random program, and the same with its statements one after the other: what it means.
-pub fn random(seed: u64) -> [Function; 2] {
-    let mut writer = Writer::new(seed);
-    for _ in 0..2 + writer.random.below(5) {
-        match writer.random.below(12) {
-            0..=5 => writer.fork(),
-            6 | 7 => writer.launch_anywhere(),
-            8 => drop(writer.allocate(1, None)),
-            9 => writer.free(),
-            _ => writer.move_something(),
-        }
-    }
-    if seed.is_multiple_of(40) {
-        writer.many_branches();
-    }
-    let outputs: Vec<u32> = writer.alive[3..].to_vec();
-    let outputs = outputs.into_iter().filter(|_| writer.random.one_in(4)).collect();
-    writer.finish(seed, outputs)
-}
-
-/// Three launches of one kernel of one buffer side by side, and then two of them one after the other.
-pub fn fork_and_chain(kernel: usize) -> Function {
-    let mut writer = Writer::new(0);
-    let shape = ([5, 1, 1], [16, 1, 1]);
-    for (at, part) in writer.slices(X, 3).into_iter().enumerate() {
-        writer.push_launch(kernel, shape, vec![part], Number::Argument(at));
-    }
-    for at in [3, 0] {
-        writer.push_launch(kernel, shape, vec![(X, 0, LONGEST)], Number::Argument(at));
-    }
-    let [function, _] = writer.finish(0, Vec::new());
-    function
-}
-
-/// How an allocation gets its contents.
-#[derive(Clone, Copy)]
-enum Way {
-    Fill,
-    Copy,
-    Fills,
-    Launch,
-}
-
-/// Three launches of one kernel side by side, on parts of `x` that are of different lengths, each with numbers and
-/// sources of its own, and one that reads all of them.
-pub fn fork(kernel: usize, grids: [[u32; 3]; 3]) -> Function {
-    const NUMBERS: [u32; 3] = [3, 4, 6];
-    let parts = |buffer: u32, ends: [u32; 4]| [0, 1, 2].map(|at| (buffer, ends[at], ends[at + 1]));
-    let written = [parts(X, [0, 24, 32, 72]), parts(Z, [0, 16, 24, 48])];
-    let read = [parts(Y, [0, 16, 24, 72]), parts(Y, [8, 40, 64, 72])];
-    let mut writer = Writer::new(0);
-    for member in 0..3 {
-        let (mut written, mut read) = (written.iter(), read.iter());
-        let part = |mode: Mode| {
-            if mode.writes() {
-                written.next().map(|parts| parts[member])
-            } else {
-                read.next().map(|parts| parts[member])
-            }
-        };
-        let parts = KERNELS[kernel].buffers().filter_map(part).collect();
-        writer.push_launch(kernel, (grids[member], [16, 1, 1]), parts, Number::Fixed(NUMBERS[member]));
-    }
-    writer.push_launch(1, ([5, 1, 1], [16, 1, 1]), vec![(Z, 0, 48), (X, 0, 72)], Number::Fixed(1));
-    let [function, _] = writer.finish(0, Vec::new());
-    function
-}
-
-struct Writer {
-    random: Random,
-    lens: Vec<u32>,
-    buffers: Vec<Buffer>,
-    statements: Vec<Statement>,
-    does: Vec<Does>,
-    /// Buffers that can be used; the arguments are the first three.
-    alive: Vec<u32>,
-}
-
-impl Writer {
-    fn new(seed: u64) -> Writer {
-        let mut writer = Writer {
-            random: Random::new(seed),
-            lens: Vec::new(),
-            buffers: Vec::new(),
-            statements: Vec::new(),
-            does: Vec::new(),
-            alive: Vec::new(),
-        };
-        for (name, len, mutable) in [("x", LONGEST, true), ("y", LONGEST, false), ("z", 48, true)] {
-            writer.declare(name.to_owned(), Origin::Device { mutable }, len);
-        }
-        writer
-    }
-
-    fn declare(&mut self, name: String, origin: Origin, len: u32) -> u32 {
-        let id = self.buffers.len() as u32;
-        let len_id = len / UNIT;
-        self.buffers.push(Buffer { name: name.into(), line: 1, origin, len: len_id, element: 4, align: 4 });
-        self.lens.push(len);
-        self.alive.push(id);
-        id
-    }
-
-    fn push(&mut self, name: String, kind: Kind, accesses: Vec<Access>, does: Does) {
-        let line = self.statements.len() as u32 + 1;
-        let after = Vec::new().into();
-        self.statements.push(Statement { name: name.into(), line, kind, accesses: accesses.into(), after });
-        self.does.push(does);
-    }
-
-    fn whole(&self, buffer: u32) -> Part {
-        (buffer, 0, self.lens[buffer as usize])
-    }
-
-    /// Some part of a buffer that is not empty.
-    fn part(&mut self, buffer: u32) -> Part {
-        let units = self.lens[buffer as usize] / UNIT;
-        let lo = self.random.below(units);
-        let hi = lo + 1 + self.random.below(units - lo);
-        (buffer, lo * UNIT, hi * UNIT)
-    }
-
-    /// Some part of a buffer of which nothing lies in these.
-    fn beside(&mut self, taken: &[Part], written: bool) -> Option<Part> {
-        for _ in 0..8 {
-            let buffer = self.alive[self.random.below(self.alive.len() as u32) as usize];
-            let part = self.part(buffer);
-            let free = taken.iter().all(|other| other.0 != part.0 || other.2 <= part.1 || part.2 <= other.1);
-            if free && !(written && buffer == Y) {
-                return Some(part);
-            }
-        }
-        None
-    }
-
-    /// Allocates so many buffers of one length, with contents. All of them in one way, this or any: launches may become
-    /// one.
-    fn allocate(&mut self, count: usize, way: Option<Way>) -> Vec<u32> {
-        let len = UNIT * (1 + self.random.below(LONGEST / UNIT));
-        let any = [Way::Fill, Way::Copy, Way::Fills, Way::Launch][self.random.below(4) as usize];
-        let (way, block) = (way.unwrap_or(any), self.block(false));
-        let mut made = Vec::new();
-        for _ in 0..count {
-            let statement = self.statements.len() as u32;
-            let name = format!("b{}", self.buffers.len());
-            let id = self.declare(name.clone(), Origin::Alloc(statement), len);
-            self.push(name, Kind::Alloc(id), Vec::new(), Does::Nothing);
-            made.push(id);
-        }
-        for &id in &made {
-            match way {
-                Way::Fill => self.fill(self.whole(id)),
-                Way::Copy => self.copy((Y, 0, len), self.whole(id)),
-                Way::Fills if len > UNIT => {
-                    self.fill((id, 0, UNIT));
-                    self.fill((id, UNIT, len));
-                }
-                Way::Fills | Way::Launch => {
-                    let grid = [len.div_ceil(block[0]), 1, 1];
-                    let number = self.number();
-                    self.launch(FRESH, (grid, block), vec![self.whole(id)], number);
-                }
-            }
-        }
-        made
-    }
-
-    fn fill(&mut self, part: Part) {
-        let value = self.random.below(1 << 30);
-        self.push("fill".to_owned(), Kind::Fill, vec![access(part, Mode::Write)], Does::Fill(value));
-    }
-
-    fn copy(&mut self, from: Part, to: Part) {
-        let accesses = vec![access(from, Mode::Read), access(to, Mode::Write)];
-        self.push("copy".to_owned(), Kind::Copy, accesses, Does::Copy);
-    }
-
-    fn free(&mut self) {
-        if self.alive.len() > 3 {
-            let at = 3 + self.random.below(self.alive.len() as u32 - 3) as usize;
-            let id = self.alive.remove(at);
-            self.push(format!("free b{id}"), Kind::Free(id), Vec::new(), Does::Nothing);
-        }
-    }
-
-    fn move_something(&mut self) {
-        let Some(to) = self.beside(&[], true) else { return };
-        match self.beside(&[to], false) {
-            Some(from) if self.random.one_in(2) => {
-                let len = (from.2 - from.1).min(to.2 - to.1);
-                self.copy((from.0, from.1, from.1 + len), (to.0, to.1, to.1 + len));
-            }
-            _ => self.fill(to),
-        }
-    }
-
-    fn number(&mut self) -> Number {
-        match self.random.below(3) {
-            0 => Number::Argument(self.random.below(SCALARS as u32) as usize),
-            _ => Number::Fixed(self.random.below(6)),
-        }
-    }
-
-    fn block(&mut self, in_three: bool) -> [u32; 3] {
-        let shapes: &[[u32; 3]] =
-            if in_three { &[[8, 2, 1], [4, 2, 2], [1, 4, 4], [16, 1, 1]] } else { &[[16, 1, 1], [8, 1, 1]] };
-        shapes[self.random.below(shapes.len() as u32) as usize]
-    }
-
-    fn grid(&mut self, in_three: bool) -> [u32; 3] {
-        let x = 1 + self.random.below(4);
-        if in_three { [x, 1 + self.random.below(3), 1 + self.random.below(2)] } else { [x, 1, 1] }
-    }
-
-    fn launch(&mut self, kernel: usize, shape: ([u32; 3], [u32; 3]), parts: Vec<Part>, number: Number) {
-        self.push_launch(kernel, shape, parts, number);
-        if let Some(Does::Launch(launch)) = self.does.last_mut().filter(|_| kernel != FRESH) {
-            launch.blocks_by = self.random.one_in(8).then(|| self.random.below(4) as usize);
-            launch.threads_by = self.random.one_in(24).then(|| self.random.below(4) as usize);
-        }
-        let last = self.statements.len() - 1;
-        let earlier = self.statements[..last].iter().rposition(|other| other.kind == Kind::Launch);
-        if let Some(earlier) = earlier.filter(|_| self.random.one_in(16)) {
-            self.statements[last].after = vec![earlier as u32].into();
-        }
-    }
-
-    fn push_launch(
-        &mut self,
-        kernel: usize,
-        (grid, block): ([u32; 3], [u32; 3]),
-        parts: Vec<Part>,
-        number: Number,
-    ) {
-        let accesses: Vec<Access> =
-            parts.into_iter().zip(KERNELS[kernel].buffers()).map(|(part, mode)| access(part, mode)).collect();
-        let launch = Launch { kernel, grid, block, number, blocks_by: None, threads_by: None };
-        let name = KERNELS[kernel].kernel.name.to_owned();
-        self.push(name, Kind::Launch, accesses, Does::Launch(launch));
-    }
-
-    /// A launch whose first buffer is that part; its others lie beside all that is taken. Whether there was room.
-    fn launch_on(&mut self, kernel: usize, shape: ([u32; 3], [u32; 3]), first: Part, taken: &[Part]) -> bool {
-        let mut parts = vec![first];
-        for mode in KERNELS[kernel].buffers().skip(1) {
-            let all = [taken, &parts].concat();
-            let Some(part) = self.beside(&all, mode.writes()) else { return false };
-            parts.push(part);
-        }
-        let number = self.number();
-        self.launch(kernel, shape, parts, number);
-        true
-    }
-
-    fn any_kernel(&mut self) -> usize {
-        1 + self.random.below(KERNELS.len() as u32 - 1) as usize
-    }
-
-    fn shape(&mut self, kernel: usize) -> ([u32; 3], [u32; 3]) {
-        let in_three = KERNELS[kernel].in_three;
-        (self.grid(in_three), self.block(in_three))
-    }
-
-    fn launch_anywhere(&mut self) {
-        let kernel = self.any_kernel();
-        let shape = self.shape(kernel);
-        if let Some(first) = self.beside(&[], true) {
-            self.launch_on(kernel, shape, first, &[]);
-        }
-    }
-
-    /// Launches of one kernel side by side, in one step or several, on buffers of their own or on slices of one; then,
-    /// sometimes, what joins them.
-    fn fork(&mut self) {
-        let count = 2 + self.random.below(5) as usize;
-        let own = self.random.one_in(2);
-        let parts: Vec<Part> = if own {
-            self.allocate(count, None).into_iter().map(|id| self.whole(id)).collect()
-        } else {
-            let of = if self.random.one_in(2) { X } else { Z };
-            self.slices(of, count)
-        };
-        for _ in 0..1 + self.random.below(3) {
-            let kernel = self.any_kernel();
-            let shape = self.shape(kernel);
-            let unequal = self.random.one_in(3);
-            for &part in &parts {
-                let grid = if unequal { self.grid(KERNELS[kernel].in_three) } else { shape.0 };
-                self.launch_on(kernel, (grid, shape.1), part, &parts);
-            }
-        }
-        if own && self.random.one_in(2) {
-            let target = self.part(X);
-            for &part in &parts {
-                let numbers = (self.number(), self.shape(1));
-                self.launch(1, numbers.1, vec![target, part], numbers.0);
-            }
-        }
-        if own && self.random.one_in(3) {
-            for part in parts {
-                self.alive.retain(|&id| id != part.0);
-                self.push(format!("free b{}", part.0), Kind::Free(part.0), Vec::new(), Does::Nothing);
-            }
-        }
-    }
-
-    /// A buffer taken apart.
-    fn slices(&mut self, buffer: u32, count: usize) -> Vec<Part> {
-        let units = self.lens[buffer as usize] / UNIT;
-        let each = (units / count as u32).max(1);
-        let cut = |at: u32| (buffer, at * each * UNIT, (at + 1) * each * UNIT);
-        (0..(count as u32).min(units)).map(cut).collect()
-    }
-
-    /// More small branches, none of which can be batched, than run well side by side.
-    fn many_branches(&mut self) {
-        for (at, id) in self.allocate(40, Some(Way::Launch)).into_iter().enumerate() {
-            let kernel = [2, 6][at % 2];
-            let part = self.whole(id);
-            self.launch(kernel, ([1, 1, 1], [16, 1, 1]), vec![part], Number::Fixed(at as u32));
-            if let Some(Does::Launch(launch)) = self.does.last_mut() {
-                launch.threads_by = Some(at % SCALARS);
-            }
-        }
-    }
-
-    fn finish(self, seed: u64, outputs: Vec<u32>) -> [Function; 2] {
-        let values: Vec<u32> = (0..=LONGEST / UNIT).map(|at| at * UNIT).collect();
-        let poisoned = vec![false; self.buffers.len()];
-        let program = Program {
-            name: format!("random {seed}").into(),
-            file: "forms.rs".into(),
-            options: Options::default(),
-            dims: values.iter().map(|value| value.to_string().into()).collect(),
-            buffers: self.buffers.into(),
-            statements: self.statements.into(),
-            views: Vec::new().into(),
-            outputs: outputs.into(),
-            edges: Vec::new().into(),
-            edges_before_reduction: 0,
-        };
-        let polys: Vec<Poly> = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        let source = Source { program, polys, poisoned, order_unknown: false };
-        let mut one_by_one = source.clone();
-        let mut previous = None;
-        for (id, statement) in (0..).zip(one_by_one.program.statements.to_mut()) {
-            if !statement.kind.is_memory() {
-                statement.after = previous.into_iter().collect::<Vec<_>>().into();
-                previous = Some(id);
-            }
-        }
-        [source, one_by_one].map(|source| {
-            let (checked, found) = compile::front(source);
-            let checked = checked.unwrap_or_else(|| panic!("program {seed}: {found:?}"));
-            Function { program: checked.program().clone(), does: self.does.clone() }
-        })
-    }
-}
-
-fn access((buffer, lo, hi): Part, mode: Mode) -> Access {
-    Access { buffer, mode, lo: lo / UNIT, hi: hi / UNIT, relied_on: false }
-}
-
 /// The elements of a launch's buffer of that number.
 pub fn len_of(accesses: &[Access], buffer: usize) -> u32 {
     (accesses[buffer].hi - accesses[buffer].lo) * UNIT

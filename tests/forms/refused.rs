@@ -1,30 +1,30 @@
 //! What cannot be rewritten, loaded or added is launched as it is written, and the report says why.
 
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
-use cuweave::Report;
+use cuweave::{ArenaPool, Report};
 use cuweave_core::ir::{Launches, Memory, Mode};
 
 use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{Launched, Takes};
-use super::program::fork_and_chain;
 use super::schedule;
+use super::writer::fork_and_chain;
 
 /// The number of `volume`, which takes what the kernels here take.
-const VOLUME: usize = 2;
+pub const VOLUME: usize = 2;
 const LAUNCHES: usize = 2;
 
 /// A file with a kernel `x[i] = 3 x[i] + c`, in which something is written that matters.
-struct File {
-    head: &'static str,
-    declared: &'static str,
-    directive: &'static str,
+pub struct File {
+    pub head: &'static str,
+    pub declared: &'static str,
+    pub directive: &'static str,
     /// Before anything else.
-    first: &'static str,
+    pub first: &'static str,
     /// While `%r6` is the element and `%rd1` its address.
-    then: &'static str,
+    pub then: &'static str,
 }
 
-const PLAIN: File =
+pub const PLAIN: File =
     File { head: ".version 7.8\n.target sm_90", declared: "", directive: "", first: "", then: "" };
 
 impl File {
@@ -50,7 +50,7 @@ impl File {
     }
 
     /// Its kernel, of a module that nothing has loaded yet.
-    fn launched(&self) -> &'static Launched {
+    pub fn launched(&self) -> &'static Launched {
         let text = self.text().into_bytes();
         launched(text.leak())
     }
@@ -266,6 +266,35 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
         let report = failing(&device, "cuOccupancyMaxActiveBlocksPerMultiprocessor", &[number]);
         assert_eq!(report.batches.len(), 0, "{report}");
         assert!(!report.left_alone.is_empty(), "{report}");
+    }
+    let report = failing(&device, "cuGraphInstantiateWithParams", &[1]);
+    assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
+    says(&report, "all launches are as they are written: `cuGraphInstantiateWithParams`");
+    super::nothing_is_reported(&device);
+}
+
+/// In a pool the graph is added anew.
+#[test]
+fn what_is_not_added_in_a_pool_is_launched_as_written() {
+    let device = device();
+    if !device.simulated {
+        return println!("not run: only the simulated driver fails on request");
+    }
+    schedule(&device, 0);
+    let pool = ArenaPool::new(&device.stream).expect("a pool");
+    let function = fork_and_chain(VOLUME);
+    let inputs = Inputs::random(1, &function, LAUNCHES);
+    let function = Printable::new(&function.with(None, Memory::Arena)).launching(PLAIN.launched());
+    for call in ["cuGraphAddDependencies_v2", "cuGraphInstantiateWithParams"] {
+        let graph = device.build(device.args(function, &inputs)).expect("it builds");
+        assert_eq!(graph.report().overlapped, 2, "{}", graph.report());
+        cuweave_sim::fail(call, 1, ERROR).expect("a fault");
+        let mut exec = graph.instantiate_in(&pool).expect("it can be as it is written");
+        assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` was made");
+        assert_eq!(device.launches(&mut exec, &inputs), Ok(expected()), "{}", exec.report());
+        let report = exec.report();
+        assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
+        assert!(report.left_alone.iter().any(|why| why.contains(call)), "{report}");
     }
     super::nothing_is_reported(&device);
 }
