@@ -230,3 +230,95 @@ fn a_budget_comes_before_batches() {
     assert_eq!(device.download(&out), expected);
     assert!(report.planned_bytes <= 8192 && report.batches.len() == 2, "{report}");
 }
+
+/// Three launches that become one, blocks one behind the other; the first one's grid can be set.
+#[cuweave::graph(launches = "batched")]
+fn parts(n: u32, many: u32, out: &mut [f32; 3 * n]) {
+    let h = alloc::<f32>(3 * n);
+    let (p, rest) = h.split_at_mut(n);
+    let (q, r) = rest.split_at_mut(n);
+    iota[(many, 256)](&mut p, 0.0, n);
+    iota[per_item(n)](&mut q, 1.0, n);
+    iota[per_item(n)](&mut r, 2.0, n);
+    copy(&h, &mut out);
+}
+
+/// The line of the nth launch of `parts`.
+fn line_of(launch: usize) -> usize {
+    let text = include_str!("launches.rs");
+    let mut launches = text.lines().zip(1..).filter(|(line, _)| line.starts_with("    iota["));
+    launches.nth(launch).expect("there are three").1
+}
+
+/// Runs an ignored test in a process of its own: what the simulated driver finds breaks the context.
+fn apart(test: &str) {
+    let this = std::env::current_exe().expect("this program");
+    let arguments = ["--exact", test, "--ignored", "--nocapture"];
+    let output = std::process::Command::new(this).args(arguments).output().expect("it runs");
+    println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success());
+}
+
+/// Launches `parts` with the nth launch's memory so many bytes behind its buffer's begin, and the grid of the first one
+/// set before; gives the reports.
+fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuweave_sim::Report>> {
+    let device = device();
+    if !cuweave_sim::load().expect("a driver").is_simulated() {
+        println!("not run: only the simulated driver says that a plan is broken");
+        return None;
+    }
+    let mut out = device.zeros::<f32>(3 * 200);
+    cuweave::__private::change_next_plan(move |program, operations| {
+        let launches =
+            (0..).zip(program.statements.iter()).filter(|(_, statement)| &*statement.name == "iota");
+        let statement: usize = launches.map(|(at, _)| at).nth(launch).expect("there are three");
+        let access = operations.pointed_of[statement] as usize;
+        operations.pointed[access].offset = bytes;
+    });
+    let mut exec =
+        parts(&device.ctx, 200, 1, &mut out).expect("it builds").instantiate().expect("it instantiates");
+    assert_eq!(exec.report().kernels, 1, "{}", exec.report());
+    many.into_iter().for_each(|many| exec.set_many(many).expect("the grid of one member"));
+    let launched = exec.launch(&device.stream).is_ok() && device.stream.synchronize().is_ok();
+    assert!(!launched);
+    std::mem::forget(exec);
+    let reports = cuweave_sim::take_reports().expect("reports");
+    println!("{reports:#?}");
+    Some(reports)
+}
+
+/// What reports call a launch of `parts`.
+fn member(launch: usize) -> String {
+    format!("`iota` (tests/launches.rs:{}, one of 3 launches in one)", line_of(launch))
+}
+
+#[test]
+fn members_that_write_the_same_bytes_are_named() {
+    apart("with_members_that_write_the_same_bytes");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn with_members_that_write_the_same_bytes() {
+    // The second launch writes the last hundred numbers of the first.
+    let Some(reports) = reports_with(1, 400, None) else { return };
+    let races: Vec<_> = reports.iter().filter(|report| report.kind == "race").collect();
+    assert_eq!(races.len(), 1);
+    assert!(races[0].error != 0 && races[0].text.contains(&member(0)) && races[0].text.contains(&member(1)));
+    assert!(reports.iter().all(|report| !report.text.contains(&member(2))));
+}
+
+#[test]
+fn a_member_that_faults_is_named_after_a_grid_was_set() {
+    apart("with_a_member_that_faults");
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn with_a_member_that_faults() {
+    // What was the last launch's only block is one of the first's now.
+    let Some(reports) = reports_with(1, 1 << 40, Some(3)) else { return };
+    assert_eq!(reports.len(), 1);
+    assert_eq!(reports[0].kind, "illegal-address");
+    assert!(reports[0].text.contains(&member(1)) && reports[0].text.contains("block (3, 0, 0)"));
+}

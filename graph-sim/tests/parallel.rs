@@ -137,3 +137,32 @@ fn races_are_found_between_nodes_at_the_same_time() {
         assert!(!reports[0].text.contains("first"), "{reports:?}");
     }
 }
+
+#[test]
+fn races_are_found_between_members_of_nodes_at_the_same_time() {
+    for round in 0..20 {
+        let context = parallel();
+        if !context.simulated {
+            return;
+        }
+        let notes = Notes::new();
+        let module = context.module(PTX);
+        let add = context.function(module, "add");
+        let (from, out) = (context.upload(&[1u32; 512]), context.alloc(4096));
+        // The second block of the one node writes what the first block of the other does.
+        let graph = Graph::new();
+        for (node, at) in [("one", 0), ("other", 1024)] {
+            let kernel = graph.kernel(&[], add, 2, 256, &[out + at, from]);
+            let names = ["left", "right"].map(|member| format!("members_{round}_{node}_{member}"));
+            assert_eq!(notes.members(kernel, 0, &[(&names[0], 1, 0), (&names[1], 2, 1)]), OK);
+        }
+        assert_eq!((graph.exec().launch(&context), context.sync()), (OK, FAILED));
+        let reports = reports_of(&format!("members_{round}_"));
+        assert_eq!(reports.len(), 1, "{reports:?}");
+        assert!(
+            reports[0].text.contains("one_right") && reports[0].text.contains("other_left"),
+            "{reports:?}"
+        );
+        assert_eq!(reports[0].kind, "race");
+    }
+}

@@ -7,6 +7,7 @@ use crate::ir::StatementId;
 use crate::operation::{Operation, OperationId};
 use crate::ptx::rewrite::Table;
 
+use super::annotate;
 use super::build::at_statement;
 use super::core::{Core, address};
 use super::driver::{Failure, Launching, Node, Packed, Values};
@@ -76,7 +77,35 @@ impl Core {
         let Batched { packed, param, .. } = &self.batches.of[batch];
         let values = Values { words: packed.words(), params: param };
         let set = self.driver.set_kernel(self.exec, node, &launch, values, &mut self.scratch);
-        set.map_err(|failure| Error::driver(failure, Some(self.at(&operations.list[operation as usize]))))
+        set.map_err(|failure| Error::driver(failure, Some(self.at(&operations.list[operation as usize]))))?;
+        annotate::members_moved(self, operation);
+        Ok(())
+    }
+
+    /// Along which dimension of the grid the members of an operation lie; or, where it is none, the first block of each.
+    pub(super) fn members_of(&self, operation: &Operation) -> Result<(Option<u8>, Vec<u32>)> {
+        let batch = self.batch_of(operation)?;
+        match self.operations.batches[batch].axis {
+            Some(axis) => Ok((Some(axis), Vec::new())),
+            None => Ok((None, self.first_blocks(batch)?.0)),
+        }
+    }
+
+    /// The first block of each member where they lie one behind the other, and how many blocks they are.
+    fn first_blocks(&self, batch: usize) -> Result<(Vec<u32>, u32)> {
+        let members = &self.operations.batches[batch].members;
+        let mut blocks = 0u64;
+        let mut firsts = Vec::with_capacity(members.len());
+        for &member in members {
+            firsts.push(blocks as u32);
+            let own = self.launch_of(member)?.shape.grid;
+            blocks += own.iter().map(|&extent| u64::from(extent)).product::<u64>();
+            if blocks > i32::MAX as u64 {
+                let reason = format!("{blocks} blocks and more in one launch");
+                return Err(Error::Config { at: at_statement(self.program, member), reason });
+            }
+        }
+        Ok((firsts, blocks as u32))
     }
 
     /// The number of an operation's batch: batches are sorted by their first members.
@@ -130,21 +159,11 @@ impl Core {
             launch.grid[usize::from(axis)] = planned.members.len() as u32;
             return Ok(launch);
         }
-        let mut blocks = 0u64;
-        let mut firsts = Vec::with_capacity(planned.members.len());
-        for &member in &planned.members {
-            firsts.push(blocks as u32);
-            let own = self.launch_of(member)?.shape.grid;
-            blocks += own.iter().map(|&extent| u64::from(extent)).product::<u64>();
-            if blocks > i32::MAX as u64 {
-                let reason = format!("{blocks} blocks and more in one launch");
-                return Err(Error::Config { at: at_statement(self.program, member), reason });
-            }
-        }
-        for (offset, value) in variant.table.search_words(&firsts, blocks as u32) {
+        let (firsts, blocks) = self.first_blocks(batch)?;
+        for (offset, value) in variant.table.search_words(&firsts, blocks) {
             self.batches.of[batch].packed.put_number(offset, value);
         }
-        launch.grid = [blocks as u32, 1, 1];
+        launch.grid = [blocks, 1, 1];
         Ok(launch)
     }
 }

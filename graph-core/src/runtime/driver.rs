@@ -21,7 +21,7 @@ pub use params::{
     Filling, Launching, Packed, Place, Scratch, Values, Word, address_word, bits_of, number, push_value,
     write_value,
 };
-pub use simulator::{PlannedBuffer, Simulator};
+pub use simulator::{Member, PlannedBuffer, Simulator};
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};

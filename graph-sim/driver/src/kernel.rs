@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::config;
 use crate::image::Kernel;
-use crate::interp::{self, Early, Fault, FaultKind, Options, Paused, Region};
+use crate::interp::{self, Blocks, Early, Fault, FaultKind, Options, Paused, Region};
 use crate::log;
 use crate::memory::{Allocation, Backing, Kind, Marks, Memory};
 use crate::op::{Launch, Touched};
@@ -85,8 +85,16 @@ fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
     set.or(kernel.required_cluster)
 }
 
-/// Who launches: a node's name, and what it calls the buffer at an address.
-pub type Node<'a> = (&'a str, &'a dyn Fn(u64) -> Option<String>);
+/// Who launches: a node, or a member of one that is several launches.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it calls the buffer at an address.
+    pub buffer: &'a dyn Fn(u64) -> Option<String>,
+    /// Its blocks; `None` for all.
+    pub blocks: Option<Blocks>,
+}
 
 /// The memory that a kernel sees: all that its context may touch.
 struct View<'a> {
@@ -185,7 +193,7 @@ pub fn run(
     let gone = || Report {
         kind: "unloaded",
         status: Status::INVALID_HANDLE,
-        nodes: node.iter().map(|node| node.0.to_owned()).collect(),
+        nodes: node.iter().map(|node| node.name.to_owned()).collect(),
         text: "the kernel's module was unloaded, or its context destroyed".to_owned(),
     };
     let mut done = Done::default();
@@ -200,10 +208,17 @@ pub fn run(
         View { memory: &state.memory, device: own.device, peers: &own.peers, beside, seen: Mutex::default() };
     let settings = config();
     let (limit, initialised) = (settings.instructions, settings.initialised);
-    let cooperative = is_cooperative(launch);
+    let (cooperative, blocks) = (is_cooperative(launch), node.and_then(|node| node.blocks));
     let dependent = !matches!(part, Part::Whole { dependent: false });
-    let options =
-        Options { limit, seed: state.seed, initialised, cooperative, dependent, ..Options::default() };
+    let options = Options {
+        limit,
+        seed: state.seed,
+        initialised,
+        cooperative,
+        dependent,
+        blocks,
+        ..Options::default()
+    };
     let work = interp::Launch {
         program: &image.program,
         entry: function.kernel().entry,
@@ -235,7 +250,7 @@ pub fn run(
         }
     }
     let who = match node {
-        Some((name, _)) => format!("node {name}"),
+        Some(node) => format!("node {}", node.name),
         None => format!("a launch of `{}`", function.name()),
     };
     let result = match outcome {
@@ -293,14 +308,14 @@ fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Rep
     let mut text = format!("{who}: {fault}");
     let own = fault.address >> 48 == interp::SHARED >> 48;
     if fault.address != 0 && !own {
-        let buffer = node.and_then(|node| node.1(fault.address));
+        let buffer = node.and_then(|node| (node.buffer)(fault.address));
         let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));
         text.push_str(&format!("; address {:#x} is in {place}", fault.address));
     }
     if fault.kind == FaultKind::Limit {
         text.push_str("; help: `CUWEAVE_SIM_INSTRUCTIONS` sets the limit");
     }
-    Report { kind, status, nodes: node.iter().map(|node| node.0.to_owned()).collect(), text }
+    Report { kind, status, nodes: node.iter().map(|node| node.name.to_owned()).collect(), text }
 }
 
 /// What is at an address, or next to it.

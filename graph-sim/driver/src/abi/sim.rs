@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use crate::call::{Kind, enter, put, take, take_all};
 use crate::faults;
+use crate::graph::members::{Along, Members, WHOLE};
 use crate::graph::{Buffer, Note};
 use crate::memory;
+use crate::op::Op;
 use crate::report;
 use crate::state::state;
 use crate::status::{Result, Status};
@@ -29,7 +31,7 @@ pub extern "C" fn cuweaveSimNonce() -> u64 {
 /// The version of the calls that `ANNOTATE.md` documents.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
-    2
+    3
 }
 
 /// Whether this library was built without optimisation.
@@ -64,7 +66,18 @@ pub struct SimBuffer {
     address: CUdeviceptr,
     bytes: u64,
     users: *const CUgraphNode,
+    members: *const c_uint,
     count: usize,
+}
+
+/// `CuweaveSimMember` of `ANNOTATE.md`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SimMember {
+    name: Text,
+    file: Text,
+    line: c_uint,
+    first: c_uint,
 }
 
 /// The flag of a buffer whose life is within the graph.
@@ -84,17 +97,72 @@ pub unsafe extern "C" fn cuweaveSimNameNode(node: CUgraphNode, name: Text, file:
 }
 
 #[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimNameMembers(
+    node: CUgraphNode,
+    axis: c_uint,
+    members: *const SimMember,
+    count: usize,
+) -> u32 {
+    enter("cuweaveSimNameMembers", false, Kind::Basic, || {
+        let told = take_all(members, count)?;
+        let along = match axis {
+            0 => Along::Flat(told.iter().map(|member| member.first).collect()),
+            1 | 2 => Along::Axis(axis as usize),
+            _ => return Err(Status::INVALID_VALUE),
+        };
+        let notes = told.iter().map(|member| note(member.name, member.file, member.line));
+        let members = Members { notes: notes.collect::<Result<Vec<_>>>()?, along };
+        let mut state = state();
+        let node = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
+        let Op::Kernel(launch) = &node.op else { return Err(Status::INVALID_VALUE) };
+        members.blocks(launch.grid).ok_or(Status::INVALID_VALUE)?;
+        node.members = Some(Arc::new(members));
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimMoveMembers(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    firsts: *const c_uint,
+    count: usize,
+) -> u32 {
+    enter("cuweaveSimMoveMembers", false, Kind::Basic, || {
+        let firsts = take_all(firsts, count)?;
+        let mut state = state();
+        let node = state.exec_mut(exec)?.find(node)?;
+        let (Op::Kernel(launch), Some(members)) = (&node.op, &mut node.members) else {
+            return Err(Status::INVALID_VALUE);
+        };
+        let moved = Members { along: Along::Flat(firsts), ..Members::clone(members) };
+        if matches!(members.along, Along::Axis(_)) || moved.blocks(launch.grid).is_none() {
+            return Err(Status::INVALID_VALUE);
+        }
+        *members = Arc::new(moved);
+        Ok(())
+    })
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimAddBuffer(graph: CUgraph, buffer: *const SimBuffer) -> u32 {
     enter("cuweaveSimAddBuffer", false, Kind::Basic, || {
         let buffer = take(buffer)?;
-        let users = take_all(buffer.users, buffer.count)?;
+        let nodes = take_all(buffer.users, buffer.count)?;
+        let members = match buffer.members.is_null() {
+            true => vec![WHOLE; nodes.len()],
+            false => take_all(buffer.members, buffer.count)?,
+        };
         let note = note(buffer.name, buffer.file, buffer.line)?;
         let mut state = state();
-        for &user in &users {
-            if state.node(user)?.graph != graph {
+        for (&user, &member) in nodes.iter().zip(&members) {
+            let node = state.node(user)?;
+            let count = node.members.as_ref().map_or(0, |members| members.notes.len());
+            if node.graph != graph || member != WHOLE && member as usize >= count {
                 return Err(Status::INVALID_VALUE);
             }
         }
+        let users = nodes.into_iter().zip(members).collect();
         buffer.address.checked_add(buffer.bytes).ok_or(Status::INVALID_VALUE)?;
         let planned = buffer.flags & PLANNED != 0;
         let (address, bytes) = (buffer.address, buffer.bytes);

@@ -8,6 +8,9 @@
 //! Where programmatic edges let a kernel start before others have ended, what it did before its wait and behind it are
 //! told apart, and who precedes whom follows from what the kernels did, see [`points`](crate::graph::points).
 //!
+//! Of a node that is several launches in one, each member is looked at by itself, as an actor beside the others:
+//! no path orders them.
+//!
 //! Buffers that the program told us about are checked on top, see [`plan`].
 
 mod order;
@@ -24,7 +27,7 @@ use crate::report::Report;
 use crate::status::Status;
 use order::Order;
 
-/// What was done to a range of bytes.
+/// What was done to a range of bytes, and by which actors.
 #[derive(Clone)]
 struct Cell {
     end: u64,
@@ -112,11 +115,11 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Takes in what a node touched. Names of allocations come from `place`.
-    pub fn touched(&mut self, node: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
+    /// Takes in what a node or a member touched. Names of allocations come from `place`.
+    pub fn touched(&mut self, actor: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
         for &(start, end, flags) in touched {
             if flags & LIFE != 0 {
-                self.access((node, When::Late), start, end, LIFE, place);
+                self.access((actor, When::Late), start, end, LIFE, place);
                 continue;
             }
             for (flags, when) in [(flags >> EARLY, When::Early), (flags, When::Late)] {
@@ -124,10 +127,10 @@ impl<'a> Checker<'a> {
                 if flags == 0 {
                     continue;
                 }
-                self.check_buffers(node, start, end, flags, place);
+                self.check_buffers(actor, start, end, flags, place);
                 for one in [READ, ATOMIC, WRITTEN] {
                     if flags & one != 0 {
-                        self.access((node, when), start, end, one, place);
+                        self.access((actor, when), start, end, one, place);
                     }
                 }
             }
@@ -157,7 +160,7 @@ impl<'a> Checker<'a> {
         self.cut(start);
         self.cut(end);
         let mut conflicts: Vec<(usize, u8, u64, u64)> = Vec::new();
-        let order = &self.order;
+        let (order, actors) = (&self.order, &self.shape.actors);
         let mut gaps = Vec::new();
         let mut at = start;
         for (&from, cell) in self.cells.range_mut(start..end) {
@@ -165,7 +168,10 @@ impl<'a> Checker<'a> {
                 gaps.push((at, from));
             }
             at = cell.end;
-            let apart = |other: usize| other != node && !order.before(other, node, when);
+            let apart = |other: usize| {
+                let (first, second) = (actors.node(other), actors.node(node));
+                other != node && (first == second || !order.before(first, second, when))
+            };
             let mut conflict = |other, how| conflicts.push((other, how, from, cell.end));
             if let Some(life) = cell.life.filter(|&life| apart(life)) {
                 conflict(life, LIFE);

@@ -78,6 +78,10 @@ impl Checker<'_> {
 
     /// Why nodes are not ordered, `early` if one of them touched the bytes before its wait.
     pub(super) fn why_unordered(&self, a: usize, b: usize, early: bool) -> String {
+        let (a, b) = (self.shape.actors.node(a), self.shape.actors.node(b));
+        if a == b {
+            return "they are launches in one node".to_owned();
+        }
         let edges = self.shape.precedence();
         if !edges.before(a, b) && !edges.before(b, a) {
             return "an edge from one to the other is missing".to_owned();

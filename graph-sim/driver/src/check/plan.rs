@@ -33,7 +33,9 @@ pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Re
         for (second, others) in planned[at + 1..].iter().take_while(|(second, _)| second.address < end) {
             let unordered = |before: &[usize], behind: &[usize]| {
                 let pairs = before.iter().flat_map(|&a| behind.iter().map(move |&b| (a, b)));
-                pairs.into_iter().find(|&(a, b)| !precedence.before(a, b))
+                pairs
+                    .into_iter()
+                    .find(|&(a, b)| !precedence.before(shape.actors.node(a), shape.actors.node(b)))
             };
             let (Some(_), Some(pair)) = (unordered(others, users), unordered(users, others)) else {
                 continue;

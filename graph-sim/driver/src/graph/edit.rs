@@ -89,8 +89,17 @@ impl State {
             .last()
             .map_or(Ok(0), |&last| self.node(last).map(|last| last.local + 1))?;
         let before: Vec<u64> = dependencies.iter().map(|dependency| dependency.0).collect();
-        let entry =
-            Node { graph, op, dependencies, dependents: Vec::new(), freed, note: None, original: 0, local };
+        let entry = Node {
+            graph,
+            op,
+            dependencies,
+            dependents: Vec::new(),
+            freed,
+            note: None,
+            members: None,
+            original: 0,
+            local,
+        };
         let node = self.nodes.insert(entry);
         if let Err(status) = self.plan_allocation(graph, node) {
             self.nodes.remove(node);
@@ -261,7 +270,8 @@ impl State {
             let mut images = BTreeMap::new();
             for &node in &nodes {
                 let entry = self.node(node)?;
-                let (mut op, note, local) = (entry.op.clone(), entry.note.clone(), entry.local);
+                let (mut op, local) = (entry.op.clone(), entry.local);
+                let (note, members) = (entry.note.clone(), entry.members.clone());
                 if let Op::Child(child) = &mut op {
                     let inner = self.create_graph();
                     work.push((*child, inner));
@@ -275,6 +285,7 @@ impl State {
                     dependents: Vec::new(),
                     freed: place::Row::default(),
                     note,
+                    members,
                     original: node,
                     local,
                 });
@@ -304,7 +315,7 @@ impl State {
             copy.objects = objects;
             copy.buffers = buffers;
             for buffer in &mut copy.buffers {
-                buffer.users.iter_mut().for_each(|user| *user = image_of(user));
+                buffer.users.iter_mut().for_each(|user| user.0 = image_of(&user.0));
             }
         }
         Ok(top)

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use super::edit::PROGRAMMATIC;
+use super::members::{Actors, Members};
 use super::schedule::{self, Precedence};
 use super::{Buffer, Note};
 use crate::log;
@@ -36,6 +37,8 @@ pub struct ExecNode {
     pub enabled: bool,
     /// What the program calls it.
     pub note: Option<Note>,
+    /// The launches that it stands for, if it was told to be several.
+    pub members: Option<Arc<Members>>,
     /// The order of its making, for names of nodes that have none.
     pub local: u64,
 }
@@ -69,7 +72,9 @@ pub struct Shape {
     pub index: BTreeMap<u64, usize>,
     /// For each child node of the definition, its graph.
     pub children: BTreeMap<u64, u64>,
-    /// What the program told us of buffers, nodes by their place here.
+    /// Nodes and members.
+    pub actors: Actors,
+    /// What the program told us of buffers, with the actors that use them.
     pub buffers: Vec<(Buffer, Vec<usize>)>,
 }
 
@@ -88,9 +93,10 @@ impl Shape {
         programmatic: Vec<Vec<usize>>,
         buffers: Vec<(Buffer, Vec<usize>)>,
     ) -> Self {
+        let actors = Actors::new(vec![0; full.len()].into_iter());
         let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
         let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());
-        Shape { predecessors, full, programmatic, precedence, index, children, buffers }
+        Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }
     }
 
     /// Whether kernels may start before others that edges lead from have ended.
@@ -232,8 +238,8 @@ impl State {
             for &handle in &entry.nodes {
                 let node = self.node(handle).map_err(|_| wrong())?;
                 let mut push = |op: Op| {
-                    let (note, local) = (node.note.clone(), node.local);
-                    nodes.push(ExecNode { node: handle, op, enabled: true, note, local });
+                    let (note, members, local) = (node.note.clone(), node.members.clone(), node.local);
+                    nodes.push(ExecNode { node: handle, op, enabled: true, note, members, local });
                     predecessors.push(Vec::new());
                     full.push(Vec::new());
                     programmatic.push(Vec::new());
@@ -297,12 +303,17 @@ impl State {
                 return Err(Refusal(Status::INVALID_HANDLE, RESULT_OPERATION, node.node));
             }
         }
-        let places =
-            |users: &[u64]| users.iter().filter_map(|user| index.get(user).copied()).collect::<Vec<_>>();
+        let actors = Actors::new(
+            nodes.iter().map(|node| node.members.as_ref().map_or(0, |members| members.notes.len())),
+        );
+        let users = |buffer: &Buffer| {
+            let known = buffer.users.iter().filter_map(|&(user, member)| Some((*index.get(&user)?, member)));
+            known.flat_map(|(user, member)| actors.users(user, member)).collect::<Vec<_>>()
+        };
         let buffers =
-            buffers.into_iter().map(|buffer| (places(&buffer.users), buffer)).map(|(a, b)| (b, a)).collect();
+            buffers.into_iter().map(|buffer| (users(&buffer), buffer)).map(|(a, b)| (b, a)).collect();
         let precedence = OnceLock::new();
-        Ok((nodes, Shape { predecessors, full, programmatic, precedence, index, children, buffers }))
+        Ok((nodes, Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }))
     }
 
     /// Ends an instance. What its launches left allocated stays.
@@ -364,6 +375,10 @@ impl State {
             for (old, new) in entry.nodes.iter_mut().zip(nodes) {
                 old.op = new.op;
                 old.note = new.note;
+                // Who acts is of the shape, which stays.
+                let count =
+                    |members: &Option<Arc<Members>>| members.as_ref().map(|members| members.notes.len());
+                old.members = if count(&old.members) == count(&new.members) { new.members } else { None };
             }
         }
         Ok(())

@@ -3,6 +3,7 @@
 //! - [`edit`]: nodes and edges, and the rules about them
 //! - [`place`]: the addresses of a graph's allocations
 //! - [`exec`]: instances and their updates
+//! - [`members`]: nodes that are several launches in one
 //! - [`run`]: a launch
 //! - [`parallel`]: one with nodes at the same time
 //! - [`schedule`]: the order of a launch, and which nodes precede which
@@ -10,14 +11,18 @@
 
 pub mod edit;
 pub mod exec;
+pub mod members;
 mod parallel;
 pub mod place;
 pub mod points;
 pub mod run;
 pub mod schedule;
 
+use std::sync::Arc;
+
 use crate::op::Op;
 use crate::types::CUgraphEdgeData;
+use members::Members;
 
 pub use exec::Exec;
 
@@ -66,6 +71,8 @@ pub struct Node {
     pub freed: place::Row,
     /// What the program calls it.
     pub note: Option<Note>,
+    /// The launches that it stands for, if it was told to be several.
+    pub members: Option<Arc<Members>>,
     /// The node that it is a clone of.
     pub original: u64,
     /// Its number within the graph.
@@ -106,8 +113,8 @@ pub struct Buffer {
     /// Whether its life is this graph's business: it begins, with no byte written, before the first of its users,
     /// and ends with the last of them.
     pub planned: bool,
-    /// The nodes that may touch it.
-    pub users: Vec<u64>,
+    /// The nodes that may touch it, each with the number of one of its members, or [`WHOLE`](members::WHOLE).
+    pub users: Vec<(u64, u32)>,
 }
 
 #[cfg(test)]

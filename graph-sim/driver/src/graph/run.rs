@@ -8,7 +8,7 @@ use super::parallel;
 use super::schedule::{Plan, Random, Step};
 use crate::call;
 use crate::check::{Checker, Users};
-use crate::interp::Paused;
+use crate::interp::{Blocks, Paused};
 use crate::kernel::{self, Part};
 use crate::log;
 use crate::memory::{ATOMIC, EARLY, Kind, Place, WRITTEN};
@@ -25,7 +25,10 @@ const CHECKED: usize = 40_000;
 pub(super) struct Run {
     pub nodes: Vec<ExecNode>,
     shape: Arc<Shape>,
+    /// Of nodes, and of members behind them.
     names: Vec<String>,
+    /// Of nodes that are several launches, the members with their blocks, in the order in which they run.
+    members: BTreeMap<usize, Vec<(usize, Blocks)>>,
     pub plan: Plan,
     parallel: bool,
     context: u64,
@@ -94,10 +97,34 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     entry.launches += 1;
     // Each launch has a schedule of its own; seed 0 keeps to the order of the nodes' making.
     let random = (seed != 0).then(|| Random::new(seed ^ entry.launches.rotate_left(32) ^ entry.salt));
-    let plan = Plan::new(&entry.shape.full, &entry.shape.programmatic, random);
+    let plan = Plan::new(&entry.shape.full, &entry.shape.programmatic, random.clone());
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
-    let names = nodes.iter().map(|node| node.describe(state)).collect();
-    Ok(Run { nodes, shape, names, plan, parallel, context })
+    let members = members(&nodes, &shape, random);
+    let mut names: Vec<String> = nodes.iter().map(|node| node.describe(state)).collect();
+    for members in nodes.iter().filter_map(|node| node.members.as_ref()) {
+        names.extend((0..members.notes.len()).map(|member| members.describe(member)));
+    }
+    Ok(Run { nodes, shape, names, members, plan, parallel, context })
+}
+
+/// The members of nodes that are several launches, each with its blocks. Where what was told of them does not fit the
+/// launch, the node is one.
+fn members(
+    nodes: &[ExecNode],
+    shape: &Shape,
+    mut random: Option<Random>,
+) -> BTreeMap<usize, Vec<(usize, Blocks)>> {
+    let mut found = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate() {
+        let (Op::Kernel(launch), Some(members)) = (&node.op, &node.members) else { continue };
+        let Some(blocks) = members.blocks(launch.grid) else { continue };
+        let mut own: Vec<_> = shape.actors.members(at).zip(blocks).collect();
+        if let Some(random) = &mut random {
+            (1..own.len()).rev().for_each(|last| own.swap(last, random.below(last + 1)));
+        }
+        found.insert(at, own);
+    }
+    found
 }
 
 /// A launch under way.
@@ -106,15 +133,25 @@ pub(super) struct Performance<'a> {
     pub users: &'a Users<'a>,
     checker: Checker<'a>,
     /// Kernels that got ahead of what they depend on, by node, and what they wrote meanwhile.
-    paused: BTreeMap<usize, (Paused, Vec<(u64, u64)>)>,
+    paused: BTreeMap<usize, Ahead>,
     checked: bool,
 }
+
+/// The launches of a node that got ahead, and the bytes that they wrote.
+type Ahead = (Vec<Paused>, Vec<(u64, u64)>);
 
 /// Work of a node that leaves the driver's state alone, so that it may be done beside other such work.
 pub(super) struct Task {
     at: usize,
-    /// How a kernel is run.
-    part: Part,
+    how: How,
+}
+
+/// How a kernel is run.
+enum How {
+    /// As far as it gets.
+    Ahead,
+    /// To its end, from where its launches were paused, if they were.
+    Finish { dependent: bool, paused: Vec<Paused> },
 }
 
 /// What is left to do of a step that has begun.
@@ -129,7 +166,8 @@ pub(super) enum Begun {
 /// What came of it.
 pub(super) struct Outcome {
     at: usize,
-    done: kernel::Done,
+    /// What who did.
+    done: Vec<(usize, kernel::Done)>,
     ahead: bool,
     result: std::result::Result<(), Report>,
 }
@@ -195,7 +233,7 @@ impl Performance<'_> {
                 let node = &self.run.nodes[at];
                 match &node.op {
                     Op::Kernel(launch) if ahead && node.enabled && !kernel::is_cooperative(launch) => {
-                        Begun::Task(Task { at, part: Part::Ahead })
+                        Begun::Task(Task { at, how: How::Ahead })
                     }
                     _ => Begun::Done,
                 }
@@ -212,9 +250,9 @@ impl Performance<'_> {
                 let (paused, written) = self.paused.remove(&at).unzip();
                 self.begin_buffers(state, at, &written.unwrap_or_default());
                 let dependent = !self.run.shape.programmatic[at].is_empty();
-                let part = paused.map_or(Part::Whole { dependent }, Part::Rest);
+                let how = How::Finish { dependent, paused: paused.unwrap_or_default() };
                 match node.op {
-                    Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Begun::Task(Task { at, part }),
+                    Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Begun::Task(Task { at, how }),
                     Op::Empty | Op::Child(_) | Op::Wait(_) => {
                         self.end(at, true);
                         Begun::Done
@@ -246,15 +284,20 @@ impl Performance<'_> {
     /// Gives what came of a task to the checks.
     pub fn take_in(&mut self, state: &State, outcome: Outcome) -> Checked {
         let Outcome { at, done, ahead, result } = outcome;
-        self.checker.note_early(at, done.early);
-        if let Some(paused) = done.paused {
-            let written = |flags: u8| (flags >> EARLY) & (WRITTEN | ATOMIC) != 0;
-            let own = done.touched.iter().filter(|range| written(range.2));
-            self.paused.insert(at, (paused, own.map(|&(from, to, _)| (from, to)).collect()));
+        let waited = done.iter().any(|(_, done)| done.waited);
+        for (actor, done) in done {
+            self.checker.note_early(actor, done.early);
+            if let Some(paused) = done.paused {
+                let written = |flags: u8| (flags >> EARLY) & (WRITTEN | ATOMIC) != 0;
+                let own = done.touched.iter().filter(|range| written(range.2));
+                let all = self.paused.entry(at).or_default();
+                all.0.push(paused);
+                all.1.extend(own.map(|&(from, to, _)| (from, to)));
+            }
+            self.check(state, actor, &done.touched, &None);
         }
-        self.check(state, at, &done.touched, &None);
         if !ahead {
-            self.end(at, done.waited);
+            self.end(at, waited);
         }
         result
     }
@@ -333,24 +376,57 @@ impl Performance<'_> {
 impl Task {
     /// Does the work. `beside` says whether other work is done at the same time.
     pub fn work(self, state: &State, run: &Run, users: &Users, beside: bool) -> Outcome {
-        let Task { at, part } = self;
-        let ahead = matches!(part, Part::Ahead);
+        let Task { at, how } = self;
+        let ahead = matches!(how, How::Ahead);
         let mut done = kernel::Done { waited: true, ..kernel::Done::default() };
         let name = &run.names[at];
+        if let Op::Kernel(launch) = &run.nodes[at].op {
+            let (done, result) = launches(state, run, users, (at, launch), beside, how);
+            return Outcome { at, done, ahead, result };
+        }
         let result = match &run.nodes[at].op {
             Op::Copy(copy) => fault_of(op::run_copy(state, copy, Some(&mut done.touched)), name),
             Op::Fill(fill) => fault_of(op::run_fill(state, fill, Some(&mut done.touched)), name),
-            Op::Kernel(launch) => {
-                let buffer_at = |address| users.buffer_at(at, address).or_else(|| run.outside_life(address));
-                let node: kernel::Node = (name, &buffer_at);
-                let result;
-                (done, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
-                result
-            }
             _ => Ok(()),
         };
-        Outcome { at, done, ahead, result }
+        Outcome { at, done: vec![(at, done)], ahead, result }
     }
+}
+
+/// Runs a kernel node: its members one after the other, if it is several launches. Those
+/// that were paused are in the same order. After a fault no other member runs.
+fn launches(
+    state: &State,
+    run: &Run,
+    users: &Users,
+    (at, launch): (usize, &op::Launch),
+    beside: bool,
+    how: How,
+) -> (Vec<(usize, kernel::Done)>, std::result::Result<(), Report>) {
+    let whole = [(at, None)];
+    let members = run.members.get(&at).into_iter().flatten().map(|&(actor, blocks)| (actor, Some(blocks)));
+    let all: Vec<_> = if run.members.contains_key(&at) { members.collect() } else { whole.to_vec() };
+    let (ahead, dependent, paused) = match how {
+        How::Ahead => (true, true, Vec::new()),
+        How::Finish { dependent, paused } => (false, dependent, paused),
+    };
+    let mut paused = paused.into_iter();
+    let mut done = Vec::with_capacity(all.len());
+    for (actor, blocks) in all {
+        let buffer = |address| users.buffer_at(actor, address).or_else(|| run.outside_life(address));
+        let node = kernel::Node { name: &run.names[actor], buffer: &buffer, blocks };
+        let part = match paused.next() {
+            Some(paused) => Part::Rest(paused),
+            None if ahead => Part::Ahead,
+            None => Part::Whole { dependent },
+        };
+        let (own, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
+        done.push((actor, own));
+        if result.is_err() {
+            return (done, result);
+        }
+    }
+    (done, Ok(()))
 }
 
 /// The allocations that hold planned buffers: live ones, and the graph's own.

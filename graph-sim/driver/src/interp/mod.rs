@@ -116,9 +116,34 @@ pub struct Launch<'a> {
     pub variables: &'a [u64],
 }
 
+/// A box of a grid's blocks.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Blocks {
+    /// The first of them.
+    pub from: [u32; 3],
+    /// How many in each dimension.
+    pub extent: [u32; 3],
+}
+
+impl Blocks {
+    /// How many they are.
+    fn count(self) -> u64 {
+        exec::volume(self.extent)
+    }
+
+    /// The nth of them.
+    fn at(self, number: u64) -> [u32; 3] {
+        let [x, y, z] = exec::coordinates(number, self.extent);
+        let [first_x, first_y, first_z] = self.from;
+        [first_x + x, first_y + y, first_z + z]
+    }
+}
+
 /// How to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
+    /// The blocks that run: within the grid, `None` for all of it.
+    pub blocks: Option<Blocks>,
     /// Instructions a thread may execute.
     pub limit: u64,
     /// Host threads; `None` for as many as the machine has cores.
@@ -141,6 +166,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            blocks: None,
             limit: 1 << 32,
             threads: None,
             seed: 0,
@@ -150,6 +176,13 @@ impl Default for Options {
             conflicts: true,
             dependent: false,
         }
+    }
+}
+
+impl Options {
+    /// The blocks of a launch that run.
+    fn blocks_of(&self, launch: &Launch) -> Blocks {
+        self.blocks.unwrap_or(Blocks { from: [0; 3], extent: launch.grid })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::access::Own;
 use super::conflict::Cell;
 use super::warp::Warp;
-use super::{Trouble, Worker, coordinates, mix, volume};
+use super::{Trouble, Worker, mix, volume};
 use crate::interp::decode::Reduction;
 use crate::interp::{EARLY, Fault, FaultKind};
 use std::ptr::null_mut;
@@ -43,6 +43,7 @@ pub const BARRIERS: usize = 17;
 
 pub struct Block {
     pub id: [u32; 3],
+    /// Among those that run.
     pub number: u64,
     pub threads: u32,
     /// Shared memory, in pieces that keep it aligned.
@@ -72,7 +73,7 @@ impl Block {
         let launch = worker.launch;
         let threads = volume(launch.block) as u32;
         let mut block = Self {
-            id: coordinates(number, launch.grid),
+            id: worker.options.blocks_of(launch).at(number),
             number,
             threads,
             shared: vec![0; ((worker.shared + worker.reserved) as usize).div_ceil(16)],

@@ -329,7 +329,7 @@ impl Worker<'_> {
             let whom = if other == block.number {
                 format!("warp {} {too} since the last barrier", record.warp() % warps)
             } else {
-                let [x, y, z] = super::coordinates(other, self.launch.grid);
+                let [x, y, z] = self.options.blocks_of(self.launch).at(other);
                 format!("block ({x}, {y}, {z}) {too}, and no fence, atomic or strong access orders them")
             };
             let what = format!("warp {} {does} {bytes} bytes at {start:#x}, which {whom}", warp.number);

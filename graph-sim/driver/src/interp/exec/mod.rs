@@ -239,7 +239,7 @@ fn refusal(launch: &Launch, options: &Options) -> Option<Fault> {
     if let Err(why) = &entry.supported {
         return no(FaultKind::Unsupported, why.clone());
     }
-    let (blocks, threads) = (volume(launch.grid), volume(launch.block));
+    let (blocks, threads) = (options.blocks_of(launch).count(), volume(launch.block));
     if blocks == 0 || threads == 0 || threads > 1024 {
         return no(FaultKind::Unsupported, format!("{blocks} blocks of {threads} threads"));
     }
@@ -275,7 +275,7 @@ fn execute(
         return Err(fault);
     }
     let shared = launch.program.entries[launch.entry].shared_bytes + launch.dynamic_shared;
-    let (blocks, threads) = (volume(launch.grid), volume(launch.block));
+    let (blocks, threads) = (options.blocks_of(launch).count(), volume(launch.block));
     let mut parameters = vec![0u64; launch.parameters.len().div_ceil(8) + 1];
     for (at, &byte) in launch.parameters.iter().enumerate() {
         parameters[at / 8] |= u64::from(byte) << (8 * (at % 8));
