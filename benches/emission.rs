@@ -190,6 +190,18 @@ fn case(
             "cuweave's edges, a random order",
             MemoryNodes { emission: shuffled(&reach, &order, &ours), ..ours.clone() },
         ),
+        (
+            "cuweave's edges, allocs first",
+            MemoryNodes { emission: ranked(&reach, &order, &ours, [1, 2, 0]), ..ours.clone() },
+        ),
+        (
+            "cuweave's edges, allocs last",
+            MemoryNodes { emission: ranked(&reach, &order, &ours, [2, 1, 0]), ..ours.clone() },
+        ),
+        (
+            "cuweave's edges, frees last",
+            MemoryNodes { emission: ranked(&reach, &order, &ours, [0, 1, 2]), ..ours.clone() },
+        ),
         ("cuweave", ours),
     ];
     for (way, nodes) in ways {
@@ -295,6 +307,23 @@ fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) ->
 /// Any order that the edges allow.
 fn shuffled(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit> {
     let mut random = Random(0x2545_f491_4f6c_dd1d);
+    picked(reach, order, nodes, |ready| random.below(ready.len()))
+}
+
+/// The order that takes what is ready by the rank of its kind (allocs, kernels, frees), then by number.
+fn ranked(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes, ranks: [u8; 3]) -> Vec<Emit> {
+    picked(reach, order, nodes, |ready| {
+        let rank = |emit: Emit| (ranks[usize::from(key(emit).0)], key(emit).1);
+        (0..ready.len()).min_by_key(|&at| rank(ready[at])).unwrap_or(0)
+    })
+}
+
+fn picked(
+    reach: &Reach,
+    order: &BufferOrder,
+    nodes: &MemoryNodes,
+    mut pick: impl FnMut(&[Emit]) -> usize,
+) -> Vec<Emit> {
     let waits_for: Vec<Vec<Emit>> =
         nodes.emission.iter().map(|&emit| after(emit, reach, order, nodes)).collect();
     let mut left: Vec<usize> = (0..nodes.emission.len()).collect();
@@ -307,7 +336,8 @@ fn shuffled(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit
         if ready.is_empty() {
             break;
         }
-        let emit = nodes.emission[left.swap_remove(ready[random.below(ready.len())])];
+        let choice: Vec<Emit> = ready.iter().map(|&at| nodes.emission[left[at]]).collect();
+        let emit = nodes.emission[left.swap_remove(ready[pick(&choice)])];
         known.insert(key(emit));
         there.push(emit);
     }
