@@ -195,7 +195,11 @@ fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
         ),
         (
             "made for a debugger",
-            File { head: ".version 7.8\n.target sm_90, debug", ..PLAIN },
+            File {
+                head: ".version 7.8\n.target sm_90, debug",
+                declared: ".section .debug_abbrev { .b8 0 }",
+                ..PLAIN
+            },
             Some("the file is made for a debugger"),
             None,
         ),
