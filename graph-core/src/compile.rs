@@ -179,11 +179,11 @@ fn decided(
     operations.lined_up = decision.lined_up;
     if wishes.allowed.overlap {
         let waits = |operation: &Operation| operation.sources.iter().all(|&id| wishes.waits(id));
-        let blocks = |operation: &Operation| {
+        let threads = |operation: &Operation| {
             let launch = |&id: &StatementId| wishes.launches.get(id as usize).and_then(Option::as_ref);
-            operation.sources.iter().filter_map(launch).map(Launch::blocks).sum()
+            operation.sources.iter().filter_map(launch).map(Launch::threads).sum()
         };
-        operations.overlapped = launches::overlap::mark(&mut operations.list, waits, blocks);
+        operations.overlapped = launches::overlap::mark(&mut operations.list, waits, threads);
     }
     Ok(operations)
 }

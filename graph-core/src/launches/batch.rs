@@ -59,7 +59,7 @@ fn worthwhile(draft: &Draft<'_>, batches: &[Batch]) -> Option<Vec<Batch>> {
     let gathers = |batch: &&Batch| {
         let node = batch.members[0] as usize;
         let (before, after) = (nodes.before[node].len(), nodes.after[node].len());
-        2 * before.min(after) > batch.members.len()
+        before.min(after) >= batch.members.len()
     };
     let kept: Vec<Batch> = batches.iter().filter(|batch| !gathers(batch)).cloned().collect();
     (kept.len() < batches.len()).then_some(kept)

@@ -23,11 +23,11 @@ use crate::reach::Reach;
 use super::{Batch, Contracted, Launch, cost};
 
 /// Marks the programmatic edges of a list; `waits` says of an operation's launch that its function begins with the
-/// wait, `blocks` how many it has. Returns how many edges there are.
+/// wait, `threads` how many it has. Returns how many edges there are.
 pub fn mark(
     list: &mut [Operation],
     waits: impl Fn(&Operation) -> bool,
-    blocks: impl Fn(&Operation) -> u64,
+    threads: impl Fn(&Operation) -> u64,
 ) -> usize {
     let is_memory =
         |what: &What| matches!(what, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. });
@@ -50,7 +50,7 @@ pub fn mark(
     let count = early.iter().flatten().count();
     let tiny: Vec<bool> = list
         .iter()
-        .map(|operation| operation.what == What::Kernel && cost::is_tiny(blocks(operation)))
+        .map(|operation| operation.what == What::Kernel && cost::is_tiny(threads(operation)))
         .collect();
     for (at, early) in early.into_iter().enumerate() {
         list[at].early = early;
