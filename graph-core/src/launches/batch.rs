@@ -45,24 +45,20 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     }
     batches.retain(|batch| ordering_fits(draft, batch));
     batches.sort_by(|a, b| a.members.cmp(&b.members));
-    while let Some(worthwhile) = worthwhile(draft, &batches) {
-        batches = worthwhile;
-    }
-    batches
+    worthwhile(draft, batches)
 }
 
 /// The batches without those that gather many nodes only to fan out to many again: kernels between copies that each chain
 /// has of its own, for example. Such a batch saves launches and costs a join and a fork: 8 chains of kernels and copies in
-/// turn took 1.35 of the time. `None` where there is none of them.
-fn worthwhile(draft: &Draft<'_>, batches: &[Batch]) -> Option<Vec<Batch>> {
-    let nodes = Contracted::new(&draft.reach, batches);
-    let gathers = |batch: &&Batch| {
+/// turn took 1.35 of the time.
+fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
+    let nodes = Contracted::new(&draft.reach, &batches);
+    batches.retain(|batch| {
         let node = batch.members[0] as usize;
         let (before, after) = (nodes.before[node].len(), nodes.after[node].len());
-        before.min(after) >= batch.members.len()
-    };
-    let kept: Vec<Batch> = batches.iter().filter(|batch| !gathers(batch)).cloned().collect();
-    (kept.len() < batches.len()).then_some(kept)
+        before.min(after) < batch.members.len()
+    });
+    batches
 }
 
 /// Numbers that are equal for statements taken to begin at the same time.
