@@ -233,3 +233,21 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
     }
     assert_eq!(case.batches(), [level(1), level(2)]);
 }
+
+#[test]
+fn diagonals_are_batched() {
+    // Cell (r, c) after its neighbours above and to the left.
+    let side = 6u32;
+    let mut case = Case::new((side * side) as usize);
+    for (r, c) in (0..side).flat_map(|r| (0..side).map(move |c| (r, c))) {
+        let cell = side * r + c;
+        case.edges.extend((r > 0).then(|| (cell - side, cell)));
+        case.edges.extend((c > 0).then(|| (cell - 1, cell)));
+    }
+    let batches = case.batches();
+    assert!(batches.len() >= 9, "{batches:?}");
+    for batch in batches {
+        let diagonal = |cell: &u32| cell / side + cell % side;
+        assert!(batch.windows(2).all(|pair| diagonal(&pair[0]) == diagonal(&pair[1])));
+    }
+}
