@@ -161,9 +161,12 @@ fn decided(
         placed = place::place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
-    let early = match wishes.allowed.overlap {
-        true => launches::overlap::followers(&placed.reach, &decision.batches, &wishes.launches),
-        false => Vec::new(),
+    // Only memory nodes may stand between a kernel and one that starts early.
+    let early = match (wishes.allowed.overlap, memory) {
+        (true, Memory::Nodes) => {
+            launches::overlap::followers(&placed.reach, &decision.batches, &wishes.launches)
+        }
+        _ => Vec::new(),
     };
     let layout = layout::lay_out(program, dims, &placed, &early, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)

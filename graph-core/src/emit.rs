@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::ir::{BufferId, Kind, Program, StatementId};
-use crate::launches::Batch;
+use crate::launches::{Batch, by_member};
 use crate::operation::{Bounds, MemoryBlock, Operation, OperationId, Operations, Place, What};
 use crate::place::{Life, Placed};
 
@@ -109,8 +109,7 @@ impl Draft {
     }
 
     fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
-        let batch_of: BTreeMap<StatementId, &Batch> =
-            batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect();
+        let batch_of = by_member(batches);
         for (id, statement) in (0..).zip(program.statements.iter()) {
             let what = match statement.kind {
                 Kind::Launch => What::Kernel,

@@ -80,6 +80,11 @@ pub struct Batch {
     pub axis: Option<u8>,
 }
 
+/// The batch of each launch that is a member of one.
+pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
+    batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
+}
+
 /// Which changes are allowed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{Kind, StatementId};
 
-use super::{Batch, Batching, Classes, Contracted, Draft, Launch, cost};
+use super::{Batch, Batching, Classes, Contracted, Draft, Launch, by_member, cost};
 
 /// What a statement is, as far as its time goes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -191,8 +191,7 @@ pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, S
 /// What must be added to other edges for each batch to stay one node. Where an edge leads to a member from what comes
 /// after another one, they close a cycle.
 pub fn completed(batches: &[Batch], edges: &[(StatementId, StatementId)]) -> Vec<(StatementId, StatementId)> {
-    let of: BTreeMap<StatementId, &Batch> =
-        batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect();
+    let of = by_member(batches);
     let mut added = Vec::new();
     for (from, to) in edges {
         if let Some(batch) = of.get(from) {

@@ -9,19 +9,15 @@ use std::collections::BTreeMap;
 
 use crate::ir::StatementId;
 
-use super::{Contracted, Decision, Draft, Launch, cost};
+use super::{Contracted, Decision, Draft, Launch, by_member, cost};
 
 /// Adds order between branches.
 pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
-    let nodes = Contracted::new(&draft.reach, &decision.batches);
-    let batched: Vec<bool> = {
-        let mut batched = vec![false; draft.launches.len()];
-        for &member in decision.batches.iter().flat_map(|batch| &batch.members) {
-            batched[member as usize] = true;
-        }
-        batched
-    };
-    let single = |id: StatementId| draft.launches[id as usize].as_ref().filter(|_| !batched[id as usize]);
+    let Decision { batches, edges, lined_up } = decision;
+    let nodes = Contracted::new(&draft.reach, batches);
+    let batched = by_member(batches);
+    let single =
+        |id: StatementId| draft.launches[id as usize].as_ref().filter(|_| !batched.contains_key(&id));
     let mut groups: BTreeMap<(&[StatementId], &[StatementId]), Vec<Branch>> = BTreeMap::new();
     for id in 0..draft.launches.len() as StatementId {
         let begins = nodes.of[id as usize] == id
@@ -42,8 +38,8 @@ pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
             continue;
         }
         for (earlier, later) in branches.iter().zip(&branches[lines..]) {
-            decision.edges.push((earlier.tail, later.head));
-            decision.lined_up += 1;
+            edges.push((earlier.tail, later.head));
+            *lined_up += 1;
         }
     }
 }

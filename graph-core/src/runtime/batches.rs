@@ -10,7 +10,7 @@ use crate::ptx::rewrite::Table;
 use super::annotate;
 use super::build::at_statement;
 use super::core::{Core, address};
-use super::driver::{Failure, Launching, Node, Packed, Values};
+use super::driver::{Launching, Node, Packed, Values};
 use super::error::{Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
 use super::kernel::Param;
@@ -43,11 +43,7 @@ impl Batches {
 
 impl Core {
     /// Adds the node of a batch, with its members' parameters.
-    pub(super) fn add_batch(
-        &mut self,
-        operation: &Operation,
-        after: &[Node],
-    ) -> Result<std::result::Result<Node, Failure>> {
+    pub(super) fn add_batch(&mut self, operation: &Operation, after: &[Node]) -> Result<Node> {
         let batch = self.batch_of(operation)?;
         for (member, &statement) in (0..).zip(&operation.sources) {
             self.write_member(batch, member, statement)?;
@@ -56,7 +52,9 @@ impl Core {
         let Batched { packed, param, variant } = &mut self.batches.of[batch];
         super::hook::apply_to_table(&variant.table, packed);
         let values = Values { words: packed.words(), params: param };
-        Ok(self.driver.add_kernel(self.graph, after, &launch, values, &mut self.scratch))
+        self.driver
+            .add_kernel(self.graph, after, &launch, values, &mut self.scratch)
+            .map_err(|failure| Error::driver(failure, Some(self.at(operation))))
     }
 
     /// Writes what a member's record says now into the table of its batch, whose node is still to be patched.

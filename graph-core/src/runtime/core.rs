@@ -314,9 +314,7 @@ impl Core {
                 .map_err(|failure| Error::driver(failure, Some(self.at(operation))));
         }
         if operation.sources.len() > 1 {
-            return self
-                .add_batch(operation, after)?
-                .map_err(|failure| Error::driver(failure, Some(self.at(operation))));
+            return self.add_batch(operation, after);
         }
         let added = match operation.what {
             What::Alloc { memory } => {

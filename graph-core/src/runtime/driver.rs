@@ -166,7 +166,8 @@ macro_rules! entry_points {
                 Ok(unsafe { Driver {
                     $($name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> u32>(
                         find(stringify!($name), 12040)?),)*
-                    $($symbol: exported(stringify!($symbol)).map(|address| {
+                    $($symbol: CStr::from_bytes_with_nul(concat!(stringify!($symbol), "\0").as_bytes())
+                        .ok().and_then(exported).map(|address| {
                         std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($part),*) -> u32>(address)
                     }),)*
                     $($newer: find(stringify!($newer), $version).ok().map(|address| {
@@ -190,21 +191,19 @@ fn find(symbol: &'static str, version: c_int) -> Outcome<*mut c_void> {
     if code as u32 == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
 }
 
-/// The address of a symbol that the library exports: for those whose name with a number `cuGetProcAddress` does not take
-/// from every version.
-fn exported(symbol: &'static str) -> Option<*mut c_void> {
-    let mut name = [0u8; 64];
-    name.get_mut(..symbol.len())?.copy_from_slice(symbol.as_bytes());
+/// The address of a symbol that the library exports: for those that only one driver has, or whose name with a number
+/// `cuGetProcAddress` does not take from every version.
+fn exported(name: &CStr) -> Option<*mut c_void> {
     let library = library();
-    if library.is_null() || name[63] != 0 {
+    if library.is_null() {
         return None;
     }
-    // SAFETY: the library is open, the name ends with a nul.
     #[cfg(not(windows))]
-    let address = unsafe { dlsym(library, name.as_ptr().cast()) };
+    // SAFETY: the library is open and is never closed.
+    let address = unsafe { dlsym(library, name.as_ptr()) };
     #[cfg(windows)]
     // SAFETY: as above.
-    let address = unsafe { GetProcAddress(library, name.as_ptr().cast()) };
+    let address = unsafe { GetProcAddress(library, name.as_ptr()) };
     (!address.is_null()).then_some(address)
 }
 

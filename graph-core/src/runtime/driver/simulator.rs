@@ -1,10 +1,10 @@
 //! The calls that only the simulated driver has: names, source lines and planned buffers, for its checks and its
 //! reports. `graph-sim/ANNOTATE.md` documents them.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::sync::OnceLock;
 
-use super::{Node, RawExec, RawGraph, library};
+use super::{Node, RawExec, RawGraph, exported};
 
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -88,10 +88,11 @@ impl Simulator {
     }
 
     fn find() -> Option<Simulator> {
-        let (version, name_node) = (symbol(c"cuweaveSimAnnotate")?, symbol(c"cuweaveSimNameNode")?);
-        let (add_buffer, move_buffers) = (symbol(c"cuweaveSimAddBuffer")?, symbol(c"cuweaveSimMoveBuffers")?);
+        let (version, name_node) = (exported(c"cuweaveSimAnnotate")?, exported(c"cuweaveSimNameNode")?);
+        let (add_buffer, move_buffers) =
+            (exported(c"cuweaveSimAddBuffer")?, exported(c"cuweaveSimMoveBuffers")?);
         let (name_members, move_members) =
-            (symbol(c"cuweaveSimNameMembers")?, symbol(c"cuweaveSimMoveMembers")?);
+            (exported(c"cuweaveSimNameMembers")?, exported(c"cuweaveSimMoveMembers")?);
         // SAFETY: these names have these signatures in the library's documentation; it is never closed.
         unsafe {
             let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
@@ -173,18 +174,4 @@ impl Simulator {
         // SAFETY: the exec lives; the addresses live until the call returns.
         let _ = unsafe { (self.move_buffers)(exec, addresses.as_ptr(), addresses.len()) };
     }
-}
-
-fn symbol(name: &CStr) -> Option<*mut c_void> {
-    let library = library();
-    if library.is_null() {
-        return None;
-    }
-    #[cfg(not(windows))]
-    // SAFETY: the library is open and is never closed.
-    let address = unsafe { super::dlsym(library, name.as_ptr()) };
-    #[cfg(windows)]
-    // SAFETY: as above.
-    let address = unsafe { super::GetProcAddress(library, name.as_ptr()) };
-    (!address.is_null()).then_some(address)
 }
