@@ -222,6 +222,17 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
+    /// Enters something to compare with, whose results are others: before the sides that have a goal.
+    pub fn beside(
+        &mut self,
+        name: &str,
+        size: String,
+        turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a,
+    ) {
+        self.sizes.push(size);
+        self.race.ours(name, turn);
+    }
+
     /// Lets them race, and adds the rows.
     pub fn run(self, table: &mut Table) -> Result<()> {
         let times = self.race.run(self.setup)?;

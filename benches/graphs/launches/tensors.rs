@@ -7,6 +7,11 @@ unsafe extern "ptx-kernel" {
     fn momentum(p: &mut [f32; n], m: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
 }
 
+#[cuweave::kernels("benches/kernels/tensors.ptx")]
+unsafe extern "ptx-kernel" {
+    fn descent(p: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
+}
+
 /// The elements of a tensor, of so many in all, about: 12 layers of vectors and of matrices of three sizes, as the
 /// parameters of a network are.
 pub fn size(tensor: u32, all: u32) -> u32 {
@@ -33,6 +38,18 @@ each_side! {
     ) {
         for i in 0..96 {
             momentum[per_item(size(i, all))](&mut ps[i], &mut ms[i], &gs[i], rate, size(i, all));
+        }
+    }
+    /// The same without momentum.
+    graph[] fn descend(
+        all: u32,
+        most: u32,
+        rate: f32,
+        ps: [&mut [f32; most]; 96],
+        gs: [&[f32; most]; 96],
+    ) {
+        for i in 0..96 {
+            descent[per_item(size(i, all))](&mut ps[i], &gs[i], rate, size(i, all));
         }
     }
 }

@@ -22,12 +22,14 @@ pub mod check;
 mod climb;
 mod conflict;
 pub mod csv;
+mod emission;
 mod flow;
 mod greedy;
 mod instance;
 mod line;
 pub mod nodes;
 mod order;
+mod packing;
 #[cfg(test)]
 mod perfect;
 mod portfolio;

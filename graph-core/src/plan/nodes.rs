@@ -12,6 +12,9 @@
 //!
 //! By both, every path from a free to an alloc is between buffers of which the one is before the other.
 
+use super::emission;
+pub use super::packing::Packing;
+use super::packing::Paths;
 use super::{Buffer, BufferIx, BufferOrder};
 use crate::reach::{Reach, has, or_into, set};
 use std::collections::BTreeSet;
@@ -20,8 +23,6 @@ use std::collections::BTreeSet;
 const EDGES_A_BUFFER: usize = 2;
 /// So many of the latest frees are looked at for a chain.
 const LATEST: usize = 256;
-/// Up to so many buffers the order of emission is chosen by a model of the driver.
-const MODELLED: usize = 2048;
 
 /// A node to add.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct MemoryNodes {
     pub free_after: Vec<Vec<BufferIx>>,
     /// Every node after all that it depends on. Buffers without users have no nodes; those that stay have no free.
     pub emission: Vec<Emit>,
+    /// How the driver is expected to pack the buffers then.
+    pub packing: Packing,
 }
 
 /// Chooses edges and order for the buffers of a graph.
@@ -55,28 +58,11 @@ pub fn memory_nodes(reach: &Reach, buffers: &[Buffer], order: &BufferOrder) -> M
     let mut linker = Linker::of(reach, buffers, order);
     linker.run();
     let Linker { alloc_after, free_after, freed_at_alloc, freed_at_free, words, .. } = linker;
-    let lifetimes = Lifetimes { reach, buffers, order, alloc_after: &alloc_after, free_after: &free_after };
-    let orders: &[Nodes] = if buffers.len() <= MODELLED {
-        &[Nodes::Topological, Nodes::Deep, Nodes::ByLevel]
-    } else {
-        &[Nodes::Topological]
-    };
-    let mut best: Option<(u64, Vec<Emit>)> = None;
-    for &nodes in orders {
-        for largest_first in [true, false] {
-            let emission = lifetimes.emission(nodes, largest_first);
-            let bytes = if buffers.len() <= MODELLED {
-                modelled(&emission, buffers, &freed_at_alloc, &freed_at_free, words)
-            } else {
-                0
-            };
-            if best.as_ref().is_none_or(|(least, _)| bytes < *least) {
-                best = Some((bytes, emission));
-            }
-        }
-    }
-    let emission = best.map(|(_, emission)| emission).unwrap_or_default();
-    MemoryNodes { alloc_after, free_after, emission }
+    let paths = Paths { words, to_alloc: freed_at_alloc, to_free: freed_at_free };
+    let mut chosen =
+        MemoryNodes { alloc_after, free_after, emission: Vec::new(), packing: Packing::default() };
+    emission::choose(reach, buffers, order, &paths, &mut chosen);
+    chosen
 }
 
 /// Goes through the graph in topological order and links each alloc and free as it comes by.
@@ -223,176 +209,6 @@ impl<'a> Linker<'a> {
     }
 }
 
-/// In which order the nodes that are no memory nodes are added.
-#[derive(Clone, Copy)]
-enum Nodes {
-    /// As the topological order has them.
-    Topological,
-    /// What became ready last goes first, so that chains are added one after the other.
-    Deep,
-    /// By level.
-    ByLevel,
-}
-
-struct Lifetimes<'a> {
-    reach: &'a Reach,
-    buffers: &'a [Buffer],
-    order: &'a BufferOrder,
-    alloc_after: &'a [Vec<BufferIx>],
-    free_after: &'a [Vec<BufferIx>],
-}
-
-impl Lifetimes<'_> {
-    /// An alloc right before its first user, a free as soon as all it follows is there.
-    fn emission(&self, nodes: Nodes, largest_first: bool) -> Vec<Emit> {
-        let n = self.buffers.len();
-        let mut emission = Vec::with_capacity(self.reach.len() + 2 * n);
-        let mut begins = vec![Vec::new(); self.reach.len()];
-        let mut ends = vec![Vec::new(); self.reach.len()];
-        let mut then_free = vec![Vec::new(); n];
-        // What each free still waits for: nodes and other frees.
-        let mut waits = vec![0usize; n];
-        for &b in self.order.by_rank() {
-            self.order.births[b as usize].iter().for_each(|&v| begins[v as usize].push(b));
-            if self.buffers[b as usize].stays {
-                continue;
-            }
-            self.order.ends[b as usize].iter().for_each(|&v| ends[v as usize].push(b));
-            self.free_after[b as usize].iter().for_each(|&a| then_free[a as usize].push(b));
-            waits[b as usize] = self.order.ends[b as usize].len() + self.free_after[b as usize].len();
-        }
-        if largest_first {
-            let size = |b: &u32| std::cmp::Reverse(self.buffers[*b as usize].size);
-            begins.iter_mut().for_each(|begins| begins.sort_by_key(size));
-        }
-        let mut there = vec![false; n];
-        for v in self.nodes(nodes) {
-            for &b in &begins[v as usize] {
-                if !std::mem::replace(&mut there[b as usize], true) {
-                    debug_assert!(self.alloc_after[b as usize].iter().all(|&a| waits[a as usize] == 0));
-                    emission.push(Emit::Alloc(b));
-                }
-            }
-            emission.push(Emit::Node(v));
-            let mut done: Vec<BufferIx> = ends[v as usize].iter().rev().copied().collect();
-            while let Some(b) = done.pop() {
-                waits[b as usize] -= 1;
-                if waits[b as usize] == 0 {
-                    emission.push(Emit::Free(b));
-                    done.extend(then_free[b as usize].iter().rev());
-                }
-            }
-        }
-        emission
-    }
-
-    fn nodes(&self, nodes: Nodes) -> Vec<u32> {
-        match nodes {
-            Nodes::Topological => self.reach.topological().to_vec(),
-            Nodes::ByLevel => {
-                let mut order = self.reach.topological().to_vec();
-                order.sort_by_key(|&v| self.reach.levels()[v as usize]);
-                order
-            }
-            Nodes::Deep => {
-                let n = self.reach.len();
-                let mut waits: Vec<usize> = self.reach.reduced().iter().map(Vec::len).collect();
-                let mut succs = vec![Vec::new(); n];
-                for &v in self.reach.topological().iter().rev() {
-                    self.reach.reduced()[v as usize].iter().for_each(|&p| succs[p as usize].push(v));
-                }
-                let mut ready: Vec<u32> = self
-                    .reach
-                    .topological()
-                    .iter()
-                    .rev()
-                    .copied()
-                    .filter(|&v| waits[v as usize] == 0)
-                    .collect();
-                let mut order = Vec::with_capacity(n);
-                while let Some(v) = ready.pop() {
-                    order.push(v);
-                    for &w in &succs[v as usize] {
-                        waits[w as usize] -= 1;
-                        if waits[w as usize] == 0 {
-                            ready.push(w);
-                        }
-                    }
-                }
-                order
-            }
-        }
-    }
-}
-
-/// A free part of the address space, and whose free freed it.
-struct Hole {
-    from: u64,
-    to: u64,
-    freed: BufferIx,
-}
-
-/// The bytes that the driver would take by what is known of it: best fit among what was freed on a path to the alloc,
-/// neighbours together where their frees are ordered, else new bytes.
-fn modelled(
-    emission: &[Emit],
-    buffers: &[Buffer],
-    freed_at_alloc: &[u64],
-    freed_at_free: &[u64],
-    words: usize,
-) -> u64 {
-    let mut end = 0;
-    let mut at = vec![0u64; buffers.len()];
-    let mut holes: Vec<Hole> = Vec::new();
-    for emit in emission {
-        match *emit {
-            Emit::Node(_) => {}
-            Emit::Free(b) => {
-                let from = at[b as usize];
-                let place = holes.partition_point(|hole| hole.from < from);
-                holes.insert(place, Hole { from, to: from + buffers[b as usize].size, freed: b });
-            }
-            Emit::Alloc(c) => {
-                let size = buffers[c as usize].size;
-                let usable = |hole: &Hole| has(row(freed_at_alloc, words, c), hole.freed);
-                let joined = |a: &Hole, b: &Hole| {
-                    a.to == b.from
-                        && (has(row(freed_at_free, words, a.freed), b.freed)
-                            || has(row(freed_at_free, words, b.freed), a.freed))
-                };
-                let mut best: Option<(u64, usize)> = None;
-                let mut first = 0;
-                for i in 0..holes.len() {
-                    if !usable(&holes[i]) {
-                        continue;
-                    }
-                    if i == 0 || !usable(&holes[i - 1]) || !joined(&holes[i - 1], &holes[i]) {
-                        first = i;
-                    }
-                    let room = holes[i].to - holes[first].from;
-                    if room >= size && best.is_none_or(|(least, _)| room < least) {
-                        best = Some((room, first));
-                    }
-                }
-                let Some((_, first)) = best else {
-                    at[c as usize] = end;
-                    end += size;
-                    continue;
-                };
-                let from = holes[first].from;
-                at[c as usize] = from;
-                let mut i = first;
-                while i < holes.len() && holes[i].from < from + size {
-                    holes[i].from = holes[i].to.min(from + size);
-                    i += 1;
-                }
-                holes.retain(|hole| hole.from < hole.to);
-            }
-        }
-    }
-    end
-}
-
 fn row(rows: &[u64], words: usize, b: u32) -> &[u64] {
     &rows[b as usize * words..(b as usize + 1) * words]
 }
@@ -502,9 +318,7 @@ mod tests {
         }
         assert!(linker.edges <= 2 * buffers.len());
         let nodes = memory_nodes(&reach, &buffers, &order);
-        let bytes =
-            modelled(&nodes.emission, &buffers, &linker.freed_at_alloc, &linker.freed_at_free, linker.words);
-        assert_eq!(bytes, 2);
+        assert_eq!((nodes.packing.bytes, nodes.packing.arbitrary), (2 * 512, false));
     }
 
     /// Layers of 16 that all feed all of the next layer: chained frees keep it at two edges a buffer.

@@ -1,0 +1,297 @@
+//! In which order all nodes of a graph are added, memory nodes among them: whatever order the edges allow, it is the same
+//! graph, but the driver packs as the nodes come ([`packing`](super::packing)).
+//!
+//! An order is a list schedule: of what is ready, what has the least key comes next. Some rules for the keys come first,
+//! then a climb from the best of them, which gives other keys to a few allocs and keeps what packs no worse. Orders are
+//! counted, not timed.
+
+use super::climb::Random;
+use super::nodes::{Emit, MemoryNodes};
+use super::packing::{self, Packing, Paths};
+use super::{Buffer, BufferIx, BufferOrder};
+use crate::reach::Reach;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// When orders took so many steps, no more are tried: some 30 ms.
+const STEPS: usize = 12_000_000;
+/// So many orders are tried for each buffer at most.
+const ORDERS_A_BUFFER: usize = 2;
+/// So many orders are tried at most, the first of them by the rules, then some random ones.
+const ORDERS: usize = 512;
+const RANDOM: usize = 32;
+/// To put one node in order takes as long as so many steps of the packing.
+const STEPS_A_NODE: usize = 24;
+/// Of a key, so many bits are for what comes at the same place.
+const TIE_BITS: u32 = 24;
+
+/// In which order kernels are added.
+#[derive(Clone, Copy)]
+enum Kernels {
+    /// As the topological order has them.
+    Topological,
+    /// What became ready last goes first, so that chains are added one after the other.
+    Deep,
+    /// By level.
+    ByLevel,
+}
+
+/// Which of the allocs that come at the same place comes first.
+#[derive(Clone, Copy)]
+enum Ties {
+    Largest,
+    Smallest,
+    LongestLived,
+    ShortestLived,
+}
+
+/// When an alloc is added.
+#[derive(Clone, Copy)]
+enum Allocs {
+    /// As soon as the frees that it follows are there.
+    Early,
+    /// Right before its first user.
+    Late,
+}
+
+/// What has been best on MiniMalloc's traces and on chains, fork-joins, layers and butterflies: the first one is best
+/// on average, and each of the others where those before it are not.
+const RULES: [(Kernels, Ties, Allocs); 8] = [
+    (Kernels::Deep, Ties::LongestLived, Allocs::Late),
+    (Kernels::ByLevel, Ties::ShortestLived, Allocs::Early),
+    (Kernels::Topological, Ties::Largest, Allocs::Early),
+    (Kernels::Deep, Ties::Largest, Allocs::Early),
+    (Kernels::Deep, Ties::Smallest, Allocs::Early),
+    (Kernels::Topological, Ties::LongestLived, Allocs::Early),
+    (Kernels::Topological, Ties::Smallest, Allocs::Late),
+    (Kernels::ByLevel, Ties::LongestLived, Allocs::Late),
+];
+
+/// Chooses the order of the nodes, and says how the driver will pack them. O(orders × (edges × log nodes + packing)).
+pub(super) fn choose(
+    reach: &Reach,
+    buffers: &[Buffer],
+    order: &BufferOrder,
+    paths: &Paths,
+    chosen: &mut MemoryNodes,
+) {
+    let nodes = Nodes::of(reach, buffers, order, chosen);
+    let sizes: Vec<u64> = buffers.iter().map(|buffer| buffer.size).collect();
+    let mut random = Random::new(sizes.len() as u64);
+    let mut best = Tried::of(&nodes, nodes.keys(reach, &sizes, order, RULES[0]), &sizes, paths);
+    // Where the climb stands: as good as the best, but of two that are, the later one.
+    let mut standing = best.keys.clone();
+    let mut steps = best.steps();
+    for at in 1..ORDERS.min(ORDERS_A_BUFFER * buffers.len()) {
+        if steps > STEPS {
+            break;
+        }
+        let keys = match RULES.get(at) {
+            Some(&rule) => nodes.keys(reach, &sizes, order, rule),
+            None if at < RULES.len() + RANDOM => {
+                (0..nodes.waits.len()).map(|_| random.below(1 << TIE_BITS) as u64).collect()
+            }
+            None => nodes.moved(&standing, &mut random),
+        };
+        let tried = Tried::of(&nodes, keys, &sizes, paths);
+        steps += tried.steps();
+        if tried.packing.bytes <= best.packing.bytes {
+            standing.clone_from(&tried.keys);
+        }
+        if tried.packing.bytes < best.packing.bytes {
+            best = tried;
+        }
+    }
+    chosen.emission = best.emission;
+    chosen.packing = best.packing;
+}
+
+/// An order that was tried.
+struct Tried {
+    keys: Vec<u64>,
+    emission: Vec<Emit>,
+    packing: Packing,
+}
+
+impl Tried {
+    fn of(nodes: &Nodes, keys: Vec<u64>, sizes: &[u64], paths: &Paths) -> Tried {
+        let emission = nodes.by_keys(&keys);
+        let packing = packing::packing(&emission, sizes, paths);
+        Tried { keys, emission, packing }
+    }
+
+    fn steps(&self) -> usize {
+        STEPS_A_NODE * self.keys.len() + self.packing.steps
+    }
+}
+
+/// All nodes: those of the graph, then the allocs, then the frees.
+struct Nodes {
+    kernels: usize,
+    buffers: usize,
+    succs: Vec<Vec<u32>>,
+    waits: Vec<u32>,
+    /// Buffers that nothing uses have no memory nodes, and those that stay have no free.
+    there: Vec<bool>,
+}
+
+impl Nodes {
+    fn of(reach: &Reach, buffers: &[Buffer], order: &BufferOrder, chosen: &MemoryNodes) -> Nodes {
+        let all = reach.len() + 2 * buffers.len();
+        let mut nodes = Nodes {
+            kernels: reach.len(),
+            buffers: buffers.len(),
+            succs: vec![Vec::new(); all],
+            waits: vec![0; all],
+            there: vec![true; all],
+        };
+        for (v, preds) in (0..).zip(reach.reduced()) {
+            preds.iter().for_each(|&p| nodes.edge(p, v));
+        }
+        for (b, buffer) in (0..).zip(buffers) {
+            let at = b as usize;
+            let (alloc, free) = (nodes.alloc(b), nodes.free(b));
+            order.births[at].iter().for_each(|&v| nodes.edge(alloc, v));
+            chosen.alloc_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
+            nodes.there[alloc as usize] = !buffer.users.is_empty();
+            nodes.there[free as usize] = !buffer.users.is_empty() && !buffer.stays;
+            if nodes.there[free as usize] {
+                order.ends[at].iter().for_each(|&v| nodes.edge(v, free));
+                chosen.free_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
+            }
+        }
+        nodes
+    }
+
+    fn edge(&mut self, from: u32, to: u32) {
+        self.succs[from as usize].push(to);
+        self.waits[to as usize] += 1;
+    }
+
+    fn alloc(&self, b: BufferIx) -> u32 {
+        self.kernels as u32 + b
+    }
+
+    fn free(&self, b: BufferIx) -> u32 {
+        (self.kernels + self.buffers) as u32 + b
+    }
+
+    fn emit(&self, node: u32) -> Emit {
+        match node as usize {
+            at if at < self.kernels => Emit::Node(node),
+            at if at < self.kernels + self.buffers => Emit::Alloc((at - self.kernels) as u32),
+            at => Emit::Free((at - self.kernels - self.buffers) as u32),
+        }
+    }
+
+    /// The order that takes, of what is ready, what has the least key.
+    fn by_keys(&self, keys: &[u64]) -> Vec<Emit> {
+        let mut waits = self.waits.clone();
+        let mut ready: BinaryHeap<Reverse<(u64, u32)>> = (0..waits.len() as u32)
+            .filter(|&node| self.there[node as usize] && waits[node as usize] == 0)
+            .map(|node| Reverse((keys[node as usize], node)))
+            .collect();
+        let mut list = Vec::with_capacity(waits.len());
+        while let Some(Reverse((_, node))) = ready.pop() {
+            list.push(self.emit(node));
+            for &next in &self.succs[node as usize] {
+                waits[next as usize] -= 1;
+                if waits[next as usize] == 0 {
+                    ready.push(Reverse((keys[next as usize], next)));
+                }
+            }
+        }
+        list
+    }
+
+    /// Keys by a rule. Frees have the least: they are added as soon as what they follow is there.
+    fn keys(
+        &self,
+        reach: &Reach,
+        sizes: &[u64],
+        order: &BufferOrder,
+        (kernels, ties, allocs): (Kernels, Ties, Allocs),
+    ) -> Vec<u64> {
+        let places = places(reach, kernels);
+        let place = |v: &u32| u64::from(places[*v as usize]);
+        let mut keys = vec![0; self.waits.len()];
+        for v in 0..self.kernels {
+            keys[v] = (2 * u64::from(places[v]) + 1) << TIE_BITS;
+        }
+        let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+        by_size.sort_by_key(|&b| sizes[b]);
+        let last = (1u64 << TIE_BITS) - 1;
+        for (rank, &b) in (0..).zip(&by_size) {
+            let (Some(birth), Some(end)) =
+                (order.births[b].iter().map(place).min(), order.ends[b].iter().map(place).max())
+            else {
+                continue;
+            };
+            let tie = match ties {
+                Ties::Smallest => last.min(rank),
+                Ties::Largest => last.saturating_sub(rank),
+                Ties::ShortestLived => last.min(end - birth),
+                Ties::LongestLived => last.saturating_sub(end - birth),
+            };
+            keys[self.kernels + b] = match allocs {
+                Allocs::Early => tie,
+                Allocs::Late => ((2 * birth) << TIE_BITS) + tie,
+            };
+        }
+        keys
+    }
+
+    /// Other keys for up to three allocs: anywhere, next to another alloc, or as before among those at the same place.
+    fn moved(&self, keys: &[u64], random: &mut Random) -> Vec<u64> {
+        let mut moved = keys.to_vec();
+        for _ in 0..=random.below(3) {
+            let at = self.kernels + random.below(self.buffers);
+            let place = moved[at] >> TIE_BITS;
+            moved[at] = match random.below(3) {
+                0 => (random.below(2 * self.kernels.max(1)) as u64) << TIE_BITS,
+                1 => keys[self.kernels + random.below(self.buffers)] + 1,
+                _ => (place << TIE_BITS) + random.below(1 << TIE_BITS) as u64,
+            };
+        }
+        moved
+    }
+}
+
+/// The place of each kernel.
+fn places(reach: &Reach, kernels: Kernels) -> Vec<u32> {
+    let list = match kernels {
+        Kernels::Topological => return reach.positions().to_vec(),
+        Kernels::Deep => deep(reach),
+        Kernels::ByLevel => {
+            let mut list = reach.topological().to_vec();
+            list.sort_by_key(|&v| reach.levels()[v as usize]);
+            list
+        }
+    };
+    let mut places = vec![0; list.len()];
+    for (place, &v) in (0..).zip(&list) {
+        places[v as usize] = place;
+    }
+    places
+}
+
+fn deep(reach: &Reach) -> Vec<u32> {
+    let mut waits: Vec<usize> = reach.reduced().iter().map(Vec::len).collect();
+    let mut succs = vec![Vec::new(); reach.len()];
+    for &v in reach.topological().iter().rev() {
+        reach.reduced()[v as usize].iter().for_each(|&p| succs[p as usize].push(v));
+    }
+    let mut ready: Vec<u32> =
+        reach.topological().iter().rev().copied().filter(|&v| waits[v as usize] == 0).collect();
+    let mut list = Vec::with_capacity(reach.len());
+    while let Some(v) = ready.pop() {
+        list.push(v);
+        for &w in &succs[v as usize] {
+            waits[w as usize] -= 1;
+            if waits[w as usize] == 0 {
+                ready.push(w);
+            }
+        }
+    }
+    list
+}
