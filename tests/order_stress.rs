@@ -20,7 +20,7 @@ const WAIT: &str = "griddepcontrol.wait;";
 const TRIGGER: &str = "griddepcontrol.launch_dependents;";
 
 /// How large a test is: on a GPU the slow blocks take some ten microseconds.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Size {
     blocks: u32,
     threads: u32,
@@ -29,8 +29,17 @@ struct Size {
     launches: usize,
 }
 
-const REAL: Size = Size { blocks: 16, threads: 64, rounds: 10_000, kernels: 48, launches: 300 };
-const SIMULATED: Size = Size { blocks: 4, threads: 8, rounds: 3, kernels: 9, launches: 2 };
+/// A grid that says by itself that what comes next may be launched; one that does not; one that fills the device, and
+/// then some.
+const REAL: [Size; 3] = [
+    Size { blocks: 4, threads: 64, rounds: 10_000, kernels: 48, launches: 100 },
+    Size { blocks: 16, threads: 64, rounds: 10_000, kernels: 48, launches: 300 },
+    Size { blocks: 3_000, threads: 64, rounds: 1_000, kernels: 24, launches: 6 },
+];
+const SIMULATED: [Size; 2] = [
+    Size { blocks: 4, threads: 8, rounds: 3, kernels: 9, launches: 1 },
+    Size { blocks: 7, threads: 8, rounds: 3, kernels: 9, launches: 2 },
+];
 
 impl Size {
     fn elements(self) -> u32 {
@@ -94,8 +103,10 @@ impl Chain {
 /// Whether kernels let the next start at once, and whether they wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Start {
-    /// As the compiler makes them.
+    /// As the compiler makes them, along both kinds of edges that it makes.
     AtTheEnd,
+    BehindBegun,
+    /// Every kernel, before its wait.
     AtOnce,
     /// The control.
     WithoutWaiting,
@@ -105,7 +116,7 @@ impl Start {
     fn text(self, rewritten: &str) -> CString {
         assert_eq!(rewritten.matches(WAIT).count(), 1, "{rewritten}");
         let instead = match self {
-            Start::AtTheEnd => WAIT.to_owned(),
+            Start::AtTheEnd | Start::BehindBegun => WAIT.to_owned(),
             Start::AtOnce => format!("{TRIGGER} {WAIT}"),
             Start::WithoutWaiting => TRIGGER.to_owned(),
         };
@@ -167,8 +178,12 @@ impl<'r> Loaded<'r> {
     }
 
     /// Launches a chain; how many elements are wrong, or the error.
-    fn wrong_elements(&self, chain: Chain) -> Result<usize, sys::CUresult> {
+    fn wrong_elements(&self, chain: Chain, start: Start) -> Result<usize, sys::CUresult> {
         let members = self.rewritten.members;
+        let port = match start {
+            Start::BehindBegun => sys::CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+            _ => sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
+        };
         let start: Vec<_> = (0..members).map(|member| chain.start(self.size, member)).collect();
         let meaning: Vec<_> = (0..members).map(|member| chain.meaning(self.size, member)).collect();
         let bytes = self.size.elements() as usize * 4;
@@ -181,7 +196,7 @@ impl<'r> Loaded<'r> {
             for address in addresses.iter_mut().flatten() {
                 done(sys::cuMemAlloc_v2(address, bytes), "a buffer");
             }
-            let (graph, exec) = self.graph(chain, &addresses);
+            let (graph, exec) = self.graph(chain, &addresses, port as u8);
             for _ in 0..self.size.launches {
                 for (address, values) in addresses.iter().flatten().zip(start.iter().flatten()) {
                     done(sys::cuMemcpyHtoD_v2(*address, values.as_ptr().cast(), bytes), "an upload");
@@ -208,7 +223,12 @@ impl<'r> Loaded<'r> {
     }
 
     /// The chain as a graph, each edge a programmatic one.
-    unsafe fn graph(&self, chain: Chain, addresses: &[Vec<u64>]) -> (sys::CUgraph, sys::CUgraphExec) {
+    unsafe fn graph(
+        &self,
+        chain: Chain,
+        addresses: &[Vec<u64>],
+        from_port: u8,
+    ) -> (sys::CUgraph, sys::CUgraphExec) {
         let (mut graph, mut exec) = (null_mut(), null_mut());
         let mut before: Option<sys::CUgraphNode> = None;
         // SAFETY: as in `wrong_elements`; parameters are copied by the driver at the add.
@@ -238,12 +258,8 @@ impl<'r> Loaded<'r> {
                 done(sys::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, &params), "a node");
                 if let Some(before) = before {
                     let kind = sys::CUgraphDependencyType_enum::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-                    let edge = sys::CUgraphEdgeData {
-                        from_port: 1,
-                        to_port: 0,
-                        type_: kind as u8,
-                        reserved: [0; 5],
-                    };
+                    let edge =
+                        sys::CUgraphEdgeData { from_port, to_port: 0, type_: kind as u8, reserved: [0; 5] };
                     done(sys::cuGraphAddDependencies_v2(graph, &before, &node, &edge, 1), "an edge");
                 }
                 before = Some(node);
@@ -328,18 +344,21 @@ fn driver() -> Option<cuweave_sim::Driver> {
 fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
     let Some(driver) = driver() else { return };
     let simulated = driver.is_simulated();
-    let size = if simulated { SIMULATED } else { REAL };
+    let sizes = if simulated { &SIMULATED[..] } else { &REAL };
     let mut elements = 0;
-    for function in rewritten() {
-        for start in [Start::AtTheEnd, Start::AtOnce] {
-            let loaded = Loaded::new(&function, &start.text(&function.text), size);
+    let functions = rewritten();
+    for (function, &size) in
+        functions.iter().flat_map(|function| sizes.iter().map(move |size| (function, size)))
+    {
+        for start in [Start::AtTheEnd, Start::BehindBegun, Start::AtOnce] {
+            let loaded = Loaded::new(function, &start.text(&function.text), size);
             for chain in chains() {
                 for seed in 0..if simulated { 3 } else { 1 } {
                     if simulated {
                         cuweave_sim::seed(seed).expect("the simulated driver");
                     }
-                    let what = format!("{:?}, {start:?}, {chain:?}, seed {seed}", function.name);
-                    assert_eq!(loaded.wrong_elements(chain), Ok(0), "{what}");
+                    let what = format!("{:?}, {size:?}, {start:?}, {chain:?}, seed {seed}", function.name);
+                    assert_eq!(loaded.wrong_elements(chain, start), Ok(0), "{what}");
                     elements += size.launches * chain.ring * (size.elements() * function.members) as usize;
                 }
             }
@@ -350,10 +369,10 @@ fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
         let reports = cuweave_sim::take_reports().expect("the simulated driver");
         assert!(reports.is_empty(), "{reports:#?}");
     }
-    for function in rewritten() {
+    for function in &functions {
         for chain in chains() {
-            let loaded = Loaded::new(&function, &Start::WithoutWaiting.text(&function.text), size);
-            let outcome = loaded.wrong_elements(chain);
+            let loaded = Loaded::new(function, &Start::WithoutWaiting.text(&function.text), sizes[1]);
+            let outcome = loaded.wrong_elements(chain, Start::WithoutWaiting);
             println!("without the waits: {:?}, {chain:?}: {outcome:?}", function.name);
             if simulated {
                 let reports = cuweave_sim::take_reports().expect("the simulated driver");

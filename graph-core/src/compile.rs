@@ -13,6 +13,7 @@ use crate::check::{self, Checked};
 use crate::diagnostic::Diagnostic;
 use crate::emit;
 use crate::ir::{Memory, Program, StatementId};
+use crate::launches::overlap::Run;
 use crate::launches::{self, Allowed, Decision, Launch};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
@@ -46,12 +47,6 @@ pub struct Wishes {
     pub allowed: Allowed,
     /// What is known of each statement that is a launch; none where nothing may be changed.
     pub launches: Vec<Option<Launch>>,
-}
-
-impl Wishes {
-    fn waits(&self, statement: StatementId) -> bool {
-        self.launches.get(statement as usize).and_then(Option::as_ref).is_some_and(|launch| launch.waits)
-    }
 }
 
 /// Why a checked program cannot be emitted.
@@ -181,12 +176,9 @@ fn decided(
     operations.budget = budgeted;
     operations.lined_up = decision.lined_up;
     if wishes.allowed.overlap {
-        let waits = |operation: &Operation| operation.sources.iter().all(|&id| wishes.waits(id));
-        let threads = |operation: &Operation| {
-            let launch = |&id: &StatementId| wishes.launches.get(id as usize).and_then(Option::as_ref);
-            operation.sources.iter().filter_map(launch).map(Launch::threads).sum()
-        };
-        operations.overlapped = launches::overlap::mark(&mut operations.list, waits, threads);
+        let launch = |id: &StatementId| wishes.launches.get(*id as usize).and_then(Option::as_ref);
+        let run = |operation: &Operation| Run::of(operation.sources.iter().map(launch));
+        operations.overlapped = launches::overlap::mark(&mut operations.list, run);
     }
     Ok(operations)
 }

@@ -43,17 +43,14 @@ pub struct Launch {
     pub batch: Batching,
     /// Whether the loaded function begins by waiting for all that comes before it.
     pub waits: bool,
+    /// Whether each of its threads goes straight to its end, and soon.
+    pub brief: bool,
 }
 
 impl Launch {
     /// Its blocks.
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&extent| u64::from(extent)).product()
-    }
-
-    /// Its threads.
-    pub fn threads(&self) -> u64 {
-        self.block.iter().map(|&extent| u64::from(extent)).product::<u64>().saturating_mul(self.blocks())
     }
 }
 

@@ -10,9 +10,9 @@
 //! nodes. With 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one
 //! edges 0.65 to 0.99 (see DESIGN's measurements, repeated in benches/results).
 //!
-//! Where both grids are tiny, the consumer starts as soon as all blocks of the producer have begun, instead of ended: the
-//! edge leaves by the port of the launch order. Its blocks then wait on the device, so larger grids would take room from
-//! what they wait for.
+//! Where nothing runs beside the two and the consumer is brief, it is launched as soon as all blocks of the producer have
+//! begun, instead of ended: the edge leaves by the port of the launch order. Kernels of a few blocks say by themselves,
+//! behind their wait, that what comes next may be launched (see the rewriting of PTX).
 
 use std::collections::BTreeMap;
 
@@ -22,41 +22,116 @@ use crate::reach::Reach;
 
 use super::{Batch, Contracted, Launch, cost};
 
-/// Marks the programmatic edges of a list; `waits` says of an operation's launch that its function begins with the
-/// wait, `threads` how many it has. Returns how many edges there are.
-pub fn mark(
-    list: &mut [Operation],
-    waits: impl Fn(&Operation) -> bool,
-    threads: impl Fn(&Operation) -> u64,
-) -> usize {
-    let is_memory =
-        |what: &What| matches!(what, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. });
+/// What is known of an operation's launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Its blocks.
+    pub blocks: u64,
+    /// The blocks of it that the device holds at once.
+    pub wave: u32,
+    /// Whether its function begins with the wait.
+    pub waits: bool,
+    /// Whether each of its threads goes straight to its end, and soon.
+    pub brief: bool,
+}
+
+impl Run {
+    /// Of one launch, or of a batch. `None` where something is no launch.
+    pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
+        let one = |launch: &Launch| Run {
+            blocks: launch.blocks(),
+            wave: launch.wave,
+            waits: launch.waits,
+            brief: launch.brief,
+        };
+        let mut launches = launches.into_iter();
+        let first = one(launches.next()??);
+        launches.try_fold(first, |all, launch| {
+            let launch = one(launch?);
+            Some(Run {
+                blocks: all.blocks.saturating_add(launch.blocks),
+                wave: all.wave.min(launch.wave),
+                waits: all.waits && launch.waits,
+                brief: all.brief && launch.brief,
+            })
+        })
+    }
+}
+
+/// Marks the programmatic edges of a list; `run` says what is known of an operation's launch. Returns how many edges there
+/// are.
+pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> usize {
+    let runs: Vec<Option<Run>> =
+        list.iter().map(|operation| run(operation).filter(|_| operation.what == What::Kernel)).collect();
     let mut dependents = vec![0u32; list.len()];
     for operation in list.iter().filter(|operation| !is_memory(&operation.what)) {
         operation.after.iter().for_each(|&before| dependents[before as usize] += 1);
     }
-    let producer = |list: &[Operation], at: usize| -> Option<OperationId> {
-        let operation = &list[at];
-        if operation.what != What::Kernel || !waits(operation) {
-            return None;
-        }
+    let beside = Beside::of(list, &runs);
+    let producer = |at: usize| -> Option<OperationId> {
+        let run = runs[at].filter(|run| run.waits)?;
         let mut others =
-            operation.after.iter().copied().filter(|&before| !is_memory(&list[before as usize].what));
+            list[at].after.iter().copied().filter(|&before| !is_memory(&list[before as usize].what));
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first as usize] == 1;
-        (one_to_one && list[first as usize].what == What::Kernel).then_some(first)
+        let (nodes, blocks) = beside.at(at);
+        let gains = nodes == 1 || cost::gains_beside_others(blocks, run.wave);
+        (one_to_one && gains && list[first as usize].what == What::Kernel).then_some(first)
     };
-    let early: Vec<_> = (0..list.len()).map(|at| producer(list, at)).collect();
-    let count = early.iter().flatten().count();
-    let tiny: Vec<bool> = list
+    let begins_behind_begun = |at: usize, before: usize| {
+        let alone = beside.at(at).0 == 1 && beside.at(before).0 == 1;
+        let (Some(run), Some(first)) = (runs[at], runs[before]) else { return false };
+        alone && run.brief && cost::begins_behind_begun(run.blocks.max(first.blocks))
+    };
+    let early: Vec<_> = (0..list.len()).map(producer).collect();
+    let at_once: Vec<bool> = early
         .iter()
-        .map(|operation| operation.what == What::Kernel && cost::is_tiny(threads(operation)))
+        .enumerate()
+        .map(|(at, early)| early.is_some_and(|before| begins_behind_begun(at, before as usize)))
         .collect();
-    for (at, early) in early.into_iter().enumerate() {
-        list[at].early = early;
-        list[at].at_once = early.is_some_and(|before| tiny[at] && tiny[before as usize]);
+    let count = early.iter().flatten().count();
+    for ((operation, early), at_once) in list.iter_mut().zip(early).zip(at_once) {
+        operation.early = early;
+        operation.at_once = at_once;
     }
     count
+}
+
+fn is_memory(what: &What) -> bool {
+    matches!(what, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. })
+}
+
+/// What is taken to run at the same time: the operations of a level, without memory nodes.
+struct Beside {
+    levels: Vec<u32>,
+    /// Of each level how many nodes, and how many blocks.
+    all: Vec<(usize, u64)>,
+}
+
+impl Beside {
+    fn of(list: &[Operation], runs: &[Option<Run>]) -> Beside {
+        let mut beside = Beside { levels: Vec::with_capacity(list.len()), all: Vec::new() };
+        for (operation, run) in list.iter().zip(runs) {
+            let before = operation.after.iter().map(|&before| {
+                beside.levels[before as usize] + u32::from(!is_memory(&list[before as usize].what))
+            });
+            let level = before.max().unwrap_or(0);
+            beside.levels.push(level);
+            if beside.all.len() <= level as usize {
+                beside.all.resize(level as usize + 1, (0, 0));
+            }
+            if !is_memory(&operation.what) {
+                let (nodes, blocks) = &mut beside.all[level as usize];
+                *nodes += 1;
+                *blocks = blocks.saturating_add(run.map_or(0, |run| run.blocks));
+            }
+        }
+        beside
+    }
+
+    fn at(&self, operation: usize) -> (usize, u64) {
+        self.all[self.levels[operation] as usize]
+    }
 }
 
 /// For each statement those that may start before it has ended, as [`mark`] will find. Memory nodes have full edges: one

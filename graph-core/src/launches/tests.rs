@@ -1,5 +1,6 @@
 use super::*;
 use crate::ir::{Kind, Options, Statement};
+use crate::operation::{Operation, What};
 
 /// One launch a statement, each alike unless it is changed, and their order.
 struct Case {
@@ -21,6 +22,7 @@ impl Case {
             grid_changes: false,
             batch: Batching::Most { equal: 100, flat: 60 },
             waits: true,
+            brief: false,
         };
         Case { launches: vec![Some(launch); count], edges: Vec::new() }
     }
@@ -250,4 +252,53 @@ fn diagonals_are_batched() {
         let diagonal = |cell: &u32| cell / side + cell % side;
         assert!(batch.windows(2).all(|pair| diagonal(&pair[0]) == diagonal(&pair[1])));
     }
+}
+
+/// An operation for each launch, in order, and what is known of it.
+fn marked(runs: &[overlap::Run], edges: &[(u32, u32)]) -> Vec<Operation> {
+    let mut list: Vec<Operation> = (0..runs.len() as u32)
+        .map(|id| Operation {
+            what: What::Kernel,
+            after: edges.iter().filter(|(_, to)| *to == id).map(|(from, _)| *from).collect(),
+            early: None,
+            at_once: false,
+            sources: vec![id],
+            name: "k".into(),
+        })
+        .collect();
+    let count = overlap::mark(&mut list, |operation| Some(runs[operation.sources[0] as usize]));
+    assert_eq!(count, list.iter().filter(|operation| operation.early.is_some()).count());
+    list
+}
+
+const RUN: overlap::Run = overlap::Run { blocks: 64, wave: WAVE, waits: true, brief: true };
+
+fn chain_of(runs: &[overlap::Run]) -> Vec<(Option<u32>, bool)> {
+    let edges: Vec<(u32, u32)> = (1..runs.len() as u32).map(|id| (id - 1, id)).collect();
+    marked(runs, &edges)[1..].iter().map(|operation| (operation.early, operation.at_once)).collect()
+}
+
+#[test]
+fn brief_kernels_begin_behind_begun_ones() {
+    let small = overlap::Run { blocks: 4, ..RUN };
+    let long = overlap::Run { brief: false, ..RUN };
+    let rigid = overlap::Run { waits: false, ..RUN };
+    assert_eq!(chain_of(&[RUN, RUN, small]), [(Some(0), true), (Some(1), true)]);
+    assert_eq!(chain_of(&[small, small, RUN]), [(Some(0), false), (Some(1), true)]);
+    // What waits on the device is the consumer.
+    assert_eq!(chain_of(&[long, RUN, long]), [(Some(0), true), (Some(1), false)]);
+    assert_eq!(chain_of(&[rigid, RUN, rigid]), [(Some(0), true), (None, false)]);
+}
+
+#[test]
+fn kernels_beside_others_start_early_only_where_the_device_has_room() {
+    // Chains side by side: operation `step * chains + chain`.
+    let chains = |count: u32, blocks: u64| {
+        let edges: Vec<(u32, u32)> = (count..3 * count).map(|id| (id - count, id)).collect();
+        let list = marked(&vec![overlap::Run { blocks, ..RUN }; 3 * count as usize], &edges);
+        (list.iter().filter(|operation| operation.early.is_some()).count(), list.iter().any(|o| o.at_once))
+    };
+    assert_eq!(chains(1, 10_000), (2, true));
+    assert_eq!(chains(4, 264), (8, false));
+    assert_eq!(chains(4, 265), (0, false));
 }

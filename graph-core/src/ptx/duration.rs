@@ -17,7 +17,12 @@ pub struct Deciding {
     pub parameters: Vec<bool>,
     /// Whether data does.
     pub data: bool,
+    /// Whether it has no loop, calls nothing, and is of [`BRIEF`] instructions at most.
+    pub brief: bool,
 }
+
+/// So many instructions without a loop take less time than a launch.
+const BRIEF: usize = 256;
 
 /// What decides how long a kernel runs.
 ///
@@ -27,11 +32,14 @@ pub struct Deciding {
 /// there are registers.
 pub fn deciding(function: &Function<'_>) -> Deciding {
     let count = function.parameters.len();
-    let mut deciding = Deciding { parameters: vec![false; count], data: false };
+    let mut deciding = Deciding { parameters: vec![false; count], data: false, brief: false };
     let Some(body) = &function.body else { return deciding };
     let mut tracing = Tracing { function, reach: BTreeMap::new() };
     while tracing.round(body) {}
     let loops = Loops::of(body);
+    deciding.brief = !loops.within.contains(&true)
+        && instructions(body).count() <= BRIEF
+        && instructions(body).all(|(_, instruction)| instruction.mnemonic() != "call");
     for (at, instruction) in instructions(body) {
         let names: Vec<&str> = match instruction.mnemonic() {
             "call" => instruction.operands.iter().flat_map(names).collect(),
@@ -218,6 +226,11 @@ mod tests {
         deciding(super::super::parse(&text).expect("it is PTX").entry("k").expect("it has the kernel")).data
     }
 
+    fn brief(body: &str) -> bool {
+        let text = text(PARAMETERS, body);
+        deciding(super::super::parse(&text).expect("it is PTX").entry("k").expect("it has the kernel")).brief
+    }
+
     fn of(parameters: &str, body: &str) -> Vec<bool> {
         let text = text(parameters, body);
         let module = super::super::parse(&text).expect("it is PTX");
@@ -270,6 +283,15 @@ mod tests {
         let exit = "ld.param.u32 %r1, [offset]; setp.eq.u32 %p1, %r1, 0; @%p1 ret;\n\
             mov.u32 %r3, 0; L: add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, 9; @%p2 bra L;";
         assert_eq!(of(PARAMETERS, exit), [false, false, true, false]);
+    }
+
+    #[test]
+    fn what_goes_straight_to_its_end_is_brief() {
+        let add = "add.s32 %r1, %r1, 1;";
+        assert!(brief(&format!("mov.u32 %r1, %tid.x; setp.gt.s32 %p1, %r1, 9; @%p1 bra E; {add}\nE:")));
+        assert!(!brief(&format!("L: {add} setp.lt.s32 %p1, %r1, 9; @%p1 bra L;")));
+        assert!(!brief("call.uni f;"));
+        assert!(brief(&add.repeat(BRIEF - 1)) && !brief(&add.repeat(BRIEF)));
     }
 
     #[test]

@@ -48,6 +48,8 @@ pub(super) struct Entry {
     pub deciding: Vec<Deciding>,
     /// Whether data decides that.
     pub by_data: bool,
+    /// Whether it goes straight to its end, and soon.
+    pub brief: bool,
     /// Whether its launches can be batched, or why not: found when it is first asked for.
     batching: OnceLock<std::result::Result<Batching, String>>,
     /// Whether it may begin with the wait, or why not.
@@ -101,7 +103,7 @@ impl Text {
 }
 
 fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
-    let duration::Deciding { parameters, data: by_data } = duration::deciding(function);
+    let duration::Deciding { parameters, data: by_data, brief } = duration::deciding(function);
     let deciding = parameters
         .into_iter()
         .zip(&function.parameters)
@@ -121,6 +123,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         }),
         deciding,
         by_data,
+        brief,
         batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }

@@ -79,7 +79,7 @@ impl Selection<'_> {
             GridShape::Flat => self.search(out)?,
         }
         if self.waits {
-            writeln!(out, "\tgriddepcontrol.wait;")?;
+            writeln!(out, "\t{}", super::wait::beginning(prefix).trim_end())?;
         }
         match self.shape {
             GridShape::Axis(axis) => self.axis_grid(out, axis.index())?,
