@@ -13,6 +13,7 @@
 
 pub mod batch;
 pub mod cost;
+mod lines;
 pub mod overlap;
 pub mod width;
 
@@ -215,7 +216,7 @@ pub fn decide(
     let draft = Draft::new(program, edges, launches, most)?;
     let mut decision = Decision::default();
     if allowed.batches {
-        decision.batches = batch::batches(&draft);
+        decision.batches = lines::widths(&draft, batch::batches(&draft));
         decision.edges = batch::edges(&draft, &decision.batches);
     }
     if allowed.width {

@@ -16,6 +16,9 @@ use super::refused::{File, PLAIN, VOLUME};
 use super::schedule;
 use super::writer::{fork, fork_and_chain, random};
 
+/// Every kernel waits.
+const WAITS: overlap::Run = overlap::Run { blocks: 1, wave: 1_056, waits: true, brief: false };
+
 /// What came of a broken graph.
 #[derive(Debug, PartialEq)]
 enum Caught {
@@ -98,7 +101,7 @@ fn a_dropped_wait_is_told() {
             let choose = chosen.clone();
             change_next_plan(move |program, operations| {
                 // These forms load functions that do not wait.
-                overlap::mark(&mut operations.list, |_| true, |_| 1);
+                overlap::mark(&mut operations.list, |_| Some(WAITS));
                 let kept = early_conflict(program, &operations.list);
                 for (at, operation) in (0..).zip(&mut operations.list) {
                     operation.early = operation.early.filter(|_| kept == Some(at));
@@ -137,7 +140,7 @@ fn an_early_edge_into_a_late_wait_is_told() {
         let (right, report, _) = devices.get().run(function, &inputs).expect("it is sound");
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
         change_next_plan(|_, operations| {
-            assert_eq!(overlap::mark(&mut operations.list, |_| true, |_| 1), 1);
+            assert_eq!(overlap::mark(&mut operations.list, |_| Some(WAITS)), 1);
         });
         assert_eq!(devices.broken(function, &inputs, &right), expected);
     }

@@ -75,7 +75,7 @@ pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> 
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first as usize] == 1;
         let (nodes, blocks) = beside.at(at);
-        let gains = nodes == 1 || cost::gains_beside_others(blocks, run.wave);
+        let gains = nodes == 1 || cost::gains_beside_others(nodes, blocks, run.wave, run.brief);
         (one_to_one && gains && list[first as usize].what == What::Kernel).then_some(first)
     };
     let begins_behind_begun = |at: usize, before: usize| {

@@ -254,6 +254,47 @@ fn diagonals_are_batched() {
     }
 }
 
+/// Chains of so many blocks a launch.
+fn wide_chains(chains: u32, blocks: u32, brief: bool) -> Case {
+    Case::chains(chains, 3).change(
+        |_| true,
+        |launch, _| {
+            launch.grid = [blocks, 1, 1];
+            launch.brief = brief;
+        },
+    )
+}
+
+#[test]
+fn long_chains_with_enough_blocks_go_in_two_lines() {
+    let halves = |chains: u32| -> Vec<Vec<StatementId>> {
+        let level = |step: u32| {
+            let (from, middle, to) = (step * chains, step * chains + chains / 2, (step + 1) * chains);
+            [(from..middle).collect(), (middle..to).collect()]
+        };
+        (0..3).flat_map(level).collect()
+    };
+    assert_eq!(wide_chains(16, 66, false).batches(), halves(16));
+    assert_eq!(wide_chains(16, 8, false).batches(), levels(16, 3));
+    assert_eq!(wide_chains(16, 66, true).batches(), levels(16, 3));
+    // Members follow their own chains, whatever the order of the statements.
+    let mut crossed = wide_chains(16, 66, false);
+    crossed.edges = (16..48).map(|id| (id / 16 * 16 - 16 + (id * 5 + 3) % 16, id)).collect();
+    assert!(crossed.batches().iter().all(|batch| batch.len() == 8));
+    // Chains that are joined at every step wait for each other as they are written.
+    let mut joined = wide_chains(16, 66, false);
+    joined.edges = (16..48).flat_map(|id| (0..16).map(move |at| (id / 16 * 16 - 16 + at, id))).collect();
+    assert_eq!(joined.batches(), levels(16, 3));
+}
+
+#[test]
+fn a_few_chains_that_fill_the_device_are_left_alone() {
+    assert!(wide_chains(4, 264, false).batches().is_empty());
+    assert_eq!(wide_chains(4, 264, true).batches(), levels(4, 3));
+    assert!(wide_chains(4, 528, true).batches().is_empty());
+    assert_eq!(wide_chains(8, 264, false).batches().len(), 6);
+}
+
 /// An operation for each launch, in order, and what is known of it.
 fn marked(runs: &[overlap::Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     let mut list: Vec<Operation> = (0..runs.len() as u32)
@@ -301,4 +342,9 @@ fn kernels_beside_others_start_early_only_where_the_device_has_room() {
     assert_eq!(chains(1, 10_000), (2, true));
     assert_eq!(chains(4, 264), (8, false));
     assert_eq!(chains(4, 265), (0, false));
+    // Two are let be, if they are not brief.
+    assert_eq!(chains(2, 1_000), (0, false));
+    let long = overlap::Run { blocks: 1_000, brief: false, ..RUN };
+    let list = marked(&[long; 4], &[(0, 2), (1, 3)]);
+    assert_eq!([list[2].early, list[3].early], [Some(0), Some(1)]);
 }
