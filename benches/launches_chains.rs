@@ -18,7 +18,7 @@ fn main() -> Result<()> {
     let mut table = table(&setup, "launches_chains")?;
     let (bench, launches) = (Module::load(&setup.ctx)?, Module::of(&setup.ctx, LAUNCHES)?);
     empty(&setup, &mut table, &bench)?;
-    for blocks in setup.scaled(vec![1, 4, 16, 64, 512, 4_096], vec![1]) {
+    for blocks in setup.scaled(vec![1, 2, 4, 16, 64, 264, 512, 1_056, 4_096], vec![1]) {
         small(&setup, &mut table, &bench, blocks)?;
     }
     for rows in setup.scaled(vec![1_024, 2_048, 4_096], vec![40]) {

@@ -27,6 +27,12 @@ fn main() -> Result<()> {
     for side in setup.scaled(vec![16, 32, 64], vec![8]) {
         boxes(&setup, &mut table, &launches, side)?;
     }
+    for (blocks, count) in setup.scaled(vec![(16, 100), (66, 100), (264, 100), (33, 1_000)], vec![(1, 3)]) {
+        lines(&setup, &mut table, &launches, 16, (blocks, count))?;
+    }
+    for (blocks, count) in setup.scaled(vec![(66, 100), (264, 100), (132, 1_000)], vec![(1, 3)]) {
+        lines(&setup, &mut table, &launches, 4, (blocks, count))?;
+    }
     heads(&setup, &mut table, &launches)?;
     for blocks in setup.scaled(vec![4, 64], vec![1]) {
         tree(&setup, &mut table, (&bench, &launches), blocks)?;
@@ -113,6 +119,33 @@ fn boxes(setup: &Setup, table: &mut Table, module: &Module, n: u32) -> Result<()
         Ok(work)
     })?;
     enter_sides!(contest, boxes, |own| boxes(&setup.ctx, n, own.some()?, own.some()?), |args| args.us);
+    contest.run(table)
+}
+
+fn lines(
+    setup: &Setup,
+    table: &mut Table,
+    module: &Module,
+    chains: usize,
+    (blocks, count): (u32, u32),
+) -> Result<()> {
+    let n = 256 * blocks;
+    let start = Start::new(setup, &vec![n as usize; chains])?;
+    let turns = module.per_item(c"turns", n)?;
+    let work = (format!("{chains} chains of 20 kernels with {count} turns, {blocks} blocks"), GOAL);
+    let results: Vec<usize> = (0..chains).collect();
+    let mut contest = Contest::new(setup, work, &start, &results, |at| {
+        let mut work = Work::new();
+        for &x in at {
+            work.branch(&[], vec![Step::Launch(turns, vec![x, count.into(), n.into()]); 20]);
+        }
+        Ok(work)
+    })?;
+    if chains == 4 {
+        enter_sides!(contest, few_lines, |own| few_lines(&setup.ctx, n, count, own.some()?), |args| args.xs);
+    } else {
+        enter_sides!(contest, lines, |own| lines(&setup.ctx, n, count, own.some()?), |args| args.xs);
+    }
     contest.run(table)
 }
 

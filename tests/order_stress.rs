@@ -29,8 +29,7 @@ struct Size {
     launches: usize,
 }
 
-/// A grid that says by itself that what comes next may be launched; one that does not; one that fills the device, and
-/// then some.
+/// A few blocks, some, and more than fill the device.
 const REAL: [Size; 3] = [
     Size { blocks: 4, threads: 64, rounds: 10_000, kernels: 48, launches: 100 },
     Size { blocks: 16, threads: 64, rounds: 10_000, kernels: 48, launches: 300 },

@@ -53,6 +53,11 @@ impl Launch {
     pub fn blocks(&self) -> u64 {
         self.grid.iter().map(|&extent| u64::from(extent)).product()
     }
+
+    /// Its threads.
+    pub fn threads(&self) -> u64 {
+        self.block.iter().map(|&extent| u64::from(extent)).product::<u64>().saturating_mul(self.blocks())
+    }
 }
 
 /// Whether launches of a kernel can be batched.

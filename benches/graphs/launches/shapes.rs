@@ -93,6 +93,24 @@ each_side! {
         }
     }
 
+    /// Chains of kernels with a loop, and nothing joined.
+    graph[] fn lines(n: u32, count: u32, xs: [&mut [f32; n]; 16]) {
+        for _ in 0..20 {
+            for i in 0..16 {
+                turns[per_item(n)](&mut xs[i], count, n);
+            }
+        }
+    }
+
+    /// A few of them.
+    graph[] fn few_lines(n: u32, count: u32, xs: [&mut [f32; n]; 4]) {
+        for _ in 0..20 {
+            for i in 0..4 {
+                turns[per_item(n)](&mut xs[i], count, n);
+            }
+        }
+    }
+
     /// Kernels with static and with dynamic shared memory.
     graph[] fn heads(
         n: u32,

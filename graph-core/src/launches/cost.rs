@@ -20,6 +20,8 @@
 //! level by level 1.46x with 4 blocks each and 1.95x with 64. So what data decides is batched only where all is waited for
 //! together.
 
+use super::overlap::Run;
+
 /// A member of a batch fills the device once at most: a larger one gains little.
 pub fn fits_a_batch(blocks: u64, wave: u32) -> bool {
     blocks <= u64::from(wave)
@@ -47,29 +49,38 @@ pub const TOO_MANY: usize = 2;
 /// batch that needs more is not made.
 pub const MOST_EDGES: usize = 1 << 18;
 
-/// Whether a kernel that runs alone, briefly, may be launched when all blocks of the one before it have begun, instead of
-/// ended; `blocks` are those of the larger of the two. Its blocks then wait on the device. Chains of brief kernels, against
-/// full edges:
+/// Whether a kernel that runs alone may be launched when all blocks of the one before it have begun, instead of ended. Its
+/// blocks then wait on the device. Behind a kernel that fills it they only come to lie where blocks have ended; behind
+/// smaller ones they make the next ones lie unevenly. Chains, against full edges:
 ///
-/// | blocks | when the one before has ended | when all its blocks have begun |
-/// |---|---|---|
-/// | 1; 4; 8 | 0.86; 0.83; 0.78 | 0.83; 0.89; 0.83 |
-/// | 16; 32; 64 | 0.77; 0.77; 0.77 | 0.77; 0.75; 0.75 |
-/// | 132; 264; 528 | 0.82; 0.88; 0.99 | 0.76; 0.79; 0.77 |
-/// | 1,056; 2,112 | 1.03; 0.98 | 0.81; 0.90 |
-/// | 4,096; 16,384 | 0.98; 0.99 | 0.92; 0.97 |
+/// | kernels | blocks | when the one before has ended | when all its blocks have begun |
+/// |---|---|---|---|
+/// | an addition | 1,056; 2,112 | 1.03; 0.98 | 0.81; 0.90 |
+/// | | 4,096; 16,384 | 0.98; 0.99 | 0.92; 0.97 |
+/// | a loop of 100 turns | 1,056; 2,000; 4,096 | 0.92; 0.94; 0.96 | 0.89; 0.92; 0.95 |
+/// | | 300 | 0.89 | 1.19 |
+/// | a loop of 1,000 turns | 64; 300; 1,056 | 0.94; 0.97; 0.98 | 1.17; 1.50; 0.97 |
+/// | a matrix-vector product | 128; 256; 512 | 0.91; 0.95; 0.99 | 1.47; 1.77; 0.99 |
+/// | an addition | 1; 4; 16; 64 | 0.85; 0.83; 0.76; 0.79 | 0.83; 0.89; 0.77; 0.76 |
+/// | | 264; 528 | 0.88; 0.99 | 0.79; 0.77 |
 ///
-/// Of kernels that run longer, blocks that wait make the next ones lie unevenly: matrix-vector products of 128 and 256
-/// blocks take 1.47 and 1.77.
-pub fn begins_behind_begun(blocks: u64) -> bool {
-    blocks >= 16
+/// What an addition of 264 blocks gains, a stencil of as many loses (0.83 and 0.99). Tiny kernels, of one block of 32 and of
+/// 64 threads, took 0.84 and 0.79; empty ones 0.88 and 0.70.
+///
+/// `griddepcontrol.launch_dependents` is not used. In an addition, behind the wait: 1, 2 and 4 blocks 0.68 to 0.70, 16 blocks
+/// 0.80, 2,112 blocks 1.41. But a kernel with a barrier took 0.94 with it and 0.77 without, and to ask for the grid's extents
+/// first, so that only small grids say it, cost large memory-bound kernels up to 0.04.
+pub fn begins_behind_begun(first: Run, second: Run) -> bool {
+    let is_tiny = |run: Run| run.threads <= 64;
+    first.blocks >= u64::from(first.wave) || is_tiny(first) && is_tiny(second)
 }
 
-/// Whether early starts gain beside other kernels: `nodes` and `blocks` are those of all that run at the same time. 4, 8, 16
-/// and 32 chains of brief kernels with up to a wave in all took 0.92, 0.99, 1.01 and 0.98; with more between 0.93 and 1.06.
-/// Two chains that are not brief took 0.93 to 1.00 however large they were.
-pub fn gains_beside_others(nodes: usize, blocks: u64, wave: u32, brief: bool) -> bool {
-    blocks <= u64::from(wave) || nodes == 2 && !brief
+/// Whether early starts gain beside others; `blocks` are those of all that run at the same time. 4, 8, 16 and 32 chains of
+/// brief kernels with up to a wave in all took 0.92, 0.99, 1.01 and 0.98. With more, 4 chains of 528 and of 1,056 blocks took
+/// 1.04, 16 and 32 of 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
+pub fn gains_beside_others(run: Run, blocks: u64) -> bool {
+    let wave = u64::from(run.wave);
+    !run.brief || blocks <= wave || run.blocks > wave
 }
 
 /// Whether chains are batched level by level at all, if nothing joins them between: `blocks` are those of a level, of so many
@@ -91,7 +102,17 @@ pub fn gains_in_line(members: usize, blocks: u64, wave: u32, brief: bool) -> boo
 /// | 8 by 528; 16 by 528; 32 by 528 | 1.17; 1.09; 1.04 | 1.01; 1.01; 1.01 |
 ///
 /// With 1,000 turns 8 by 66 1.19 in one and 0.98 in halves; of rows' dot products 8 by 132 0.98 and 0.92, 16 by 264 0.99 and
-/// 0.85. Brief kernels, launched behind begun ones: 8 by 132 0.72 and 0.78, 8 by 528 0.94 and 1.04, 16 by 66 0.42 and 0.46.
-pub fn gains_halved(blocks: u64, wave: u32, brief: bool) -> bool {
-    !brief && 5 * blocks >= u64::from(wave)
+/// 0.85.
+///
+/// | brief kernels; members by blocks | in one | in halves |
+/// |---|---|---|
+/// | 8 by 16; 16 by 16; 32 by 4 | 0.63; 0.38; 0.21 | 0.64; 0.39; 0.21 |
+/// | 8 by 66; 16 by 33; 32 by 33 | 0.72; 0.43; 0.29 | 0.68; 0.41; 0.27 |
+/// | 8 by 132; 8 by 264; 16 by 132 | 0.86; 1.02; 0.62 | 0.78; 0.94; 0.59 |
+/// | 8 by 528; 16 by 264; 32 by 264 | 0.98; 0.77; 0.68 | 1.04; 0.81; 0.69 |
+///
+/// Brief stencils in three dimensions, 12 by 128, 250, 432 and 1,024: 0.94, 0.93, 0.94, 1.03 in one, 0.84, 0.86, 0.88, 0.97
+/// in halves; flattened, another 0.03 to 0.08 more.
+pub fn gains_halved(blocks: u64, wave: u32, brief: bool, flat: bool) -> bool {
+    5 * blocks >= u64::from(wave) && (!brief || flat || blocks <= 2 * u64::from(wave))
 }

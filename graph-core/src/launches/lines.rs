@@ -41,7 +41,7 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
             let members = members.iter().map(|member| successors[member]).collect();
             line.push((*next, members));
         }
-        let parts = match width(draft, &line) {
+        let parts = match width(draft, &batches, &line) {
             Width::Kept => 1,
             Width::Halved => 2,
             Width::GivenUp => continue,
@@ -82,25 +82,22 @@ enum Width {
 }
 
 /// What most of a line's batches are best at.
-fn width(draft: &Draft<'_>, line: &[(usize, Vec<StatementId>)]) -> Width {
+fn width(draft: &Draft<'_>, batches: &[Batch], line: &[(usize, Vec<StatementId>)]) -> Width {
     if line.len() < 2 {
         return Width::Kept;
     }
-    let count = |is: fn(usize, u64, &Launch) -> bool| {
-        let is = |(_, members): &&(usize, Vec<StatementId>)| {
-            let launches = || members.iter().filter_map(|&id| draft.launches[id as usize].as_ref());
-            let blocks = launches().map(Launch::blocks).sum();
-            launches().next().is_some_and(|launch| is(members.len(), blocks, launch))
-        };
-        line.iter().filter(is).count()
-    };
-    let most = |count: usize| 2 * count >= line.len();
-    if most(count(|members, blocks, launch| !cost::gains_in_line(members, blocks, launch.wave, launch.brief)))
-    {
+    let (mut in_line, mut halved) = (0, 0);
+    for (at, members) in line {
+        let launches = || members.iter().filter_map(|&id| draft.launches[id as usize].as_ref());
+        let blocks: u64 = launches().map(Launch::blocks).sum();
+        if let Some(&Launch { wave, brief, .. }) = launches().next() {
+            in_line += usize::from(cost::gains_in_line(members.len(), blocks, wave, brief));
+            halved += usize::from(cost::gains_halved(blocks, wave, brief, batches[*at].axis.is_none()));
+        }
+    }
+    if 2 * in_line < line.len() {
         Width::GivenUp
-    } else if line[0].1.len() > 3
-        && most(count(|_, blocks, launch| cost::gains_halved(blocks, launch.wave, launch.brief)))
-    {
+    } else if line[0].1.len() > 3 && 2 * halved >= line.len() {
         Width::Halved
     } else {
         Width::Kept

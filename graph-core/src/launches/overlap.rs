@@ -10,9 +10,8 @@
 //! nodes. With 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one
 //! edges 0.65 to 0.99 (see DESIGN's measurements, repeated in benches/results).
 //!
-//! Where nothing runs beside the two and the consumer is brief, it is launched as soon as all blocks of the producer have
-//! begun, instead of ended: the edge leaves by the port of the launch order. Kernels of a few blocks say by themselves,
-//! behind their wait, that what comes next may be launched (see the rewriting of PTX).
+//! Where nothing runs beside the two, and the producer fills the device or both are tiny, the consumer is launched as soon
+//! as all blocks of the producer have begun, instead of ended: the edge leaves by the port of the launch order.
 
 use std::collections::BTreeMap;
 
@@ -27,6 +26,8 @@ use super::{Batch, Contracted, Launch, cost};
 pub struct Run {
     /// Its blocks.
     pub blocks: u64,
+    /// Its threads.
+    pub threads: u64,
     /// The blocks of it that the device holds at once.
     pub wave: u32,
     /// Whether its function begins with the wait.
@@ -40,6 +41,7 @@ impl Run {
     pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
         let one = |launch: &Launch| Run {
             blocks: launch.blocks(),
+            threads: launch.threads(),
             wave: launch.wave,
             waits: launch.waits,
             brief: launch.brief,
@@ -50,6 +52,7 @@ impl Run {
             let launch = one(launch?);
             Some(Run {
                 blocks: all.blocks.saturating_add(launch.blocks),
+                threads: all.threads.saturating_add(launch.threads),
                 wave: all.wave.min(launch.wave),
                 waits: all.waits && launch.waits,
                 brief: all.brief && launch.brief,
@@ -75,13 +78,13 @@ pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> 
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first as usize] == 1;
         let (nodes, blocks) = beside.at(at);
-        let gains = nodes == 1 || cost::gains_beside_others(nodes, blocks, run.wave, run.brief);
+        let gains = nodes == 1 || cost::gains_beside_others(run, blocks);
         (one_to_one && gains && list[first as usize].what == What::Kernel).then_some(first)
     };
     let begins_behind_begun = |at: usize, before: usize| {
         let alone = beside.at(at).0 == 1 && beside.at(before).0 == 1;
         let (Some(run), Some(first)) = (runs[at], runs[before]) else { return false };
-        alone && run.brief && cost::begins_behind_begun(run.blocks.max(first.blocks))
+        alone && cost::begins_behind_begun(first, run)
     };
     let early: Vec<_> = (0..list.len()).map(producer).collect();
     let at_once: Vec<bool> = early

@@ -265,18 +265,20 @@ fn wide_chains(chains: u32, blocks: u32, brief: bool) -> Case {
     )
 }
 
-#[test]
-fn long_chains_with_enough_blocks_go_in_two_lines() {
-    let halves = |chains: u32| -> Vec<Vec<StatementId>> {
-        let level = |step: u32| {
-            let (from, middle, to) = (step * chains, step * chains + chains / 2, (step + 1) * chains);
-            [(from..middle).collect(), (middle..to).collect()]
-        };
-        (0..3).flat_map(level).collect()
+fn halves(chains: u32) -> Vec<Vec<StatementId>> {
+    let level = |step: u32| {
+        let (from, middle, to) = (step * chains, step * chains + chains / 2, (step + 1) * chains);
+        [(from..middle).collect(), (middle..to).collect()]
     };
+    (0..3).flat_map(level).collect()
+}
+
+#[test]
+fn chains_with_enough_blocks_go_in_two_lines() {
     assert_eq!(wide_chains(16, 66, false).batches(), halves(16));
     assert_eq!(wide_chains(16, 8, false).batches(), levels(16, 3));
-    assert_eq!(wide_chains(16, 66, true).batches(), levels(16, 3));
+    assert_eq!(wide_chains(16, 66, true).batches(), halves(16));
+    assert_eq!(wide_chains(16, 264, true).batches(), levels(16, 3));
     // Members follow their own chains, whatever the order of the statements.
     let mut crossed = wide_chains(16, 66, false);
     crossed.edges = (16..48).map(|id| (id / 16 * 16 - 16 + (id * 5 + 3) % 16, id)).collect();
@@ -290,7 +292,7 @@ fn long_chains_with_enough_blocks_go_in_two_lines() {
 #[test]
 fn a_few_chains_that_fill_the_device_are_left_alone() {
     assert!(wide_chains(4, 264, false).batches().is_empty());
-    assert_eq!(wide_chains(4, 264, true).batches(), levels(4, 3));
+    assert_eq!(wide_chains(4, 264, true).batches(), halves(4));
     assert!(wide_chains(4, 528, true).batches().is_empty());
     assert_eq!(wide_chains(8, 264, false).batches().len(), 6);
 }
@@ -312,7 +314,8 @@ fn marked(runs: &[overlap::Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     list
 }
 
-const RUN: overlap::Run = overlap::Run { blocks: 64, wave: WAVE, waits: true, brief: true };
+const RUN: overlap::Run =
+    overlap::Run { blocks: 64, threads: 64 * 256, wave: WAVE, waits: true, brief: true };
 
 fn chain_of(runs: &[overlap::Run]) -> Vec<(Option<u32>, bool)> {
     let edges: Vec<(u32, u32)> = (1..runs.len() as u32).map(|id| (id - 1, id)).collect();
@@ -320,15 +323,13 @@ fn chain_of(runs: &[overlap::Run]) -> Vec<(Option<u32>, bool)> {
 }
 
 #[test]
-fn brief_kernels_begin_behind_begun_ones() {
-    let small = overlap::Run { blocks: 4, ..RUN };
-    let long = overlap::Run { brief: false, ..RUN };
-    let rigid = overlap::Run { waits: false, ..RUN };
-    assert_eq!(chain_of(&[RUN, RUN, small]), [(Some(0), true), (Some(1), true)]);
-    assert_eq!(chain_of(&[small, small, RUN]), [(Some(0), false), (Some(1), true)]);
-    // What waits on the device is the consumer.
-    assert_eq!(chain_of(&[long, RUN, long]), [(Some(0), true), (Some(1), false)]);
-    assert_eq!(chain_of(&[rigid, RUN, rigid]), [(Some(0), true), (None, false)]);
+fn what_follows_a_kernel_that_fills_the_device_begins_behind_begun_blocks() {
+    let full = overlap::Run { blocks: u64::from(WAVE), ..RUN };
+    let tiny = overlap::Run { blocks: 1, threads: 64, ..RUN };
+    let rigid = overlap::Run { waits: false, ..full };
+    assert_eq!(chain_of(&[full, RUN, full]), [(Some(0), true), (Some(1), false)]);
+    assert_eq!(chain_of(&[tiny, tiny, RUN]), [(Some(0), true), (Some(1), false)]);
+    assert_eq!(chain_of(&[rigid, full, rigid]), [(Some(0), true), (None, false)]);
 }
 
 #[test]
@@ -342,8 +343,7 @@ fn kernels_beside_others_start_early_only_where_the_device_has_room() {
     assert_eq!(chains(1, 10_000), (2, true));
     assert_eq!(chains(4, 264), (8, false));
     assert_eq!(chains(4, 265), (0, false));
-    // Two are let be, if they are not brief.
-    assert_eq!(chains(2, 1_000), (0, false));
+    assert_eq!(chains(4, 2_000), (8, false));
     let long = overlap::Run { blocks: 1_000, brief: false, ..RUN };
     let list = marked(&[long; 4], &[(0, 2), (1, 3)]);
     assert_eq!([list[2].early, list[3].early], [Some(0), Some(1)]);

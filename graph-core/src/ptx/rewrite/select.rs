@@ -79,7 +79,7 @@ impl Selection<'_> {
             GridShape::Flat => self.search(out)?,
         }
         if self.waits {
-            writeln!(out, "\t{}", super::wait::beginning(prefix).trim_end())?;
+            writeln!(out, "\tgriddepcontrol.wait;")?;
         }
         match self.shape {
             GridShape::Axis(axis) => self.axis_grid(out, axis.index())?,

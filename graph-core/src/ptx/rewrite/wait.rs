@@ -1,11 +1,11 @@
 //! Kernels that may start before those in front of them end: they begin with the wait.
 
 use super::super::{Body, Function, Instruction, Module, Span, Statement};
+use super::Refusal;
 use super::edit::Edits;
 use super::head::{self, WAIT};
 use super::uses::Scan;
 use super::variables;
-use super::{Refusal, free_name};
 use std::collections::BTreeSet;
 
 /// A module whose kernels wait.
@@ -34,7 +34,6 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     let mut result = Waiting { text: String::new(), waits: Vec::new(), kept: Vec::new() };
     let raised = head::raise(module, WAIT, &mut edits);
     let mut functions = BTreeSet::new();
-    let beginning = beginning(&(free_name(module, "cuweave") + "_"));
     for entry in module.entries() {
         let may = raised.clone().and_then(|()| may_wait(&mut scan, entry.name));
         match may {
@@ -42,7 +41,7 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
                 functions.extend(closure);
                 result.waits.push(entry.name.to_owned());
                 if let Some(body) = &entry.body {
-                    edits.insert(first_statement(body), &beginning);
+                    edits.insert(first_statement(body), "griddepcontrol.wait; ");
                 }
             }
             Err(why) => result.kept.push((entry.name.to_owned(), why)),
@@ -64,22 +63,6 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
         }
     }
     result
-}
-
-/// The extents of a grid of few blocks add up to so many at most: 4 blocks in one dimension, 8 in three.
-const FEW: u32 = 6;
-
-/// The wait. Behind it, grids of a few blocks say that what comes next may be launched: its launch then goes on beside
-/// them. Chains of kernels of 1, 2 and 4 blocks of 256 threads took 0.68, 0.68 and 0.69 of the time of full edges by it,
-/// and without 0.85, 0.82 and 0.83; of 16 blocks 0.80, and without 0.76. That what comes next is launched only behind this
-/// wait leaves one grid at most waiting on the device.
-pub(super) fn beginning(prefix: &str) -> String {
-    let [few, x, y, z] = ["few", "x", "y", "z"].map(|name| format!("%{prefix}{name}"));
-    format!(
-        "griddepcontrol.wait; {{ .reg .pred {few}; .reg .b32 {x}, {y}, {z}; mov.u32 {x}, %nctaid.x; \
-         mov.u32 {y}, %nctaid.y; mov.u32 {z}, %nctaid.z; add.u32 {x}, {x}, {y}; add.u32 {x}, {x}, {z}; \
-         setp.le.u32 {few}, {x}, {FEW}; @{few} griddepcontrol.launch_dependents; }} "
-    )
 }
 
 /// All that the entry runs, where it may wait.
