@@ -1,11 +1,15 @@
 //! Execs that share an arena: the same bytes, one after the other, whatever grows, moves, ends or fails.
 
-use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys};
 use cuweave::prelude::*;
 use cuweave::{ArenaPool, Error};
+
+use process::apart;
+
+#[path = "common/process.rs"]
+mod process;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -434,11 +438,7 @@ fn threads_share_a_pool() {
 
 #[test]
 fn a_broken_member_is_caught() {
-    let program = std::env::current_exe().expect("this program");
-    let with = ["--exact", "with_a_broken_member", "--ignored", "--nocapture"];
-    let output = Command::new(program).args(with).output().expect("it starts");
-    print!("{}", String::from_utf8_lossy(&output.stdout));
-    assert!(output.status.success());
+    apart("with_a_broken_member", &[]);
 }
 
 /// A plan that is broken on purpose is seen in a pool too, after the arena has moved.

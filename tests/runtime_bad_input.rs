@@ -1,12 +1,16 @@
 //! What a graph function is given at build and at launch, and cannot take: an error that names the argument or the
 //! node and its line; nothing is left behind, and an exec is as it was.
 
-use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream, sys};
 use cuweave::prelude::*;
 use cuweave::{At, Error};
+
+use process::apart;
+
+#[path = "common/process.rs"]
+mod process;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -368,17 +372,35 @@ fn a_stream_that_is_capturing() {
     assert_eq!(device.stream.clone_dtoh(&x).expect("a copy"), [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]);
 }
 
+/// The error comes before any call that such a driver lacks.
+#[test]
+fn a_driver_that_is_too_old() {
+    let settings = |version| [("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_VERSION", version)];
+    for version in ["12.0", "12.3"] {
+        let text = apart("with_an_old_driver", &settings(version));
+        let said = format!("the CUDA driver is too old: it has CUDA {version}, and 12.4 is needed");
+        assert!(text.contains(&said), "{text}");
+    }
+    assert!(apart("with_an_old_driver", &settings("12.4")).contains("there is a context"));
+}
+
+#[test]
+#[ignore = "run by the test above, with drivers of several versions"]
+fn with_an_old_driver() {
+    let driver = cuweave_sim::load().expect("the simulated driver");
+    match cuweave::context(0) {
+        Ok(_) => println!("there is a context"),
+        Err(error) => {
+            println!("{error}");
+            assert_eq!(error, Error::DriverTooOld { found: driver.version() });
+        }
+    }
+}
+
 /// Two devices are needed, which the simulated driver has when it is told so before it is loaded.
 #[test]
 fn buffers_and_streams_of_another_context() {
-    let this = std::env::current_exe().expect("this program");
-    let output = Command::new(this)
-        .args(["--exact", "with_two_devices", "--ignored", "--nocapture"])
-        .env("CUWEAVE_SIM_DEVICES", "2")
-        .output()
-        .expect("it runs");
-    println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success());
+    apart("with_two_devices", &[("CUWEAVE_SIM_DEVICES", "2")]);
 }
 
 #[test]

@@ -174,8 +174,8 @@ pub struct Device {
     pub ctx: Arc<CudaContext>,
     pub stream: Arc<CudaStream>,
     pub simulated: bool,
-    /// So that no file is read, and no variant made, twice.
-    _loaded: Loaded,
+    /// So that no file is read, and no variant made, twice. Devices from before Volta do not take it.
+    _loaded: Option<Loaded>,
     _alone: MutexGuard<'static, ()>,
 }
 
@@ -187,7 +187,7 @@ pub fn device() -> Device {
     SAID.call_once(|| println!("driver: {driver}"));
     let ctx = cuweave::context(0).expect("a context");
     let stream = ctx.new_stream().expect("a stream");
-    let loaded = load(&MODULE, &ctx).expect("the kernels");
+    let loaded = load(&MODULE, &ctx).ok();
     Device { ctx, stream, simulated: driver.is_simulated(), _loaded: loaded, _alone: alone }
 }
 

@@ -254,11 +254,14 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     // The file as it is written is loaded, so the variants are without the wait, too.
     let report = failing(&device, "cuModuleLoadDataEx", &[1]);
     assert_eq!((report.batches.len(), report.overlapped), (1, 0), "{report}");
-    says(&report, "`k` does not start early: the device, the driver or another graph takes the file only as");
+    says(
+        &report,
+        "`k` does not start early: the driver does not take the file with the wait in front of its kernels: `cuModuleLoadDataEx`",
+    );
     // The second is all variants in one module, the third is each by itself.
     let report = failing(&device, "cuModuleLoadDataEx", &[2, 3]);
     assert_eq!((report.batches.len(), report.overlapped), (0, 1), "{report}");
-    says(&report, "`k` is not batched: its variant does not load");
+    says(&report, "`k` is not batched: the driver does not take many launches in one: `cuModuleLoadDataEx`");
     let report = failing(&device, "cuModuleLoadDataEx", &[2]);
     assert_eq!((report.batches.len(), report.overlapped), (1, 2), "{report}");
     for number in [1, 2] {
