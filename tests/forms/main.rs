@@ -10,6 +10,7 @@ mod older;
 #[path = "../common/process.rs"]
 mod process;
 mod program;
+mod reasons;
 mod refused;
 mod writer;
 

@@ -123,29 +123,30 @@ impl Facts {
         }
         for kernel in &self.kernels {
             let Some(module) = modules.module(kernel) else { continue };
-            let name = kernel.name;
+            let (name, path) = (kernel.name, kernel.module.path());
             let Some(entry) = module.entry(name) else {
-                self.left_alone.insert(format!("`{name}`: {} is machine code", kernel.module.path()));
+                self.left_alone
+                    .insert(format!("`{name}` is launched as it is written: {path} is machine code"));
                 continue;
             };
             if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {
-                self.left_alone.insert(format!("`{name}` is not batched: {why}"));
+                self.left_alone.insert(format!("`{name}` ({path}) is not batched: {why}"));
             }
             if allowed.overlap
                 && modules.early().is_ok()
                 && let Err(why) = module.waiting(entry)
             {
-                self.left_alone.insert(format!("`{name}` does not start early: {why}"));
+                self.left_alone.insert(format!("`{name}` ({path}) does not start early: {why}"));
             }
         }
     }
 
     /// A variant of a kernel turned out to be no use: none of its launches is batched.
     fn give_up(&mut self, kernel: u32, why: &str) {
-        let name = self.kernels[kernel as usize].name;
-        self.left_alone.insert(format!("`{name}` is not batched: {why}"));
+        let Kernel { name, module, .. } = self.kernels[kernel as usize];
+        self.left_alone.insert(format!("`{name}` ({}) is not batched: {why}", module.path()));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
             launch.batch = Batching::Never;
         }
