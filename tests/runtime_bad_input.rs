@@ -1,14 +1,15 @@
 //! What a graph function is given at build and at launch, and cannot take: an error that names the argument or the
 //! node and its line; nothing is left behind, and an exec is as it was.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use cudarc::driver::{CudaContext, CudaStream, sys};
+use cudarc::driver::sys;
 use cuweave::prelude::*;
 use cuweave::{At, Error};
 
+use alone::{Device, device};
 use process::apart;
 
+#[path = "common/alone.rs"]
+mod alone;
 #[path = "common/process.rs"]
 mod process;
 
@@ -20,35 +21,14 @@ unsafe extern "ptx-kernel" {
     fn narrow(x: &mut [f32; n], a: f32, n: u32);
 }
 
-/// A device, and this test alone with it: the counts of what lives are the process's.
-struct Device {
-    ctx: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    live: Option<cuweave_sim::Live>,
-    _alone: MutexGuard<'static, ()>,
-}
-
-fn device() -> Device {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    println!("driver: {driver}");
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    Device { ctx, stream, live: cuweave_sim::live().ok(), _alone: alone }
-}
-
 impl Device {
     fn zeros(&self, len: usize) -> cudarc::driver::CudaSlice<f32> {
         self.stream.alloc_zeros(len).expect("an allocation")
     }
 
-    /// Nothing that was made since lives still.
-    fn nothing_left(&self) {
-        match (self.live, cuweave_sim::live().ok()) {
-            (Some(before), Some(after)) => assert_eq!(before, after, "something was left behind"),
-            _ => println!("not checked: only the simulated driver counts what lives"),
-        }
+    /// What lives, which only the simulated driver counts.
+    fn live(&self) -> Option<cuweave_sim::Live> {
+        self.simulated.then(|| cuweave_sim::live().expect("counts"))
     }
 }
 
@@ -91,12 +71,6 @@ fn a_buffer_that_is_too_short() {
     let long = device.zeros(40);
     sum(&device.ctx, 3, 4, &a, &long, &mut out).expect("at least as long");
     assert_eq!(device.live().map(|live| live.graphs), built.map(|live| live.graphs));
-}
-
-impl Device {
-    fn live(&self) -> Option<cuweave_sim::Live> {
-        cuweave_sim::live().ok()
-    }
 }
 
 #[test]
@@ -432,6 +406,7 @@ fn with_two_devices() {
 #[test]
 fn nothing_is_left_behind() {
     let device = device();
+    let before = device.live();
     {
         let (a, b, mut out) = (device.zeros(12), device.zeros(11), device.zeros(12));
         let mut exec = sum(&device.ctx, 3, 4, &a, &b, &mut out)
@@ -441,5 +416,5 @@ fn nothing_is_left_behind() {
         exec.launch(&device.stream).expect("it launches");
     }
     device.stream.synchronize().expect("all is well");
-    device.nothing_left();
+    assert_eq!(device.live(), before, "something was left behind");
 }

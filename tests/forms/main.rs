@@ -2,6 +2,8 @@
 //! overlapped, and both, with memory in each lowering, under several schedules, with everything set between launches.
 //! All give the bytes that the statements give one after the other, and the simulated driver has nothing to report.
 
+#[path = "../common/alone.rs"]
+mod alone;
 mod broken;
 mod faults;
 mod function;
