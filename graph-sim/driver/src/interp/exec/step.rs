@@ -2,7 +2,7 @@
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
-use super::conflict::How;
+use super::conflict::{How, Touched};
 use super::warp::{ALL, Flow, Lanes, Warp};
 use super::{Trouble, Worker};
 use crate::interp::FaultKind;
@@ -235,13 +235,14 @@ impl Warp {
                 self.set(base, slot, lane, extend(read(part, size), ty));
             }
         }
+        let touched = Touched { inst, at, address: &address, lanes: active, bytes };
         if block.early {
-            worker.note_early(block, inst, at, &address, active, bytes);
+            worker.note_early(block, &touched);
         }
         if at.strong {
             block.meet(worker, at.space);
         } else {
-            worker.watch(block, self, inst, at, &address, active, bytes, How::Read);
+            worker.watch(block, self, &touched, How::Read);
         }
         Ok(())
     }
@@ -278,11 +279,12 @@ impl Warp {
                 write(part, size, value);
             }
         }
+        let touched = Touched { inst, at, address: &address, lanes: active, bytes };
         if block.early {
-            worker.note_early(block, inst, at, &address, active, bytes);
+            worker.note_early(block, &touched);
         }
         let how = if at.strong { How::Strongly } else { How::Write };
-        worker.watch(block, self, inst, at, &address, changed, bytes, how);
+        worker.watch(block, self, &Touched { lanes: changed, ..touched }, how);
         Ok(())
     }
 
@@ -313,10 +315,11 @@ impl Warp {
             };
             self.set(base, d, lane, extend(old, ty));
         }
+        let touched = Touched { inst, at, address: &address, lanes: active, bytes: size };
         if block.early {
-            worker.note_early(block, inst, at, &address, active, size);
+            worker.note_early(block, &touched);
         }
-        worker.watch(block, self, inst, at, &address, active, size, How::Strongly);
+        worker.watch(block, self, &touched, How::Strongly);
         block.meet(worker, at.space);
         Ok(())
     }
