@@ -43,14 +43,23 @@ pub fn per_item(n: impl private::ToDim) -> private::PerItem {
     private::per_item(n)
 }
 
-/// Types beside the functions of the same names: generated code refers to them, so that rustc sees that the words which
-/// a program imports are used.
-macro_rules! words {
-    ($($word:ident)*) => {$(
-        #[doc(hidden)]
-        #[allow(non_camel_case_types)]
-        #[derive(Debug)]
-        pub enum $word {}
-    )*};
+/// What an import of all of the prelude has, whatever the program's own items are called.
+#[doc(hidden)]
+#[allow(non_camel_case_types)]
+#[derive(Debug)]
+pub enum __Prelude {}
+
+/// What generated code finds where a program has not imported a word: macros, since those have names of their own kind,
+/// which the names of a program's modules, types and functions do not meet.
+pub mod found {
+    macro_rules! words {
+        ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
+    }
+    words!(alloc fill copy free atomic per_item Atomic MaybeUninit Pinned __Prelude);
 }
-words!(alloc fill copy free atomic per_item __Prelude);
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __cuweave_word {
+    () => {};
+}

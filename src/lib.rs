@@ -29,4 +29,6 @@ pub mod prelude {
 pub mod __private {
     pub use cudarc::driver::{CudaContext, CudaStream, CudaView, CudaViewMut, PinnedHostSlice};
     pub use cuweave_core::runtime::private::*;
+
+    pub use crate::language::found;
 }

@@ -1,11 +1,18 @@
 //! Execs that share an arena: the same bytes, one after the other, whatever grows, moves, ends or fails.
 
-use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys};
 use cuweave::prelude::*;
 use cuweave::{ArenaPool, Error};
+
+use alone::{Device, device};
+use process::apart;
+
+#[path = "common/alone.rs"]
+mod alone;
+#[path = "common/process.rs"]
+mod process;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -64,24 +71,6 @@ fn without_temporaries(n: u32, x: &mut [f32; n]) {
 const N: u32 = 300;
 /// A temporary of `small`, as planned.
 const SMALL: u64 = 4 * N as u64;
-
-/// A device, and this test alone with it: the counts of what lives are the process's.
-struct Device {
-    ctx: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    simulated: bool,
-    _alone: MutexGuard<'static, ()>,
-}
-
-fn device() -> Device {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    println!("driver: {driver}");
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    Device { ctx, stream, simulated: driver.is_simulated(), _alone: alone }
-}
 
 impl Device {
     fn of(&self, value: f32) -> CudaSlice<f32> {
@@ -434,11 +423,7 @@ fn threads_share_a_pool() {
 
 #[test]
 fn a_broken_member_is_caught() {
-    let program = std::env::current_exe().expect("this program");
-    let with = ["--exact", "with_a_broken_member", "--ignored", "--nocapture"];
-    let output = Command::new(program).args(with).output().expect("it starts");
-    print!("{}", String::from_utf8_lossy(&output.stdout));
-    assert!(output.status.success());
+    apart("with_a_broken_member", &[]);
 }
 
 /// A plan that is broken on purpose is seen in a pool too, after the arena has moved.

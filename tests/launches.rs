@@ -4,8 +4,11 @@
 use cuweave::Graph;
 use cuweave::prelude::*;
 
+use process::apart;
 use support::{device, ramp};
 
+#[path = "common/process.rs"]
+mod process;
 #[path = "pass/support.rs"]
 #[allow(unused_macros, unused_imports, dead_code)]
 mod support;
@@ -250,15 +253,6 @@ fn line_of(launch: usize) -> usize {
     launches.nth(launch).expect("there are three").1
 }
 
-/// Runs an ignored test in a process of its own: what the simulated driver finds breaks the context.
-fn apart(test: &str) {
-    let this = std::env::current_exe().expect("this program");
-    let arguments = ["--exact", test, "--ignored", "--nocapture"];
-    let output = std::process::Command::new(this).args(arguments).output().expect("it runs");
-    println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success());
-}
-
 /// Launches `parts` with the nth launch's memory so many bytes behind its buffer's begin, and the grid of the first one
 /// set before; gives the reports.
 fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuweave_sim::Report>> {
@@ -294,7 +288,7 @@ fn member(launch: usize) -> String {
 
 #[test]
 fn members_that_write_the_same_bytes_are_named() {
-    apart("with_members_that_write_the_same_bytes");
+    apart("with_members_that_write_the_same_bytes", &[]);
 }
 
 #[test]
@@ -310,7 +304,7 @@ fn with_members_that_write_the_same_bytes() {
 
 #[test]
 fn a_member_that_faults_is_named_after_a_grid_was_set() {
-    apart("with_a_member_that_faults");
+    apart("with_a_member_that_faults", &[]);
 }
 
 #[test]

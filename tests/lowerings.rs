@@ -1,6 +1,8 @@
 //! What the lowerings of memory have in common, their results, and what the arena's takes on the device. On a GPU where
 //! there is one.
 
+#[path = "common/alone.rs"]
+mod alone;
 #[path = "../benches/graphs/fork_join.rs"]
 #[allow(dead_code)]
 mod fork_join;
@@ -10,28 +12,10 @@ mod shapes;
 #[allow(dead_code)]
 mod temporaries;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use cudarc::driver::CudaSlice;
 use cuweave::{ArenaPool, Exec, Graph, GraphFn, Report};
 
-struct Device {
-    ctx: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    simulated: bool,
-    _alone: MutexGuard<'static, ()>,
-}
-
-/// A device, and this test alone with it: the graph pool is the process's.
-fn device() -> Device {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    println!("driver: {driver}");
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    Device { ctx, stream, simulated: driver.is_simulated(), _alone: alone }
-}
+use alone::{Device, device};
 
 impl Device {
     /// `real` on a GPU, `simulated` without.

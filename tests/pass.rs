@@ -32,6 +32,8 @@ mod names;
 mod order;
 #[path = "pass/outputs.rs"]
 mod outputs;
+#[path = "pass/shadowed.rs"]
+mod shadowed;
 #[path = "pass/slices.rs"]
 mod slices;
 #[path = "pass/surroundings.rs"]

@@ -1,12 +1,17 @@
 //! What a graph function is given at build and at launch, and cannot take: an error that names the argument or the
 //! node and its line; nothing is left behind, and an exec is as it was.
 
-use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use cudarc::driver::{CudaContext, CudaStream, sys};
+use cudarc::driver::sys;
 use cuweave::prelude::*;
 use cuweave::{At, Error};
+
+use alone::{Device, device};
+use process::apart;
+
+#[path = "common/alone.rs"]
+mod alone;
+#[path = "common/process.rs"]
+mod process;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -16,35 +21,14 @@ unsafe extern "ptx-kernel" {
     fn narrow(x: &mut [f32; n], a: f32, n: u32);
 }
 
-/// A device, and this test alone with it: the counts of what lives are the process's.
-struct Device {
-    ctx: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    live: Option<cuweave_sim::Live>,
-    _alone: MutexGuard<'static, ()>,
-}
-
-fn device() -> Device {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    println!("driver: {driver}");
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    Device { ctx, stream, live: cuweave_sim::live().ok(), _alone: alone }
-}
-
 impl Device {
     fn zeros(&self, len: usize) -> cudarc::driver::CudaSlice<f32> {
         self.stream.alloc_zeros(len).expect("an allocation")
     }
 
-    /// Nothing that was made since lives still.
-    fn nothing_left(&self) {
-        match (self.live, cuweave_sim::live().ok()) {
-            (Some(before), Some(after)) => assert_eq!(before, after, "something was left behind"),
-            _ => println!("not checked: only the simulated driver counts what lives"),
-        }
+    /// What lives, which only the simulated driver counts.
+    fn live(&self) -> Option<cuweave_sim::Live> {
+        self.simulated.then(|| cuweave_sim::live().expect("counts"))
     }
 }
 
@@ -87,12 +71,6 @@ fn a_buffer_that_is_too_short() {
     let long = device.zeros(40);
     sum(&device.ctx, 3, 4, &a, &long, &mut out).expect("at least as long");
     assert_eq!(device.live().map(|live| live.graphs), built.map(|live| live.graphs));
-}
-
-impl Device {
-    fn live(&self) -> Option<cuweave_sim::Live> {
-        cuweave_sim::live().ok()
-    }
 }
 
 #[test]
@@ -368,17 +346,35 @@ fn a_stream_that_is_capturing() {
     assert_eq!(device.stream.clone_dtoh(&x).expect("a copy"), [1.0, 1.0, 1.0, 1.0, 2.0, 2.0, 2.0, 2.0]);
 }
 
+/// The error comes before any call that such a driver lacks.
+#[test]
+fn a_driver_that_is_too_old() {
+    let settings = |version| [("CUWEAVE_DRIVER", "sim"), ("CUWEAVE_SIM_VERSION", version)];
+    for version in ["12.0", "12.3"] {
+        let text = apart("with_an_old_driver", &settings(version));
+        let said = format!("the CUDA driver is too old: it has CUDA {version}, and 12.4 is needed");
+        assert!(text.contains(&said), "{text}");
+    }
+    assert!(apart("with_an_old_driver", &settings("12.4")).contains("there is a context"));
+}
+
+#[test]
+#[ignore = "run by the test above, with drivers of several versions"]
+fn with_an_old_driver() {
+    let driver = cuweave_sim::load().expect("the simulated driver");
+    match cuweave::context(0) {
+        Ok(_) => println!("there is a context"),
+        Err(error) => {
+            println!("{error}");
+            assert_eq!(error, Error::DriverTooOld { found: driver.version() });
+        }
+    }
+}
+
 /// Two devices are needed, which the simulated driver has when it is told so before it is loaded.
 #[test]
 fn buffers_and_streams_of_another_context() {
-    let this = std::env::current_exe().expect("this program");
-    let output = Command::new(this)
-        .args(["--exact", "with_two_devices", "--ignored", "--nocapture"])
-        .env("CUWEAVE_SIM_DEVICES", "2")
-        .output()
-        .expect("it runs");
-    println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success());
+    apart("with_two_devices", &[("CUWEAVE_SIM_DEVICES", "2")]);
 }
 
 #[test]
@@ -410,6 +406,7 @@ fn with_two_devices() {
 #[test]
 fn nothing_is_left_behind() {
     let device = device();
+    let before = device.live();
     {
         let (a, b, mut out) = (device.zeros(12), device.zeros(11), device.zeros(12));
         let mut exec = sum(&device.ctx, 3, 4, &a, &b, &mut out)
@@ -419,5 +416,5 @@ fn nothing_is_left_behind() {
         exec.launch(&device.stream).expect("it launches");
     }
     device.stream.synchronize().expect("all is well");
-    device.nothing_left();
+    assert_eq!(device.live(), before, "something was left behind");
 }

@@ -7,8 +7,11 @@ use cudarc::driver::sys;
 use cuweave::Error;
 use cuweave::prelude::*;
 
+use process::apart;
 use support::{device, ramp};
 
+#[path = "common/process.rs"]
+mod process;
 #[path = "pass/support.rs"]
 #[allow(unused_macros, unused_imports, dead_code)]
 mod support;
@@ -283,11 +286,7 @@ fn the_owner_of_a_buffer_is_capturing() {
 /// a fault on a GPU does: it happens in a process of its own.
 #[test]
 fn a_broken_plan_is_found() {
-    let this = std::env::current_exe().expect("this program");
-    let arguments = ["--exact", "with_a_broken_plan", "--ignored", "--nocapture"];
-    let output = std::process::Command::new(this).args(arguments).output().expect("it runs");
-    println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success());
+    apart("with_a_broken_plan", &[]);
 }
 
 #[test]

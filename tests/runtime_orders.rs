@@ -12,6 +12,11 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, PinnedHostSlice};
 use cuweave::Exec;
 use cuweave::prelude::*;
 
+use process::apart;
+
+#[path = "common/process.rs"]
+mod process;
+
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
     fn spin(out: &mut [MaybeUninit<u32>; 1], rounds: u32);
@@ -237,13 +242,7 @@ fn what_a_launch_reads_is_given_up() {
 /// another test has forgotten would keep it.
 #[test]
 fn a_module_goes_with_its_last_exec() {
-    let this = std::env::current_exe().expect("this program");
-    let output = std::process::Command::new(this)
-        .args(["--exact", "with_no_module_kept", "--ignored", "--nocapture"])
-        .output()
-        .expect("it runs");
-    println!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success());
+    apart("with_no_module_kept", &[]);
 }
 
 #[test]

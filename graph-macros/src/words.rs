@@ -1,17 +1,17 @@
 //! The words of the prelude that an item uses.
 //!
 //! The macros read `alloc`, `fill` and so on as tokens and never call them, so rustc would call their import unused.
-//! Generated code refers to them by the types of the same names, by way of the user's scope first: a block is searched
-//! before the module around it, so a program without the import, or with its own item of the name, is as good.
+//! Generated code imports them once more out of the user's scope. An import takes a name of whatever kind: a program may
+//! have a module, a type or a function of its own with the name, or none, for which there is a macro of that name, that
+//! does nothing.
 
 use std::collections::BTreeSet;
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-/// Those with a type of an element, and those without.
-const PLAIN: [&str; 6] = ["alloc", "fill", "copy", "free", "atomic", "per_item"];
-const GENERIC: [&str; 2] = ["Atomic", "MaybeUninit"];
+const WORDS: [&str; 9] =
+    ["alloc", "fill", "copy", "free", "atomic", "per_item", "Atomic", "MaybeUninit", "Pinned"];
 
 /// An item that refers to each word in `tokens`.
 pub fn words(tokens: &TokenStream) -> TokenStream {
@@ -20,24 +20,21 @@ pub fn words(tokens: &TokenStream) -> TokenStream {
     // For whoever imports all of the prelude.
     found.insert("__Prelude");
     let words = found.iter().map(|word| {
-        let name = Ident::new(word, Span::call_site());
-        match *word {
-            "Pinned" => quote!(#name<[u8; 1]>),
-            _ if GENERIC.contains(word) => quote!(#name<u8>),
-            _ => quote!(#name),
-        }
+        let [name, unused] =
+            [word.to_string(), format!("__{word}")].map(|name| Ident::new(&name, Span::call_site()));
+        quote!(#name as #unused)
     });
     quote! {
         const _: () = {
             mod __words {
-                #[allow(unused_imports)]
-                use ::cuweave::prelude::*;
-                #[allow(dead_code)]
-                fn words() {
+                mod scope {
                     #[allow(unused_imports)]
-                    use super::*;
-                    #(let _ = ::core::marker::PhantomData::<#words>;)*
+                    pub(super) use super::super::*;
+                    #[allow(unused_imports)]
+                    pub(super) use ::cuweave::__private::found::*;
                 }
+                #[allow(unused_imports)]
+                use self::scope::{#(#words),*};
             }
         };
     }
@@ -48,7 +45,7 @@ fn collect(tokens: &TokenStream, found: &mut BTreeSet<&'static str>) {
         match token {
             TokenTree::Group(group) => collect(&group.stream(), found),
             TokenTree::Ident(name) => {
-                found.extend(PLAIN.iter().chain(&GENERIC).chain(&["Pinned"]).filter(|word| name == **word));
+                found.extend(WORDS.iter().filter(|word| name == **word));
             }
             _ => {}
         }

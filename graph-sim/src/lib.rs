@@ -23,6 +23,7 @@
 //! |---|---|
 //! | `CUWEAVE_DRIVER` | `sim`, `cuda`, or `auto` (default): the real driver where one opens, initialises and has a device |
 //! | `CUWEAVE_SIM_VERSION` | the CUDA version that the simulated driver presents itself as, such as `12.4`; default 13.0 |
+//! | `CUWEAVE_SIM_CAPABILITY` | the devices' compute capability, such as `8.0`; default 9.0 |
 //! | `CUWEAVE_SIM_DEVICES` | the number of devices; default 1 |
 //! | `CUWEAVE_SIM_SEED` | the order in which the nodes of a graph run: 0 (default) is the order of their making, every other number another one that the edges allow |
 //! | `CUWEAVE_SIM_STRICT` | `1`: conflicts between the threads of one kernel are errors, not warnings |

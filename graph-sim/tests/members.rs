@@ -12,73 +12,37 @@ const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 /// Kernels of which each block looks up in a table of addresses, which is at `table`, what to do: block `b` takes entry
 /// `b` of it, of the dimension that the name says. `put_*` writes its number there; `get_*`
 /// reads there, and so do `late_*` and `early_*`, behind and before the wait for the grids in front; `add_*` updates.
-const PTX: &str = "
-.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry put_x(.param .u64 table) {
-    .reg .b32 %r<2>; .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [table];
-    mov.u32 %r1, %ctaid.x;
-    mul.wide.u32 %rd2, %r1, 8;
-    add.s64 %rd1, %rd1, %rd2;
-    ld.global.u64 %rd3, [%rd1];
-    st.global.u32 [%rd3], %r1;
-    ret;
+fn ptx() -> String {
+    const WAIT: &str = "griddepcontrol.wait;";
+    const STORE: &str = "st.global.u32 [%rd3], %r1;";
+    const LOAD: &str = "ld.global.u32 %r2, [%rd3];";
+    let kernels = [
+        ("put_x", "", STORE, ""),
+        ("get_x", "", LOAD, ""),
+        ("add_x", "", "atom.global.add.u32 %r2, [%rd3], 1;", ""),
+        ("put_z", "", STORE, ""),
+        ("late_x", WAIT, LOAD, ""),
+        ("early_x", "", LOAD, WAIT),
+    ];
+    let kernels = kernels.map(|(name, first, does, last)| {
+        let axis = name.split_once('_').unwrap().1;
+        format!(
+            ".visible .entry {name}(.param .u64 table) {{
+                .reg .b32 %r<3>; .reg .b64 %rd<4>;
+                {first}
+                ld.param.u64 %rd1, [table];
+                mov.u32 %r1, %ctaid.{axis};
+                mul.wide.u32 %rd2, %r1, 8;
+                add.s64 %rd1, %rd1, %rd2;
+                ld.global.u64 %rd3, [%rd1];
+                {does}
+                {last}
+                ret;
+            }}\n"
+        )
+    });
+    format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernels.concat())
 }
-.visible .entry get_x(.param .u64 table) {
-    .reg .b32 %r<3>; .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [table];
-    mov.u32 %r1, %ctaid.x;
-    mul.wide.u32 %rd2, %r1, 8;
-    add.s64 %rd1, %rd1, %rd2;
-    ld.global.u64 %rd3, [%rd1];
-    ld.global.u32 %r2, [%rd3];
-    ret;
-}
-.visible .entry add_x(.param .u64 table) {
-    .reg .b32 %r<3>; .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [table];
-    mov.u32 %r1, %ctaid.x;
-    mul.wide.u32 %rd2, %r1, 8;
-    add.s64 %rd1, %rd1, %rd2;
-    ld.global.u64 %rd3, [%rd1];
-    atom.global.add.u32 %r2, [%rd3], 1;
-    ret;
-}
-.visible .entry put_z(.param .u64 table) {
-    .reg .b32 %r<2>; .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [table];
-    mov.u32 %r1, %ctaid.z;
-    mul.wide.u32 %rd2, %r1, 8;
-    add.s64 %rd1, %rd1, %rd2;
-    ld.global.u64 %rd3, [%rd1];
-    st.global.u32 [%rd3], %r1;
-    ret;
-}
-.visible .entry late_x(.param .u64 table) {
-    .reg .b32 %r<3>; .reg .b64 %rd<4>;
-    griddepcontrol.wait;
-    ld.param.u64 %rd1, [table];
-    mov.u32 %r1, %ctaid.x;
-    mul.wide.u32 %rd2, %r1, 8;
-    add.s64 %rd1, %rd1, %rd2;
-    ld.global.u64 %rd3, [%rd1];
-    ld.global.u32 %r2, [%rd3];
-    ret;
-}
-.visible .entry early_x(.param .u64 table) {
-    .reg .b32 %r<3>; .reg .b64 %rd<4>;
-    ld.param.u64 %rd1, [table];
-    mov.u32 %r1, %ctaid.x;
-    mul.wide.u32 %rd2, %r1, 8;
-    add.s64 %rd1, %rd1, %rd2;
-    ld.global.u64 %rd3, [%rd1];
-    ld.global.u32 %r2, [%rd3];
-    griddepcontrol.wait;
-    ret;
-}
-";
 
 /// What a test builds on.
 struct Setup {
@@ -98,7 +62,7 @@ impl Setup {
             return None;
         }
         cuweave_sim::seed(seed).unwrap();
-        let (module, data) = (context.module(PTX), context.upload(&[0u8; 256]));
+        let (module, data) = (context.module(&ptx()), context.upload(&[0u8; 256]));
         Some(Setup { notes: Notes::new(), module, graph: Graph::new(), data, context })
     }
 

@@ -8,10 +8,63 @@ use common::*;
 use cudarc::driver::sys;
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
-const PTX: &str = include_str!("programmatic.ptx");
 /// Elements of a buffer: blocks, and threads a block.
 const SHAPE: (u32, u32) = (4, 64);
 const COUNT: usize = 256;
+
+/// Kernels of which each thread makes an element of `to` that of `from` plus one. Where and whether the wait stands
+/// differs.
+fn ptx() -> String {
+    const WAIT: &str = "griddepcontrol.wait;";
+    const ONE_WAITS: &str = "mov.u32 %r3, %tid.x; setp.ne.u32 %p1, %r3, 0; @%p1 bra MEET;
+        griddepcontrol.wait;
+        MEET: bar.sync 0;";
+    const SPINS: &str = "mov.u32 %r3, %tid.x; setp.ne.u32 %p1, %r3, 0; @%p1 bra START;
+        mov.u32 %r4, 0; st.volatile.shared.u32 [flag], %r4;
+        START: bar.sync 0; @%p1 bra SPIN;
+        griddepcontrol.wait;
+        mov.u32 %r4, 1; st.volatile.shared.u32 [flag], %r4;
+        SPIN: ld.volatile.shared.u32 %r4, [flag]; setp.eq.u32 %p1, %r4, 0; @%p1 bra SPIN;";
+    // What comes first, what comes before the load, and what behind it.
+    let kernels = [
+        ("waits", WAIT, "", ""),
+        // Lets its dependents start first of all.
+        ("triggers", "griddepcontrol.launch_dependents; griddepcontrol.wait;", "", ""),
+        ("never_waits", "", "", ""),
+        ("loads_first", "", "", WAIT),
+        // Overwrites `to` while others may still read it.
+        ("stores_first", "", "mov.u32 %r2, 0; st.global.u32 [%rd4], %r2; griddepcontrol.wait;", ""),
+        // One thread of a block waits, and the others for it at a barrier.
+        ("one_waits", ONE_WAITS, "", ""),
+        // One thread of a block waits and says so in shared memory; the last warp spins until it has.
+        ("spins", SPINS, "", ""),
+    ];
+    let kernels = kernels.map(|(name, first, before, behind)| {
+        format!(
+            ".visible .entry {name}(.param .u64 to, .param .u64 from) {{
+                .reg .pred %p<2>; .reg .b32 %r<5>; .reg .b64 %rd<6>;
+                .shared .align 4 .u32 flag;
+                {first}
+                ld.param.u64 %rd1, [to];
+                ld.param.u64 %rd2, [from];
+                mov.u32 %r1, %ctaid.x;
+                mov.u32 %r2, %ntid.x;
+                mov.u32 %r3, %tid.x;
+                mad.lo.s32 %r1, %r1, %r2, %r3;
+                mul.wide.u32 %rd3, %r1, 4;
+                add.s64 %rd4, %rd1, %rd3;
+                add.s64 %rd5, %rd2, %rd3;
+                {before}
+                ld.global.u32 %r2, [%rd5];
+                {behind}
+                add.u32 %r2, %r2, 1;
+                st.global.u32 [%rd4], %r2;
+                ret;
+            }}\n"
+        )
+    });
+    format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernels.concat())
+}
 
 /// A port of a kernel node that a programmatic edge leaves by.
 const TRIGGER: u8 = 1;
@@ -48,7 +101,7 @@ impl Program {
             return None;
         }
         cuweave_sim::seed(seed).unwrap();
-        let module = context.module(PTX);
+        let module = context.module(&ptx());
         let prefix = format!("{prefix}_{seed}_");
         Some(Program { context, module, graph: Graph::new(), notes: Notes::new(), prefix })
     }
@@ -245,7 +298,7 @@ fn nodes_behind(node: Node) -> Vec<Node> {
 #[test]
 fn edge_data_is_kept_and_checked() {
     let context = Context::new();
-    let module = context.module(PTX);
+    let module = context.module(&ptx());
     let function = context.function(module, "waits");
     let buffer = context.alloc(4 * COUNT);
     let graph = Graph::new();
@@ -339,7 +392,7 @@ fn nodes_are_added_with_programmatic_edges() {
 #[test]
 fn streams_that_overlap_their_launches_are_captured() {
     let context = Context::new();
-    let module = context.module(PTX);
+    let module = context.module(&ptx());
     let waits = context.function(module, "waits");
     let (from, to) = (context.upload(&[1u32; COUNT]), context.alloc(4 * COUNT));
     let launch = |early: i32, mut to: u64, mut from: u64| {
@@ -402,7 +455,7 @@ fn modules_are_refused_that_their_version_or_target_rules_out() {
         unsafe { sys::cuModuleLoadData(&mut module, text.as_ptr().cast()) }
     };
     let invalid = sys::CUresult::CUDA_ERROR_INVALID_PTX;
-    assert_eq!(load(&PTX.replace("sm_90", "sm_80")), invalid);
+    assert_eq!(load(&ptx().replace("sm_90", "sm_80")), invalid);
     let module = |version: &str, target: &str, bytes: u32| {
         format!(
             ".version {version}\n.target {target}\n.address_size 64\n\

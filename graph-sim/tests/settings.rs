@@ -1,8 +1,12 @@
 //! The environment's settings: each test runs this program again with other ones.
 
+#[macro_use]
+mod common;
+
 use std::process::Command;
 use std::ptr::null_mut;
 
+use common::{Context, Graph, INVALID, OK, UNSUPPORTED};
 use cudarc::driver::sys::{self, CUresult};
 
 /// Set where this program runs itself: the tests that check settings are there for that alone.
@@ -41,17 +45,9 @@ fn presents_itself_as_12_4() {
     }
     let driver = cuweave_sim::load().unwrap();
     assert_eq!((driver.version(), driver.to_string().as_str()), ((12, 4), "simulated driver, CUDA 12.4"));
-    let load = |version: &str| unsafe {
-        let text = format!(
-            ".version {version}\n.target sm_80\n.address_size 64\n.visible .entry k() {{ ret; }}\n\0"
-        );
-        let mut context = null_mut();
-        assert_eq!(sys::cuDevicePrimaryCtxRetain(&mut context, 0), CUresult::CUDA_SUCCESS);
-        assert_eq!(sys::cuCtxSetCurrent(context), CUresult::CUDA_SUCCESS);
-        sys::cuModuleLoadData(&mut null_mut(), text.as_ptr().cast())
-    };
-    assert_eq!(load("8.4"), CUresult::CUDA_SUCCESS);
-    assert_eq!(load("8.5"), CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    enter_primary();
+    assert_eq!(load("8.4", "sm_80", "").1, OK);
+    assert_eq!(load("8.5", "sm_80", "").1, CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     // A call that CUDA 12.4 does not have is not found, and refuses.
     use sys::CUdriverProcAddressQueryResult::*;
     let find = |name: &std::ffi::CStr| {
@@ -62,6 +58,83 @@ fn presents_itself_as_12_4() {
     assert_eq!(find(c"cuGraphAddNode"), (false, CU_GET_PROC_ADDRESS_SUCCESS));
     assert_eq!(find(c"cuGraphGetId"), (true, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND));
     assert_eq!(unsafe { sys::cuGraphGetId(null_mut(), &mut 0) }, CUresult::CUDA_ERROR_NOT_SUPPORTED);
+}
+
+#[test]
+fn the_capability_can_be_chosen() {
+    passes("is_an_older_device", &[("CUWEAVE_SIM_CAPABILITY", "8.0")]);
+    passes("takes_few_parameters", &[("CUWEAVE_SIM_CAPABILITY", "6.1")]);
+    passes("takes_few_parameters", &[("CUWEAVE_SIM_VERSION", "12.0")]);
+    let (passed, text) = again("is_an_older_device", &[("CUWEAVE_SIM_CAPABILITY", "8.5")]);
+    assert!(!passed && text.contains("`CUWEAVE_SIM_CAPABILITY=8.5` is not understood"), "{text}");
+}
+
+/// A context that drivers of every age can make.
+fn enter_primary() {
+    let mut context = null_mut();
+    ok!(sys::cuInit(0));
+    ok!(sys::cuDevicePrimaryCtxRetain(&mut context, 0));
+    ok!(sys::cuCtxSetCurrent(context));
+}
+
+/// Loads a file with a kernel `k`.
+fn load(version: &str, target: &str, parameters: &str) -> (sys::CUmodule, CUresult) {
+    let text = format!(
+        ".version {version}\n.target {target}\n.address_size 64\n.visible .entry k({parameters}) {{ ret; }}\n\0"
+    );
+    let mut module = null_mut();
+    let code = unsafe { sys::cuModuleLoadData(&mut module, text.as_ptr().cast()) };
+    (module, code)
+}
+
+#[test]
+fn is_an_older_device() {
+    if !is_again() {
+        return;
+    }
+    let context = Context::new();
+    let attribute = |attribute| {
+        let mut value = 0;
+        ok!(sys::cuDeviceGetAttribute(&mut value, attribute, 0));
+        value
+    };
+    use sys::CUdevice_attribute::*;
+    assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR), 8);
+    assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR), 0);
+    assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN), 163 << 10);
+    assert_eq!(attribute(CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH), 0);
+    for newer in ["sm_86", "sm_90", "sm_90a"] {
+        assert_eq!(load("8.0", newer, "").1, CUresult::CUDA_ERROR_NO_BINARY_FOR_GPU);
+    }
+    let (module, loaded) = load("8.0", "sm_80", ".param .b8 p[8192]");
+    assert_eq!(loaded, OK);
+    let function = context.function(module, "k");
+    let shared = sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+    ok!(sys::cuFuncSetAttribute(function, shared, 163 << 10));
+    gives!(INVALID, sys::cuFuncSetAttribute(function, shared, (163 << 10) + 1));
+    let mut blocks = 0;
+    ok!(sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, 32, 31 << 10));
+    assert_eq!(blocks, 5, "of 164 KiB each block takes 31, and one that is reserved");
+
+    let graph = Graph::new();
+    let (module, _) = load("8.0", "sm_80", "");
+    let function = context.function(module, "k");
+    let nodes = [(); 2].map(|()| graph.kernel(&[], function, 1, 32, &[]));
+    let early = sys::CUgraphEdgeData { from_port: 1, to_port: 0, type_: 1, reserved: [0; 5] };
+    gives!(UNSUPPORTED, sys::cuGraphAddDependencies_v2(graph.0, &nodes[0], &nodes[1], &early, 1));
+    ok!(sys::cuGraphAddDependencies_v2(graph.0, &nodes[0], &nodes[1], std::ptr::null(), 1));
+}
+
+#[test]
+fn takes_few_parameters() {
+    if !is_again() {
+        return;
+    }
+    cuweave_sim::load().unwrap();
+    enter_primary();
+    assert_eq!(load("8.0", "sm_60", ".param .b8 p[4096]").1, OK);
+    assert_ne!(load("8.0", "sm_70", ".param .b8 p[4097]").1, OK);
+    assert_eq!(load("8.0", "sm_60", ".param .b8 p[4097]").1, CUresult::CUDA_ERROR_INVALID_PTX);
 }
 
 #[test]

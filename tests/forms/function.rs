@@ -1,7 +1,7 @@
 //! A random program as a graph function: what the macro generates for a written one.
 
 use std::cell::Cell;
-use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView};
 use cuweave::__private::{
@@ -12,6 +12,7 @@ use cuweave::{ArenaPool, Exec, Graph, Report};
 use cuweave_core::ir::Program;
 use cuweave_core::table::{Op, Printed, encode};
 
+use super::alone;
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
 use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, Z, len_of};
 
@@ -169,26 +170,21 @@ impl Args<'_> {
     }
 }
 
-/// A device, and this test alone with it: seeds, reports and faults of the simulated driver are the process's.
+/// A device, and this test alone with it.
 pub struct Device {
     pub ctx: Arc<CudaContext>,
     pub stream: Arc<CudaStream>,
     pub simulated: bool,
-    /// So that no file is read, and no variant made, twice.
-    _loaded: Loaded,
-    _alone: MutexGuard<'static, ()>,
+    /// So that no file is read, and no variant made, twice. Devices from before Volta do not take it.
+    _loaded: Option<Loaded>,
+    _alone: alone::Device,
 }
 
 pub fn device() -> Device {
-    static ALONE: Mutex<()> = Mutex::new(());
-    static SAID: Once = Once::new();
-    let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    SAID.call_once(|| println!("driver: {driver}"));
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    let loaded = load(&MODULE, &ctx).expect("the kernels");
-    Device { ctx, stream, simulated: driver.is_simulated(), _loaded: loaded, _alone: alone }
+    let alone = alone::device();
+    let (ctx, stream) = (alone.ctx.clone(), alone.stream.clone());
+    let loaded = load(&MODULE, &ctx).ok();
+    Device { ctx, stream, simulated: alone.simulated, _loaded: loaded, _alone: alone }
 }
 
 /// What the arguments hold at first, and what the setters set before each launch but the first.

@@ -2,15 +2,21 @@
 //! overlapped, and both, with memory in each lowering, under several schedules, with everything set between launches.
 //! All give the bytes that the statements give one after the other, and the simulated driver has nothing to report.
 
+#[path = "../common/alone.rs"]
+mod alone;
 mod broken;
 mod faults;
 mod function;
 mod kernels;
+mod older;
+#[path = "../common/process.rs"]
+mod process;
 mod program;
+mod reasons;
 mod refused;
 mod writer;
 
-use cuweave::ArenaPool;
+use cuweave::{ArenaPool, Report};
 use cuweave_core::ir::{Launches, Memory};
 
 use function::{Device, Inputs, Printable, device};
@@ -39,45 +45,56 @@ fn every_form_in_every_lowering_means_the_statements() {
     let device = device();
     let mut seen = Seen::default();
     let pool = ArenaPool::new(&device.stream).expect("a pool");
-    for seed in 0..PROGRAMS {
-        let [program, one_by_one] = random(seed);
-        let inputs = Inputs::random(seed, &program, LAUNCHES);
-        schedule(&device, 0);
-        let one_by_one = one_by_one.with(Some(Launches::AsWritten), Memory::Owned);
-        let meaning = device.meaning(Printable::new(&one_by_one), &inputs);
-        for (at, memory) in MEMORIES.into_iter().enumerate() {
-            for (by, form) in FORMS.into_iter().enumerate() {
-                schedule(&device, (seed + (4 * at + by) as u64) % 5);
-                let what = format!("program {seed}, {form:?}, {memory:?}");
-                let function = Printable::new(&program.with(form, memory));
-                let failed = |error| -> ! { panic!("{what}: {error}: {:#?}", cuweave_sim::reports()) };
-                let (left, report, flat) =
-                    device.run(function, &inputs).unwrap_or_else(|error| failed(error));
-                assert!(left == meaning, "{what}: other bytes\n{report}");
-                if memory == Memory::Owned && seed.is_multiple_of(4) {
-                    let (left, report, _) =
-                        device.run_in(Some(&pool), function, &inputs).unwrap_or_else(|error| failed(error));
-                    assert!(left == meaning, "{what}, in a pool: other bytes\n{report}");
-                }
-                seen.launches += report.launches;
-                seen.batches += report.batches.len();
-                seen.flat += flat;
-                seen.largest = report.batches.iter().map(Vec::len).fold(seen.largest, usize::max);
-                seen.overlapped += report.overlapped;
-                seen.lined_up += report.lined_up;
-                let [may_batch, may_overlap] =
-                    [Launches::Batched, Launches::Overlapped].map(|one| form.is_none_or(|form| form == one));
-                assert!(may_batch || report.batches.is_empty(), "{what}: {report}");
-                assert!(may_overlap || report.overlapped == 0, "{what}: {report}");
-            }
-        }
-    }
+    (0..PROGRAMS).for_each(|seed| every_form(&device, seed, Some(&pool), &mut seen));
     println!("{seen:?}");
     nothing_is_reported(&device);
     assert!(seen.batches > 2 * PROGRAMS as usize && seen.flat > PROGRAMS as usize, "{seen:?}");
     assert!(seen.largest > 32 && seen.lined_up > 0, "{seen:?}");
     if device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9) {
         assert!(seen.overlapped > 4 * PROGRAMS as usize, "{seen:?}");
+    }
+}
+
+/// The program of that number in every form and every lowering, some of it in a pool.
+fn every_form(device: &Device, seed: u64, pool: Option<&ArenaPool>, seen: &mut Seen) {
+    let [program, one_by_one] = random(seed);
+    let inputs = Inputs::random(seed, &program, LAUNCHES);
+    schedule(device, 0);
+    let one_by_one = one_by_one.with(Some(Launches::AsWritten), Memory::Owned);
+    let meaning = device.meaning(Printable::new(&one_by_one), &inputs);
+    for (at, memory) in MEMORIES.into_iter().enumerate() {
+        for (by, form) in FORMS.into_iter().enumerate() {
+            schedule(device, (seed + (4 * at + by) as u64) % 5);
+            let what = format!("program {seed}, {form:?}, {memory:?}");
+            let function = Printable::new(&program.with(form, memory));
+            let run_in = |pool, what: &str| {
+                let (left, report, flat) = device
+                    .run_in(pool, function, &inputs)
+                    .unwrap_or_else(|error| panic!("{what}: {error}: {:#?}", cuweave_sim::reports()));
+                assert!(left == meaning, "{what}: other bytes\n{report}");
+                (report, flat)
+            };
+            let (report, flat) = run_in(None, &what);
+            if memory == Memory::Owned && seed.is_multiple_of(4) && pool.is_some() {
+                run_in(pool, &format!("{what}, in a pool"));
+            }
+            seen.add(&report, flat);
+            let [may_batch, may_overlap] =
+                [Launches::Batched, Launches::Overlapped].map(|one| form.is_none_or(|form| form == one));
+            assert!(may_batch || report.batches.is_empty(), "{what}: {report}");
+            assert!(may_overlap || report.overlapped == 0, "{what}: {report}");
+        }
+    }
+}
+
+impl Seen {
+    fn add(&mut self, report: &Report, flat: usize) {
+        self.launches += report.launches;
+        self.batches += report.batches.len();
+        self.flat += flat;
+        self.largest = report.batches.iter().map(Vec::len).fold(self.largest, usize::max);
+        self.overlapped += report.overlapped;
+        self.lined_up += report.lined_up;
     }
 }
 

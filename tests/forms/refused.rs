@@ -1,4 +1,4 @@
-//! What cannot be rewritten, loaded or added is launched as it is written, and the report says why.
+//! What cannot be loaded or added is launched as it is written, and the report says why.
 
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
 use cuweave::{ArenaPool, Report};
@@ -72,7 +72,7 @@ fn launched(image: &'static [u8]) -> &'static Launched {
 }
 
 /// Both forms, run: what they leave, and the reports.
-fn both(device: &Device, kernel: &'static Launched) -> [Result<(Vec<Left>, Report), String>; 2] {
+pub fn both(device: &Device, kernel: &'static Launched) -> [Result<(Vec<Left>, Report), String>; 2] {
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
     [Some(Launches::AsWritten), None].map(|form| {
@@ -82,7 +82,7 @@ fn both(device: &Device, kernel: &'static Launched) -> [Result<(Vec<Left>, Repor
 }
 
 /// `x` and `z` after each launch, as the kernel is written.
-fn expected() -> Vec<Left> {
+pub fn expected() -> Vec<Left> {
     let function = fork_and_chain(VOLUME);
     let Inputs { mut x, z, scalars, .. } = Inputs::random(1, &function, LAUNCHES);
     let step = |x: u32, c: u32| x.wrapping_mul(3).wrapping_add(c);
@@ -96,7 +96,7 @@ fn expected() -> Vec<Left> {
 }
 
 /// Whether kernels of PTX overlap on this device.
-fn overlaps(device: &Device) -> bool {
+pub fn overlaps(device: &Device) -> bool {
     device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9)
 }
 
@@ -108,118 +108,6 @@ fn a_kernel_without_fault_is_batched_and_overlapped() {
     let early = if overlaps(&device) { 2 } else { 0 };
     assert_eq!((everything.1.batches.len(), everything.1.overlapped), (1, early), "{}", everything.1);
     assert_eq!(everything.1.left_alone.is_empty(), overlaps(&device), "{}", everything.1);
-}
-
-#[test]
-fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
-    let device = device();
-    if !overlaps(&device) {
-        return println!("not run: the files are for compute capability 9.0");
-    }
-    schedule(&device, 3);
-    // What is said of batching, and of the early start; nothing where there is no reason against it.
-    let cases: [(&str, File, Option<&str>, Option<&str>); 12] = [
-        (
-            "a wait of its own",
-            File { first: "griddepcontrol.wait;", ..PLAIN },
-            Some("it has a `griddepcontrol` of its own, in line 8"),
-            Some("it has a `griddepcontrol` of its own, in line 8"),
-        ),
-        (
-            "a directive of clusters",
-            File { directive: ".maxclusterrank 4", ..PLAIN },
-            Some("it is of clusters: `.maxclusterrank`"),
-            Some("it is of clusters: `.maxclusterrank`"),
-        ),
-        (
-            "a register of clusters",
-            File { first: "mov.u32 %r9, %cluster_nctarank;", ..PLAIN },
-            Some("it is of clusters: `%cluster_nctarank`, in line 8"),
-            Some("it is of clusters: `%cluster_nctarank`, in line 8"),
-        ),
-        (
-            "cooperative",
-            File { first: "mov.u32 %r9, %envreg2;", ..PLAIN },
-            Some("it is cooperative: it reads `%envreg2`, in line 8"),
-            Some("it is cooperative: it reads `%envreg2`, in line 8"),
-        ),
-        (
-            "the grid's number",
-            File { first: "mov.u64 %rd3, %gridid;", ..PLAIN },
-            Some("`%gridid` would not mean what it means, in line 8"),
-            None,
-        ),
-        (
-            "a variable that others may set",
-            File { declared: ".visible .global .u32 bias = 0;", then: "ld.global.u32 %r9, [bias];", ..PLAIN },
-            Some("it uses the variable `bias`, which may be set from outside of the file"),
-            None,
-        ),
-        (
-            "a variable that it writes",
-            File { declared: ".global .u32 tally = 0;", then: "red.global.add.u32 [tally], 1;", ..PLAIN },
-            Some("it uses the variable `tally`, which is written"),
-            None,
-        ),
-        (
-            "constants that others may set",
-            File { declared: ".visible .const .u32 bias = 0;", then: "ld.const.u32 %r9, [bias];", ..PLAIN },
-            Some("it uses the constant data `bias`, which may be set from outside of the file"),
-            Some("it uses the constant data `bias`, which may be set from outside of the file"),
-        ),
-        (
-            "a loop that waits for others",
-            File {
-                then: "$again: ld.volatile.global.u32 %r9, [%rd1]; setp.ne.u32 %p2, %r9, %r6; @%p2 bra $again;",
-                ..PLAIN
-            },
-            Some("it spins on memory: the loop at line 16"),
-            None,
-        ),
-        (
-            "a call through a register",
-            File {
-                declared: ".func (.reg .b32 out) same(.reg .b32 in) { mov.b32 out, in; ret; }",
-                then: "$type: .callprototype (.reg .b32 _) _ (.reg .b32 _); mov.u64 %rd4, same; \
-                       call (%r6), %rd4, (%r6), $type;",
-                ..PLAIN
-            },
-            Some("it has a call, or an address of a function, that cannot be followed, in line 16"),
-            Some("it has a call, or an address of a function, that cannot be followed, in line 16"),
-        ),
-        (
-            "an old target",
-            File { head: ".version 6.0\n.target sm_60", ..PLAIN },
-            None,
-            Some("the target `sm_60` cannot be raised: code for it may count on warps in lockstep"),
-        ),
-        (
-            "made for a debugger",
-            File {
-                head: ".version 7.8\n.target sm_90, debug",
-                declared: ".section .debug_abbrev { .b8 0 }",
-                ..PLAIN
-            },
-            Some("the file is made for a debugger"),
-            None,
-        ),
-    ];
-    for (name, file, batching, early) in cases {
-        let [as_written, everything] = both(&device, file.launched());
-        let as_written = as_written.unwrap_or_else(|error| panic!("{name}: {error}"));
-        let (left, report) = everything.unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!((&as_written.0, &left), (&expected(), &expected()), "{name}: {report}");
-        let said = |start: &str| report.left_alone.iter().find_map(|why| why.strip_prefix(start));
-        let is = |said: Option<&str>, expected: Option<&str>| match (said, expected) {
-            (Some(said), Some(expected)) => said.starts_with(expected),
-            (said, expected) => said == expected,
-        };
-        assert!(is(said("`k` is not batched: "), batching), "{name}: {report}");
-        assert!(is(said("`k` does not start early: "), early), "{name}: {report}");
-        assert_eq!(report.batches.len(), usize::from(batching.is_none()), "{name}: {report}");
-        assert_eq!(report.overlapped > 0, early.is_none(), "{name}: {report}");
-    }
-    super::nothing_is_reported(&device);
 }
 
 /// `CUDA_ERROR_NOT_SUPPORTED`: none of the calls gives it by itself here.
@@ -254,11 +142,17 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     // The file as it is written is loaded, so the variants are without the wait, too.
     let report = failing(&device, "cuModuleLoadDataEx", &[1]);
     assert_eq!((report.batches.len(), report.overlapped), (1, 0), "{report}");
-    says(&report, "`k` does not start early: the device, the driver or another graph takes the file only as");
+    says(
+        &report,
+        "`k` (refused.ptx) does not start early: the driver does not take the file with the wait in front of its kernels: `cuModuleLoadDataEx`",
+    );
     // The second is all variants in one module, the third is each by itself.
     let report = failing(&device, "cuModuleLoadDataEx", &[2, 3]);
     assert_eq!((report.batches.len(), report.overlapped), (0, 1), "{report}");
-    says(&report, "`k` is not batched: its variant does not load");
+    says(
+        &report,
+        "`k` (refused.ptx) is not batched: the driver does not take many launches in one: `cuModuleLoadDataEx`",
+    );
     let report = failing(&device, "cuModuleLoadDataEx", &[2]);
     assert_eq!((report.batches.len(), report.overlapped), (1, 2), "{report}");
     for number in [1, 2] {

@@ -53,6 +53,18 @@ pub fn fork_and_chain(kernel: usize) -> Function {
     function
 }
 
+/// So many launches of one kernel of one buffer side by side, each on an output of its own.
+pub fn side_by_side(kernel: usize, count: usize) -> Function {
+    let mut writer = Writer::new(0);
+    let outputs = writer.allocate(count, Some(Way::Fill));
+    for (at, &output) in outputs.iter().enumerate() {
+        let part = writer.whole(output);
+        writer.push_launch(kernel, ([5, 1, 1], [16, 1, 1]), vec![part], Number::Fixed(at as u32));
+    }
+    let [function, _] = writer.finish(0, outputs);
+    function
+}
+
 /// How an allocation gets its contents.
 #[derive(Clone, Copy)]
 enum Way {

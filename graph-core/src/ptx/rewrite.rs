@@ -27,7 +27,7 @@ mod uses;
 mod variables;
 mod wait;
 
-pub use batch::{Batch, Batchable, batchable, batched};
+pub use batch::{Batch, Batchable, batchable, batched, largest_table};
 pub use table::{Axis, GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 pub use wait::{Waiting, waiting};
 
@@ -44,7 +44,7 @@ pub enum Refusal {
         line: u32,
     },
     /// All of its blocks wait for each other.
-    #[error("it is cooperative: it reads `{register}`, in line {line}")]
+    #[error("it is for cooperative launches: it reads `{register}`, in line {line}")]
     Cooperative {
         /// The register that only cooperative launches have.
         register: String,
@@ -52,7 +52,7 @@ pub enum Refusal {
         line: u32,
     },
     /// Its blocks are in clusters.
-    #[error("it is of clusters: `{what}`, in line {line}")]
+    #[error("its blocks are in clusters: `{what}`, in line {line}")]
     Cluster {
         /// A directive, instruction or register.
         what: String,
@@ -82,11 +82,21 @@ pub enum Refusal {
         line: u32,
     },
     /// A texture, sampler or surface is a parameter.
-    #[error("parameter `{0}` is a texture, a sampler or a surface")]
+    #[error("its parameter `{0}` is a texture, a sampler or a surface")]
     Opaque(String),
     /// Constant data that something other than the file may set.
     #[error("it uses the constant data `{0}`, which may be set from outside of the file")]
     Constant(String),
+    /// Constant data that it finds by an address, which need not be its file's.
+    #[error(
+        "it reads constant data by an address, which may be set from outside of the file: `{what}`, in line {line}"
+    )]
+    ConstantAddress {
+        /// The instruction that makes the address, or the parameter.
+        what: String,
+        /// Of the file.
+        line: u32,
+    },
     /// A variable of the module that a second module cannot have a copy of.
     #[error("it uses the variable `{name}`, {why}")]
     Variable {
@@ -95,8 +105,8 @@ pub enum Refusal {
         /// Behind a comma.
         why: &'static str,
     },
-    /// A special register that would mean something else.
-    #[error("`{register}` would not mean what it means, in line {line}")]
+    /// A special register that would mean something else, or is read in a way that is not understood.
+    #[error("it reads `{register}`, in line {line}, in a way that cannot be kept in one launch of many")]
     Special {
         /// The register.
         register: String,
@@ -104,7 +114,7 @@ pub enum Refusal {
         line: u32,
     },
     /// A use of a parameter that is not a load of it, nor a plain use of its address.
-    #[error("the use of parameter `{name}` in line {line} is not understood")]
+    #[error("the use of its parameter `{name}` in line {line} is not understood")]
     Parameter {
         /// The parameter.
         name: String,
@@ -118,7 +128,7 @@ pub enum Refusal {
         line: u32,
     },
     /// A directive whose meaning for the rewritten entry is not known.
-    #[error("the directive `{name}`, in line {line}")]
+    #[error("the directive `{name}`, in line {line}, is not known")]
     Directive {
         /// With its dot.
         name: String,
@@ -137,10 +147,10 @@ pub enum Refusal {
     #[error("{0}")]
     Head(String),
     /// The module is made for a debugger, whose data describes the kernels as they are written.
-    #[error("the file is made for a debugger")]
+    #[error("the file is compiled for a debugger, whose data describes the kernels as they are written")]
     Debug,
     /// The parameters of so many members do not fit.
-    #[error("the parameters of {capacity} launches do not fit into one table")]
+    #[error("the parameters of {}", unfit(*capacity))]
     Table {
         /// Members.
         capacity: u32,
@@ -149,11 +159,18 @@ pub enum Refusal {
     #[error("the name `{0}` is taken")]
     Name(String),
     /// Two changes meet in one place: the text says something that was not foreseen.
-    #[error("line {line} cannot be taken apart")]
+    #[error("the text of line {line} is not understood")]
     Overlap {
         /// Of the file.
         line: u32,
     },
+}
+
+fn unfit(capacity: u32) -> String {
+    match capacity {
+        1 => "one launch leave no room for those of others".to_owned(),
+        _ => format!("{capacity} launches do not fit into those of one"),
+    }
 }
 
 /// `wanted`, or with a number behind it, so that no name of the module is or begins with it.

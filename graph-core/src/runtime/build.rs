@@ -26,7 +26,7 @@ use super::limits::Limits;
 use super::modules::Modules;
 use super::operand::{MemoryKind, Operand, Owners, Visitor};
 use super::report::BuildTimes;
-use super::variants::{self, Form, Variant};
+use super::variants::{self, Variant};
 use super::{context, hidden, hook, plans};
 
 /// Builds a graph function's graph.
@@ -64,12 +64,15 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let evaluate = |form| evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), form));
+    let evaluate = |early| evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), early));
     let allowed = Allowed::by(program.options.launches);
-    let (mut modules, records, words) = match variants::form(driver, ctx, allowed) {
-        Form::AsWritten => evaluate(Form::AsWritten)?,
+    let early = variants::early(driver, ctx, allowed);
+    let (mut modules, records, words) = match early {
+        Err(_) => evaluate(early)?,
         // A kernel that begins with the wait may take fewer threads than the kernel as it is written.
-        Form::Waiting => evaluate(Form::Waiting).or_else(|_| evaluate(Form::AsWritten))?,
+        Ok(()) => {
+            evaluate(early).or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?
+        }
     };
 
     let evaluated = Instant::now();

@@ -13,7 +13,7 @@ use super::config::Shape;
 use super::driver::{self, Driver, Word};
 use super::error::{Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
-use super::kernel::Kernel;
+use super::kernel::{FunctionInfo, Kernel};
 use super::modules::Modules;
 use super::variants::{Deciding, Entry, Variant, Wanted};
 
@@ -118,37 +118,35 @@ impl Facts {
 
     /// Notes which kernels are left alone, and why.
     fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
+        if let (Err(why), true, false) = (modules.early(), allowed.overlap, self.kernels.is_empty()) {
+            self.left_alone.insert(format!("no kernel starts early: {why}"));
+        }
         for kernel in &self.kernels {
             let Some(module) = modules.module(kernel) else { continue };
-            let name = kernel.name;
+            let (name, path) = (kernel.name, kernel.module.path());
             let Some(entry) = module.entry(name) else {
-                self.left_alone.insert(format!("`{name}`: {} is machine code", kernel.module.path()));
+                self.left_alone
+                    .insert(format!("`{name}` is launched as it is written: {path} is machine code"));
                 continue;
             };
             if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {
-                self.left_alone.insert(format!("`{name}` is not batched: {why}"));
+                self.left_alone.insert(format!("`{name}` ({path}) is not batched: {why}"));
             }
-            match &entry.waiting {
-                Err(why) if allowed.overlap => {
-                    self.left_alone.insert(format!("`{name}` does not start early: {why}"));
-                }
-                Ok(()) if allowed.overlap && !module.waits(name) => {
-                    let why = "the device, the driver or another graph takes the file only as it is written";
-                    self.left_alone.insert(format!("`{name}` does not start early: {why}"));
-                }
-                _ => {}
+            if allowed.overlap
+                && modules.early().is_ok()
+                && let Err(why) = module.waiting(entry)
+            {
+                self.left_alone.insert(format!("`{name}` ({path}) does not start early: {why}"));
             }
         }
     }
 
     /// A variant of a kernel turned out to be no use: none of its launches is batched.
-    fn give_up(&mut self, kernel: u32) {
-        let name = self.kernels[kernel as usize].name;
-        self.left_alone.insert(format!(
-            "`{name}` is not batched: its variant does not load, or needs more of the device than the kernel"
-        ));
+    fn give_up(&mut self, kernel: u32, why: &str) {
+        let Kernel { name, module, .. } = self.kernels[kernel as usize];
+        self.left_alone.insert(format!("`{name}` ({}) is not batched: {why}", module.path()));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
             launch.batch = Batching::Never;
         }
@@ -178,17 +176,20 @@ impl Facts {
         let mut useless = Vec::new();
         for ((kernel, wanted), batch) in wanted.iter().zip(batches) {
             let module = modules.module(self.kernels[*kernel as usize]);
+            let own = modules.known_info(self.kernels[*kernel as usize]);
             let first = self.launches[batch.members[0] as usize].as_ref();
-            let made = module.and_then(|module| module.variant(wanted)).zip(first);
-            let made = made.filter(|(variant, launch)| {
-                self.serves(driver, modules, self.kernels[*kernel as usize], variant, launch)
-            });
+            let made = match (module, own, first) {
+                (Some(module), Some(own), Some(launch)) => module
+                    .variant(wanted)
+                    .and_then(|variant| serves(driver, &own, &variant.info, launch).map(|()| variant)),
+                _ => Err("it is not loaded".to_owned()),
+            };
             match made {
-                Some((variant, _)) => variants.push(variant),
-                None => useless.push(*kernel),
+                Ok(variant) => variants.push(variant),
+                Err(why) => useless.push((*kernel, why)),
             }
         }
-        useless.iter().for_each(|&kernel| self.give_up(kernel));
+        useless.iter().for_each(|(kernel, why)| self.give_up(*kernel, why));
         (useless.is_empty() && variants.len() == batches.len()).then_some(variants)
     }
 
@@ -197,25 +198,37 @@ impl Facts {
         let name = self.kernels[launch.kernel as usize].name;
         Some((launch.kernel, Wanted::of(name, batch.members.len(), batch.axis, launch.batch)))
     }
+}
 
-    /// Whether a variant takes the launch, needs no more local memory, and fills an SM as the kernel itself does.
-    fn serves(
-        &self,
-        driver: &Driver,
-        modules: &Modules,
-        kernel: &'static Kernel,
-        variant: &Variant,
-        launch: &Launch,
-    ) -> bool {
-        let Some(own) = modules.known_info(kernel) else { return false };
-        let threads: u32 = launch.block.iter().product();
-        if variant.info.most_threads < threads || variant.info.local > own.local {
-            return false;
-        }
-        let copied = driver.copy_attributes(own.function, variant.info.function).is_ok();
-        let blocks = |function| driver.blocks_per_sm(function, threads, launch.shared).unwrap_or(0);
-        copied && blocks(variant.info.function) >= blocks(own.function)
+/// Whether a variant takes the launch, needs no more local memory, and fills an SM as the kernel itself does; or why it is
+/// no use.
+fn serves(
+    driver: &Driver,
+    own: &FunctionInfo,
+    variant: &FunctionInfo,
+    launch: &Launch,
+) -> std::result::Result<(), String> {
+    let failed = |failure| Error::from(failure).to_string();
+    let threads: u32 = launch.block.iter().product();
+    if variant.most_threads < threads {
+        let most = variant.most_threads;
+        return Err(format!("many launches in one take blocks of {most} threads at most, not of {threads}"));
     }
+    if variant.local > own.local {
+        let (more, bytes) = (variant.local, own.local);
+        return Err(format!(
+            "many launches in one need {more} bytes of local memory a thread, the kernel alone {bytes}"
+        ));
+    }
+    driver.copy_attributes(own.function, variant.function).map_err(failed)?;
+    let blocks = |function| driver.blocks_per_sm(function, threads, launch.shared).map_err(failed);
+    let (of_variant, of_kernel) = (blocks(variant.function)?, blocks(own.function)?);
+    if of_variant < of_kernel {
+        return Err(format!(
+            "of many launches in one a multiprocessor holds {of_variant} blocks, of the kernel alone {of_kernel}"
+        ));
+    }
+    Ok(())
 }
 
 /// The values of the scalars that decide how long the kernel's loops run. Where data decides, or something that cannot be

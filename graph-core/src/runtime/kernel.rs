@@ -7,9 +7,9 @@ use cudarc::driver::{CudaContext, CudaEvent};
 use crate::launches::Allowed;
 
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
-use super::error::{Error, Result, describe};
+use super::error::{DriverFailure, Error, Result, describe};
 use super::image::{self, Target};
-use super::variants::{self, Entry, Form, Text, Variants};
+use super::variants::{self, Early, Entry, Form, Text, Variants};
 
 /// What a kernel's declaration says of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -235,17 +235,25 @@ impl Module {
         let text = Text::read(self.image, form);
         let waiting =
             text.as_ref().filter(|_| form == Form::Waiting).and_then(|text| text.waiting.as_deref());
-        let waiting = waiting.and_then(|text| driver.load_module(text.as_bytes()).ok());
+        let waiting = match waiting {
+            Some(text) => driver.load_module(text.as_bytes()).map_err(|(failure, log)| {
+                let why = variants::one_line(failure, &log);
+                format!("the driver does not take the file with the wait in front of its kernels: {why}")
+            }),
+            None => {
+                Err("the file is loaded as it is written for another graph, and it has variables".to_owned())
+            }
+        };
         let raw = match waiting {
-            Some(raw) => raw,
-            None => driver
+            Ok(raw) => raw,
+            Err(_) => driver
                 .load_module(self.image)
-                .map_err(|(failure, log)| self.failed(driver, ctx, failure, &log))?,
+                .map_err(|(failure, log)| self.failed(driver, ctx, refused(failure, &log)))?,
         };
         let module = Arc::new(LoadedModule {
             module: self,
             text,
-            waiting: waiting.is_some(),
+            waiting: waiting.map(drop),
             raw,
             driver,
             ctx: ctx.clone(),
@@ -259,11 +267,7 @@ impl Module {
     }
 
     /// The error of a call that took the image, or a function out of it: with what the image says of itself.
-    fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: Failure, log: &str) -> Error {
-        let mut described = describe(failure, None);
-        if !log.is_empty() {
-            described.text = format!("{}: {log}", described.text);
-        }
+    fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: DriverFailure) -> Error {
         // CUdevice_attribute: compute capability, major and minor. Told as far as the driver still answers.
         let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
         let target = Target {
@@ -271,8 +275,17 @@ impl Module {
             driver: driver::version().unwrap_or((0, 0)),
         };
         let help = image::explain(self.image, failure.code, target);
-        Error::Module { path: self.path.to_owned(), failure: Box::new(described), help }
+        Error::Module { path: self.path.to_owned(), failure: Box::new(failure), help }
     }
+}
+
+/// An image that is not loaded, with what the compiler in the driver says of it.
+pub(super) fn refused(failure: Failure, log: &str) -> DriverFailure {
+    let mut described = describe(failure, None);
+    if !log.is_empty() {
+        described.text = format!("{}: {log}", described.text);
+    }
+    described
 }
 
 /// A module in a context.
@@ -281,8 +294,8 @@ pub(super) struct LoadedModule {
     pub(super) module: &'static Module,
     /// What the text says; `None` for machine code.
     text: Option<Text>,
-    /// Whether its kernels begin with the wait, those that may.
-    waiting: bool,
+    /// Whether its kernels begin with the wait, those that may; or why they do not.
+    waiting: Early,
     raw: RawModule,
     pub(super) driver: &'static Driver,
     ctx: Arc<CudaContext>,
@@ -366,7 +379,12 @@ impl LoadedModule {
 
     /// Whether a kernel begins with the wait.
     pub fn waits(&self, name: &str) -> bool {
-        self.waiting && self.entry(name).is_some_and(|entry| entry.waiting.is_ok())
+        self.waiting.is_ok() && self.entry(name).is_some_and(|entry| entry.waiting.is_ok())
+    }
+
+    /// Whether a kernel of PTX begins with the wait, or why not.
+    pub fn waiting(&self, entry: &Entry) -> Early {
+        entry.waiting.clone().and_then(|()| self.waiting.clone())
     }
 
     /// A kernel's function, checked against its declaration when it is first asked for.
@@ -384,7 +402,7 @@ impl LoadedModule {
         let function = self
             .driver
             .function(self.raw, name)
-            .map_err(|failure| self.module.failed(self.driver, &self.ctx, failure, ""))?
+            .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
             .ok_or_else(|| fault("does not exist there".to_owned()))?;
         let entry = self.entry(name);
         // The driver tells the end of a list by an error, which tools report: it is asked only where nothing else
@@ -476,6 +494,6 @@ pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
         kept.push((Context::of(ctx), Arc::downgrade(&new)));
         new
     });
-    module.load(driver, ctx, variants::form(driver, ctx, Allowed::by(None)))?;
+    module.load(driver, ctx, Form::of(&variants::early(driver, ctx, Allowed::by(None))))?;
     Ok(Loaded { _kept: kept })
 }

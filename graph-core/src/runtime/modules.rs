@@ -9,7 +9,7 @@ use super::config::Shape;
 use super::driver::Driver;
 use super::error::Result;
 use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
-use super::variants::Form;
+use super::variants::{Early, Form};
 
 /// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
@@ -32,7 +32,7 @@ pub(super) static FILL64: Kernel = Kernel::new(
 pub struct Modules {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
-    form: Form,
+    early: Early,
     /// By the module's address.
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
     /// The kernels asked for, in the order of the first request.
@@ -55,8 +55,13 @@ pub(super) struct Known {
 
 impl Modules {
     /// None yet.
-    pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, form: Form) -> Modules {
-        Modules { driver, ctx, form, loaded: BTreeMap::new(), kernels: Vec::new(), places: [0; PLACES] }
+    pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, early: Early) -> Modules {
+        Modules { driver, ctx, early, loaded: BTreeMap::new(), kernels: Vec::new(), places: [0; PLACES] }
+    }
+
+    /// Whether they are loaded so that kernels can start early, or why not.
+    pub(super) fn early(&self) -> &Early {
+        &self.early
     }
 
     /// A kernel's function; its module is loaded if need be.
@@ -96,7 +101,7 @@ impl Modules {
         let module = match self.loaded.entry(module) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(kernel.module.load(self.driver, &self.ctx, self.form)?)
+                entry.insert(kernel.module.load(self.driver, &self.ctx, Form::of(&self.early))?)
             }
         };
         let info = module.function(kernel.name, kernel.params)?;

@@ -12,11 +12,12 @@ use std::sync::{Arc, OnceLock, PoisonError};
 use cudarc::driver::CudaContext;
 
 use crate::launches::{Allowed, Batching};
-use crate::ptx::rewrite::{self, Axis, Batch, GridShape, LARGEST_TABLE, Table, Waiting};
+use crate::ptx::rewrite::{self, Axis, Batch, GridShape, Table, Waiting};
 use crate::ptx::{self, Space, duration};
 
-use super::driver::{Driver, RawModule};
-use super::kernel::{FunctionInfo, LoadedModule};
+use super::driver::{Driver, Failure, RawModule};
+use super::error::Error;
+use super::kernel::{FunctionInfo, LoadedModule, refused};
 
 /// Which text of a file is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +29,10 @@ pub(super) enum Form {
 }
 
 impl Form {
+    pub fn of(early: &Early) -> Form {
+        if early.is_ok() { Form::Waiting } else { Form::AsWritten }
+    }
+
     pub fn other(self) -> Form {
         match self {
             Form::AsWritten => Form::Waiting,
@@ -67,12 +72,24 @@ pub(super) enum Deciding {
     Unknown,
 }
 
-/// The form that suits what is allowed, the device and the driver.
-pub(super) fn form(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Form {
-    // CUdevice_attribute: compute capability, major
-    let can_wait = || driver.device_attribute(ctx, 75).is_ok_and(|major| major >= 9);
-    let waits = allowed.overlap && driver.has_programmatic_edges() && can_wait();
-    if waits { Form::Waiting } else { Form::AsWritten }
+/// Whether kernels may start early, or why not.
+pub(super) type Early = std::result::Result<(), String>;
+
+/// What the graph function, the device and the driver say of that.
+pub(super) fn early(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Early {
+    if !allowed.overlap {
+        return Err("the graph function does not allow it".to_owned());
+    }
+    // CUdevice_attribute: compute capability, major and minor
+    let ask = |attribute| driver.device_attribute(ctx, attribute);
+    match (ask(75), ask(76)) {
+        (Ok(9..), _) if driver.has_programmatic_edges() => Ok(()),
+        (Ok(9..), _) => Err("the driver has no programmatic edges, which came with CUDA 12.3".to_owned()),
+        (Ok(major), Ok(minor)) => {
+            Err(format!("the device has compute capability {major}.{minor}, and 9.0 is needed"))
+        }
+        (Err(failure), _) | (_, Err(failure)) => Err(Error::from(failure).to_string()),
+    }
 }
 
 /// A file's text, read.
@@ -168,8 +185,8 @@ pub(super) struct Variant {
     pub table: Arc<Table>,
 }
 
-/// What was asked for, with what was made of it.
-type Made = Vec<(Wanted, Option<Variant>)>;
+/// What was asked for, with what was made of it, or why nothing was.
+type Made = Vec<(Wanted, std::result::Result<Variant, String>)>;
 
 /// Variants as they were asked for: what could not be made is not tried again.
 #[derive(Debug, Default)]
@@ -180,8 +197,8 @@ pub(super) struct Variants {
 }
 
 impl Variants {
-    fn get(&self, wanted: &Wanted) -> Option<Option<Variant>> {
-        self.made.iter().find(|(made, _)| made == wanted).map(|(_, variant)| variant.clone())
+    fn get(&self, wanted: &Wanted) -> Option<&std::result::Result<Variant, String>> {
+        self.made.iter().find(|(made, _)| made == wanted).map(|(_, variant)| variant)
     }
 }
 
@@ -192,7 +209,7 @@ impl LoadedModule {
             let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
             rewrite::batchable(&module, name).map_err(|why| why.to_string())?;
             let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
-            let most = |shape| Table::most(parameters, shape, LARGEST_TABLE);
+            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(&module));
             Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
         });
         Some(found.clone())
@@ -211,29 +228,34 @@ impl LoadedModule {
             return;
         }
         let Ok(module) = ptx::parse_bytes(self.module.image()) else { return };
-        if let Some((raw, made)) = self.variants_of(&module, &new) {
+        if let Ok((raw, made)) = self.variants_of(&module, &new) {
             variants.modules.push(raw);
             variants.made.extend(made);
             return;
         }
         for wanted in new {
             match self.variants_of(&module, std::slice::from_ref(&wanted)) {
-                Some((raw, made)) => {
+                Ok((raw, made)) => {
                     variants.modules.push(raw);
                     variants.made.extend(made);
                 }
-                None => variants.made.push((wanted, None)),
+                Err(why) => variants.made.push((wanted, Err(why))),
             }
         }
     }
 
-    /// A variant that was asked for before; `None` where it could not be made.
-    pub fn variant(&self, wanted: &Wanted) -> Option<Variant> {
-        self.variants.lock().unwrap_or_else(PoisonError::into_inner).get(wanted).flatten()
+    /// A variant that was asked for before, or why it could not be made.
+    pub fn variant(&self, wanted: &Wanted) -> std::result::Result<Variant, String> {
+        let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        variants.get(wanted).cloned().unwrap_or_else(|| Err("the file cannot be read".to_owned()))
     }
 
     /// A module with these variants.
-    fn variants_of(&self, module: &ptx::Module<'_>, wanted: &[Wanted]) -> Option<(RawModule, Made)> {
+    fn variants_of(
+        &self,
+        module: &ptx::Module<'_>,
+        wanted: &[Wanted],
+    ) -> std::result::Result<(RawModule, Made), String> {
         let prefix = rewrite::free_name(module, "cuweave_batch");
         let batches: Vec<Batch> = (0..)
             .zip(wanted)
@@ -245,17 +267,27 @@ impl LoadedModule {
                 waits: self.waits(wanted.entry),
             })
             .collect();
-        let text = rewrite::batched(module, &batches).ok()?;
-        let raw = self.driver.load_module(text.as_bytes()).ok()?;
+        let text = rewrite::batched(module, &batches).map_err(|why| why.to_string())?;
+        let raw = self.driver.load_module(text.as_bytes()).map_err(|(failure, log)| {
+            format!("the driver does not take many launches in one: {}", one_line(failure, &log))
+        })?;
+        let failed = |failure| Error::from(failure).to_string();
         let made = wanted.iter().zip(&batches).map(|(wanted, batch)| {
-            let entry = module.entry(wanted.entry)?;
-            let table = Arc::new(Table::of(&entry.parameters, wanted.capacity, wanted.shape)?);
-            let function = self.driver.function(raw, &batch.name).ok().flatten()?;
+            let entry = module.entry(wanted.entry);
+            let table = entry.and_then(|entry| Table::of(&entry.parameters, wanted.capacity, wanted.shape));
+            let table = Arc::new(table.ok_or("the parameters of the launches do not fit into one table")?);
+            let function = self.driver.function(raw, &batch.name).map_err(failed)?;
+            let function = function.ok_or("the driver does not find many launches in one")?;
             let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
-            let info = FunctionInfo::of(self.driver, function, required).ok()?;
-            Some(Variant { info, table })
+            let info = FunctionInfo::of(self.driver, function, required).map_err(failed)?;
+            Ok(Variant { info, table })
         });
         let made = wanted.iter().cloned().zip(made).collect();
-        Some((raw, made))
+        Ok((raw, made))
     }
+}
+
+/// What the driver says of a text that it does not take; its compiler speaks in lines.
+pub(super) fn one_line(failure: Failure, log: &str) -> String {
+    refused(failure, log).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::device::device;
 use crate::graph::edit::{Dependencies, PROGRAMMATIC, full};
 use crate::op::Op;
 use crate::state::State;
@@ -183,8 +184,10 @@ impl State {
             Op::Child(child) => self.add_child(graph, dependencies, *child, false)?,
             Op::Kernel(launch) => {
                 let mut launch = launch.clone();
-                // A node is in no stream: what the attribute allows, the edges say.
-                if launch.attributes.remove(&SERIALIZATION).is_some_and(|value| value[0] as u32 != 0) {
+                // A node is in no stream: what the attribute allows, the edges say. Older devices pay it no heed.
+                let early =
+                    launch.attributes.remove(&SERIALIZATION).is_some_and(|value| value[0] as u32 != 0);
+                if early && device().starts_early() {
                     for (before, data) in &mut dependencies {
                         if matches!(self.node(*before)?.op, Op::Kernel(_)) {
                             *data = CUgraphEdgeData { from_port: 1, kind: PROGRAMMATIC, ..*data };

@@ -2,10 +2,14 @@
 
 use std::sync::OnceLock;
 
+use crate::device::Device;
+
 /// The settings of a run; the crate `cuweave-sim` documents each variable.
 pub struct Config {
     /// The CUDA version that the driver presents itself as.
     pub version: (u32, u32),
+    /// What the devices are.
+    pub device: Device,
     /// The number of devices.
     pub devices: u32,
     /// The seed of the order in which a graph's nodes run.
@@ -22,6 +26,12 @@ pub struct Config {
     pub instructions: u64,
 }
 
+/// The devices that there are where nothing else is asked for.
+const H200: Device = match Device::of((9, 0)) {
+    Some(device) => device,
+    None => panic!("9.0 is known"),
+};
+
 fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
     let Ok(text) = std::env::var(name) else { return default };
     parse(text.trim()).unwrap_or_else(|| {
@@ -34,6 +44,11 @@ fn version(text: &str) -> Option<(u32, u32)> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
     let version = (major.parse().ok()?, minor.parse().ok()?);
     (((12, 0)..(100, 0)).contains(&version) && version.1 < 10).then_some(version)
+}
+
+fn device(text: &str) -> Option<Device> {
+    let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+    Device::of((major.parse().ok()?, minor.parse().ok()?))
 }
 
 fn flag(text: &str) -> Option<bool> {
@@ -49,6 +64,7 @@ pub fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     CONFIG.get_or_init(|| Config {
         version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
+        device: variable("CUWEAVE_SIM_CAPABILITY", H200, device),
         devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
         parallel: variable("CUWEAVE_SIM_PARALLEL", false, flag),
@@ -61,7 +77,7 @@ pub fn config() -> &'static Config {
 
 #[cfg(test)]
 mod tests {
-    use super::version;
+    use super::{device, version};
 
     #[test]
     fn versions_are_major_dot_minor() {
@@ -69,5 +85,14 @@ mod tests {
         assert_eq!(version("12"), Some((12, 0)));
         assert_eq!(version("11.8"), None);
         assert_eq!(version("13.x"), None);
+    }
+
+    #[test]
+    fn devices_are_known_by_their_capability() {
+        let capability = |text| device(text).map(|device| device.capability);
+        assert_eq!(capability("8.6"), Some((8, 6)));
+        assert_eq!(capability("10"), Some((10, 0)));
+        assert_eq!(capability("8.5"), None);
+        assert_eq!(capability("sm_80"), None);
     }
 }

@@ -3,6 +3,7 @@
 use cuweave_core::ptx::{self, Function, Statement};
 
 use crate::config::config;
+use crate::device::device;
 use crate::interp::{Entry, GlobalVariable, Program};
 use crate::log;
 use crate::status::{Result, Status};
@@ -114,12 +115,11 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     if module.address_size != 64 {
         return Err(invalid("the address size is not 64".to_owned()));
     }
-    let target = module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0");
-    let digits = target.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let special = digits.len() != target.len();
-    // The devices are of compute capability 9.0, which runs everything older, and of its own kind `sm_90a`.
-    if digits.parse::<u32>().is_ok_and(|capability| capability > 90 || special && capability != 90) {
-        let what = format!("PTX for `sm_{target}` does not run on a device of compute capability 9.0");
+    let target = target(&module);
+    if !device().takes_target(target) {
+        let (major, minor) = device().capability;
+        let what =
+            format!("PTX for `sm_{target}` does not run on a device of compute capability {major}.{minor}");
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
     if let Some(what) = beyond(&module) {
@@ -135,14 +135,17 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     Ok(Image { kernels, program })
 }
 
-/// What a file holds that its own version or target does not have.
+/// The file's target, without its `sm_`.
+fn target<'a>(module: &ptx::Module<'a>) -> &'a str {
+    module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0")
+}
+
+/// What a file holds that its own version or target does not have, or the driver.
 fn beyond(module: &ptx::Module) -> Option<String> {
-    let target = module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0");
     let capability: u32 =
-        target.trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
-    // The PTX manual on kernel parameters and on `griddepcontrol`. The manual has the larger limit from PTX 8.1 on; the
-    // driver (580, CUDA 13.0) loads older text with more than 4096 bytes, too.
-    let most = if capability >= 70 { 32_764 } else { 4096 };
+        target(module).trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
+    // The PTX manual on kernel parameters and on `griddepcontrol`.
+    let most = device().most_parameters(config().version, capability);
     let depends = module.version >= (7, 8) && capability >= 90;
     for function in module.functions().filter(|function| function.body.is_some()) {
         let bytes = function.layout().1;

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::config::config;
+use crate::device::device;
 use crate::image::Kernel;
 use crate::interp::{self, Blocks, Early, Fault, FaultKind, Options, Paused, Region};
 use crate::log;
@@ -16,14 +17,12 @@ use crate::status::{Result, Status};
 
 /// The launch attribute that asks for a cooperative launch.
 pub const COOPERATIVE: u32 = 2;
-/// Limits of a launch: an H200's.
+/// Limits of a launch, on every device.
 pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
 /// The most threads of a block.
 pub const MAX_THREADS: u32 = 1024;
 /// The most blocks of a grid.
 pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
-/// The most shared memory of a block, static and dynamic.
-pub const MAX_SHARED: u32 = 227 << 10;
 
 /// Checks a launch, as the driver does before it takes one.
 pub fn check(state: &State, launch: &Launch) -> Result {
@@ -55,11 +54,14 @@ pub fn check(state: &State, launch: &Launch) -> Result {
         );
     }
     if launch.shared > function.dynamic_shared
-        || launch.shared.saturating_add(kernel.shared_bytes) > MAX_SHARED
+        || launch.shared.saturating_add(kernel.shared_bytes) > device().shared_of_block
     {
         return no(Status::INVALID_VALUE, format!("{} bytes of dynamic shared memory", launch.shared));
     }
     if let Some(cluster) = cluster(launch, kernel) {
+        if !device().has_clusters() {
+            return no(Status::INVALID_CLUSTER_SIZE, "a cluster, and the device has none".to_owned());
+        }
         let size: u64 = cluster.iter().map(|&size| u64::from(size)).product();
         let divides = launch
             .grid

@@ -10,6 +10,7 @@
 //! - `state`: all that the driver knows; `table`: handles
 //! - `op`: work, of streams and of graph nodes alike; `stream` and `capture` take it
 //! - `graph`: definitions, instances, launches
+//! - `device`: what the devices are
 //! - `memory`: the address space and its shadow
 //! - `module`, `image`, `kernel`: PTX, and the interpreter's runs
 //! - `interp`: the interpreter, which knows nothing of the driver
@@ -19,6 +20,7 @@ mod call;
 mod capture;
 mod check;
 mod config;
+mod device;
 mod faults;
 mod graph;
 mod image;

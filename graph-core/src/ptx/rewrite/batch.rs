@@ -6,7 +6,7 @@ use super::edit::Edits;
 use super::head::{self, LARGE_PARAMETERS, NOTHING, WAIT};
 use super::pass::{self, Passed};
 use super::select::{Own, Selection};
-use super::table::{GridShape, SMALL_TABLE, Table};
+use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 use super::uses::{Grid, Scan};
 use super::wait::{coherent_loads, first_statement, line_of};
 use super::{Refusal, free_name, spin, variables};
@@ -55,6 +55,15 @@ pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal>
     }
     let grid = found.closure.iter().fold(0, |grid, &place| grid | making.scan.uses(place).grid.0);
     Ok(Batchable { reads: [0, 1, 2].map(|axis| grid & (0b1001 << axis) != 0) })
+}
+
+/// The most bytes that a table of this module's kernels can have: more than [`SMALL_TABLE`] where `.version` and
+/// `.target` are, or can be made, what that needs. A device of before Volta takes no other modules.
+pub fn largest_table(module: &Module<'_>) -> u32 {
+    match head::raise(module, LARGE_PARAMETERS, &mut Edits::default()) {
+        Ok(()) => LARGEST_TABLE,
+        Err(_) => SMALL_TABLE,
+    }
 }
 
 /// A module of its own with variants of entries, and what they need of the module: functions, variables that nothing

@@ -42,7 +42,7 @@ fn architecture(target: &str) -> Option<u32> {
 pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Result<(), Refusal> {
     let target = module.target.first().copied().unwrap_or("");
     let Some(number) = architecture(target) else {
-        return Err(Refusal::Head(format!("the target `{target}` is not known")));
+        return Err(Refusal::Head(format!("its `.target {target}` is not known")));
     };
     let raises_target = number < needs.architecture;
     // Each architecture came with a version: sm_90 with 7.8.
@@ -51,16 +51,19 @@ pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Res
         return Ok(());
     }
     if number < 70 {
-        let why = "code for it may count on warps in lockstep";
-        return Err(Refusal::Head(format!("the target `{target}` cannot be raised: {why}")));
+        let why = "code for it may count on warps that run in lockstep";
+        return Err(Refusal::Head(format!("its `.target {target}` cannot be raised: {why}")));
     }
     if module.target.contains(&"map_f64_to_f32") {
-        return Err(Refusal::Head("the target has `map_f64_to_f32`".to_owned()));
+        let why = "newer ones have no `map_f64_to_f32`";
+        return Err(Refusal::Head(format!("its `.target {target}` cannot be raised: {why}")));
     }
     if module.version < (6, 4)
         && let Some((opcode, line)) = removed(module)
     {
-        return Err(Refusal::Head(format!("newer PTX does not know `{opcode}`, in line {line}")));
+        let (major, minor) = module.version;
+        let why = format!("newer PTX has no `{opcode}`, as in line {line}");
+        return Err(Refusal::Head(format!("its `.version {major}.{minor}` cannot be raised: {why}")));
     }
     if raises_target {
         edits.replace(module.span_of(target), format!("sm_{}", needs.architecture));
@@ -142,7 +145,7 @@ mod tests {
         assert!(why(".version 6.0\n.target sm_60", "").contains("lockstep"));
         assert!(why(".version 8.0\n.target sm_61", "").contains("lockstep"));
         let shuffle = "shfl.down.b32 %r1, %r2, 1, 31;";
-        assert!(why(".version 6.3\n.target sm_75", shuffle).contains("`shfl.down.b32`, in line 3"));
+        assert!(why(".version 6.3\n.target sm_75", shuffle).contains("`shfl.down.b32`, as in line 3"));
         assert!(raised(".version 6.3\n.target sm_75", "shfl.sync.down.b32 %r1, %r2, 1, 31, -1;").is_ok());
         assert!(why(".version 8.0\n.target sm_80, map_f64_to_f32", "").contains("map_f64_to_f32"));
         assert!(why(".version 8.0\n.target compute_80", "").contains("compute_80"));

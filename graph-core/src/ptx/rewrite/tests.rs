@@ -88,7 +88,10 @@ fn what_may_not_start_early_is_kept() {
             ".func f() { griddepcontrol.wait; ret; }\n.entry k() { call f; ret; }",
             "`griddepcontrol` of its own, in line 4",
         ),
-        (".entry k() { .reg .b32 %r; mov.u32 %r, %envreg2; ret; }", "cooperative: it reads `%envreg2`"),
+        (
+            ".entry k() { .reg .b32 %r; mov.u32 %r, %envreg2; ret; }",
+            "cooperative launches: it reads `%envreg2`",
+        ),
         (".entry k() { barrier.cluster.arrive; ret; }", "clusters: `barrier.cluster.arrive`"),
         (".entry k() { .reg .b32 %r; mov.u32 %r, %cluster_ctarank; ret; }", "clusters: `%cluster_ctarank`"),
         (".entry k() .explicitcluster .reqnctapercluster 2, 1, 1 { ret; }", "clusters: `.explicitcluster`"),
@@ -107,9 +110,9 @@ fn what_may_not_start_early_is_kept() {
         (".const .f32 w[4];\n.entry k() { .reg .f32 %f; ld.const.f32 %f, [w+4]; ret; }", "constant data `w`"),
         (
             ".entry k(.param .u64 .ptr .const .align 4 p) { .reg .b64 %r; ld.param.u64 %r, [p]; ret; }",
-            "constant data `p`",
+            "constant data by an address, which may be set from outside of the file: `p`, in line 4",
         ),
-        (".entry k() { .reg .b64 %r; cvta.to.const.u64 %r, %r; ret; }", "constant data `cvta.to.const.u64`"),
+        (".entry k() { .reg .b64 %r; cvta.to.const.u64 %r, %r; ret; }", "`cvta.to.const.u64`, in line 4"),
         (
             ".visible .const .f32 w = 0f00000000;\n.entry k() { .reg .b64 %r; mov.u64 %r, w; ret; }",
             "constant data `w`",
@@ -228,9 +231,9 @@ fn what_cannot_be_one_launch_is_refused() {
         (".entry other() { ret; }", "no kernel `k`"),
         (".entry k() { griddepcontrol.wait; ret; }", "of its own"),
         (".entry k(.param .texref t) { ret; }", "parameter `t` is a texture"),
-        (".entry k() { .reg .b64 %r; mov.u64 %r, %gridid; ret; }", "`%gridid` would not mean"),
+        (".entry k() { .reg .b64 %r; mov.u64 %r, %gridid; ret; }", "reads `%gridid`, in line 4"),
         (".entry k() { .reg .b32 %r; mov.u32 %r, %clusterid.x; ret; }", "clusters"),
-        (".entry k() { .reg .b16 %h; mov.u16 %h, %ctaid.x; ret; }", "`%ctaid.x` would not mean"),
+        (".entry k() { .reg .b16 %h; mov.u16 %h, %ctaid.x; ret; }", "reads `%ctaid.x`, in line 4"),
         (".entry k(.param .u64 p) { .reg .b64 %rd; add.u64 %rd, p, 4; ret; }", "parameter `p` in line 4"),
         (".entry k(.param .u64 p) { .reg .b32 %r; ld.u32 %r, [p]; ret; }", "parameter `p` in line 4"),
         (
@@ -263,7 +266,12 @@ fn what_cannot_be_one_launch_is_refused() {
             "cannot be followed",
         ),
         (".entry k() { made.up; ret; }", "`made.up`, in line 4, is not known"),
-        (".unheard 1;\n.entry k() { ret; }", "directive `.unheard`"),
+        (".unheard 1;\n.entry k() { ret; }", "directive `.unheard`, in line 4, is not known"),
+        (".entry k(.param .align 4 .b8 p[32760]) { ret; }", "one launch leave no room for those of others"),
+        (
+            ".func f() { .reg .b32 %r; mov.u32 %r, %ctaid.x; ret; }\n.entry k() { .reg .b32 %r; call f, %r; ret; }",
+            "the text of line 5 is not understood",
+        ),
     ] {
         let found = not_batched(text);
         assert!(found.contains(why), "{found} instead of {why}");

@@ -261,7 +261,8 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
         let constant = |pointer: Pointer| pointer.space == Some(Space::Const);
         for parameter in &function.parameters {
             if parameter.pointer.is_some_and(constant) {
-                self.both(Refusal::Constant(parameter.name.to_owned()));
+                let (what, line) = (parameter.name.to_owned(), function.line);
+                self.both(Refusal::ConstantAddress { what, line });
             }
         }
         for directive in function.performance.iter().filter(|_| function.entry) {
@@ -283,7 +284,7 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
             "barrier" if instruction.has("cluster") => self.both(Refusal::Cluster { what: what(), line }),
             // What comes from elsewhere as constant data may have been written by the kernel before.
             "cvta" if instruction.has("to") && instruction.has("const") => {
-                self.both(Refusal::Constant(what()));
+                self.both(Refusal::ConstantAddress { what: what(), line });
             }
             "clusterlaunchcontrol" => self.both(Refusal::Cluster { what: what(), line }),
             "tex" | "tld4" | "suld" | "sust" | "sured" | "txq" | "suq" | "istypep" => {

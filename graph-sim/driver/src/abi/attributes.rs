@@ -1,19 +1,18 @@
-//! What a device is: an H200's numbers where programs compute with them.
+//! What a device is: numbers of its compute capability, or an H200's, where programs compute with them.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_int, c_uint, c_void};
 
 use crate::call::{driver_calls, put, take};
+use crate::device::{MULTIPROCESSORS, device};
 use crate::state::state;
 use crate::status::Status;
 use crate::types::CUdevice;
 
-/// Multiprocessors of the device.
-pub(crate) const MULTIPROCESSORS: i32 = 132;
-
 /// The value of a device attribute; 0 for what the simulator has not, `None` for numbers that mean nothing.
-fn attribute(number: u32, device: usize) -> Option<c_int> {
+fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
+    let device = device();
     Some(match number {
         1..=3 => 1024,
         4 => 64,
@@ -35,23 +34,24 @@ fn attribute(number: u32, device: usize) -> Option<c_int> {
         27 | 28 => 32768,
         29 => 2048,
         30 => 512,
-        33 => device as c_int + 1,
+        33 => ordinal as c_int + 1,
         36 => 3_201_000,
         37 => 6144,
         38 => 60 << 20,
-        39 => 2048,
+        39 => device.threads as c_int,
         40 => 3,
         51 => 32,
-        75 => 9,
-        76 => 0,
-        81 => 228 << 10,
+        75 => device.capability.0 as c_int,
+        76 => device.capability.1 as c_int,
+        81 => device.shared as c_int,
         87 => 2,
-        97 => 227 << 10,
-        106 => 32,
-        111 => 1024,
+        97 => device.shared_of_block as c_int,
+        106 => device.blocks as c_int,
+        111 => device.shared_reserved as c_int,
+        120 => device.has_clusters().into(),
         126 => 4,
         // What it can do.
-        19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 113 | 115 | 120 | 129 => 1,
+        19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 113 | 115 | 129 => 1,
         131 | 134 => 0,
         // What it has not, or cannot.
         0 => return None,
@@ -62,14 +62,14 @@ fn attribute(number: u32, device: usize) -> Option<c_int> {
 
 driver_calls! {
     Call fn cuDeviceGetAttribute(value: *mut c_int, number: c_uint, dev: CUdevice) {
-        let device = state().device(dev)?;
-        put(value, attribute(number, device).ok_or(Status::INVALID_VALUE)?)
+        let ordinal = state().device(dev)?;
+        put(value, attribute(number, ordinal).ok_or(Status::INVALID_VALUE)?)
     }
 
     Call fn cuDeviceComputeCapability(major: *mut c_int, minor: *mut c_int, dev: CUdevice) {
         state().device(dev)?;
-        put(major, 9)?;
-        put(minor, 0)
+        put(major, device().capability.0 as c_int)?;
+        put(minor, device().capability.1 as c_int)
     }
 
     Call fn cuDeviceGetGraphMemAttribute(dev: CUdevice, number: c_uint, value: *mut c_void) {

@@ -5,8 +5,9 @@
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
 use crate::call::{driver_calls, offer, put, take_text};
+use crate::device::device;
 use crate::image;
-use crate::kernel::{MAX_SHARED, MAX_THREADS};
+use crate::kernel::MAX_THREADS;
 use crate::state::{State, state};
 use crate::status::{Result, Status};
 use crate::types::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
@@ -91,7 +92,7 @@ fn attribute(state: &State, function: CUfunction, number: u32) -> Result<c_int> 
         2 | 7 | 15 => function.attributes.get(&number).copied().unwrap_or(0),
         3 => kernel.local_bytes as c_int,
         4 => 32,
-        5 | 6 => 90,
+        5 | 6 => device().number() as c_int,
         8 => function.dynamic_shared as c_int,
         9 => function.attributes.get(&number).copied().unwrap_or(-1),
         10 => c_int::from(kernel.explicit_cluster),
@@ -106,7 +107,7 @@ fn set_attribute(function: CUfunction, number: u32, value: c_int) -> Result {
     let entry = state.functions.get_mut(function).ok_or(Status::INVALID_HANDLE)?;
     match number {
         8 => {
-            let room = MAX_SHARED - entry.kernel().shared_bytes.min(MAX_SHARED);
+            let room = device().shared_of_block.saturating_sub(entry.kernel().shared_bytes);
             if value < 0 || value as u32 > room {
                 return Err(Status::INVALID_VALUE);
             }

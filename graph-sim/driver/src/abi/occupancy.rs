@@ -1,20 +1,15 @@
-//! Occupancy: from an H200's limits, at 32 registers a thread.
+//! Occupancy: from the device's limits, at 32 registers a thread.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_int, c_uint};
 
-use super::attributes::MULTIPROCESSORS;
 use crate::call::{driver_calls, put, take};
-use crate::kernel::{MAX_SHARED, MAX_THREADS};
+use crate::device::{MULTIPROCESSORS, device};
+use crate::kernel::MAX_THREADS;
 use crate::state::{State, state};
 use crate::status::{Result, Status};
 use crate::types::{CUfunction, CUlaunchConfig, CUoccupancyB2DSize};
-
-const THREADS: usize = 2048;
-const BLOCKS: usize = 32;
-const SHARED: usize = 228 << 10;
-const RESERVED: usize = 1024;
 
 fn blocks(state: &State, function: CUfunction, block: c_int, shared: usize) -> Result<usize> {
     let entry = state.function(function)?;
@@ -23,10 +18,13 @@ fn blocks(state: &State, function: CUfunction, block: c_int, shared: usize) -> R
     }
     let threads = (block as usize).next_multiple_of(32);
     let shared = shared.saturating_add(entry.kernel().shared_bytes as usize);
-    if shared > MAX_SHARED as usize {
+    let device = device();
+    if shared > device.shared_of_block as usize {
         return Ok(0);
     }
-    Ok((THREADS / threads).min(BLOCKS).min(SHARED / (shared + RESERVED).next_multiple_of(128)))
+    let taken = (shared + device.shared_reserved as usize).next_multiple_of(128);
+    let by_shared = (device.shared as usize).checked_div(taken).unwrap_or(usize::MAX);
+    Ok((device.threads as usize / threads).min(device.blocks as usize).min(by_shared))
 }
 
 fn best(
@@ -86,11 +84,12 @@ driver_calls! {
     Call fn cuOccupancyAvailableDynamicSMemPerBlock(bytes: *mut usize, function: CUfunction, count: c_int, block: c_int) {
         let state = state();
         let own = state.function(function)?.kernel().shared_bytes as usize;
-        if count <= 0 || block <= 0 || count as usize > BLOCKS {
+        let device = device();
+        if count <= 0 || block <= 0 || count as u32 > device.blocks {
             return Err(Status::INVALID_VALUE);
         }
-        let each = (SHARED / count as usize).saturating_sub(RESERVED) & !127;
-        put(bytes, each.min(MAX_SHARED as usize).saturating_sub(own))
+        let each = (device.shared / count as u32).saturating_sub(device.shared_reserved) & !127;
+        put(bytes, (each.min(device.shared_of_block) as usize).saturating_sub(own))
     }
 
     Call fn cuOccupancyMaxPotentialClusterSize(size: *mut c_int, function: CUfunction, config: *const CUlaunchConfig) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Graph, Node, Owner, place};
 use crate::config::config;
+use crate::device::device;
 use crate::log;
 use crate::op::Op;
 use crate::state::State;
@@ -404,5 +405,13 @@ fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
         _ => false,
     };
     let valid = data.kind <= PROGRAMMATIC && ports && data.to_port == 0 && data.reserved == [0; 5];
-    if valid { Ok(()) } else { Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry")) }
+    if !valid {
+        return Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry"));
+    }
+    // The manual has them from compute capability 9.0 on, and no word of the code before that.
+    if programmatic && !device().starts_early() {
+        let what = "a programmatic edge, on a device of compute capability below 9.0";
+        return Err(log::say(Status::NOT_SUPPORTED, what));
+    }
+    Ok(())
 }

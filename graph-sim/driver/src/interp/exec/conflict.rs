@@ -183,6 +183,34 @@ impl Block {
     }
 }
 
+/// What an instruction touches, a lane at a time.
+pub struct Touched<'a> {
+    pub inst: &'a Inst,
+    pub at: &'a At,
+    pub address: &'a Row,
+    pub lanes: u32,
+    /// Of each lane.
+    pub bytes: u32,
+}
+
+impl Touched<'_> {
+    /// The lanes, each with where it begins.
+    #[inline]
+    fn places(&self) -> impl Iterator<Item = (u32, u64)> {
+        Lanes(self.lanes).map(|lane| (lane, Regions::generic(self.at, self.address[lane as usize])))
+    }
+
+    /// The words of four bytes that a lane touches, each with a bit for each byte of it.
+    #[inline]
+    fn words(&self, start: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let end = start + u64::from(self.bytes);
+        (start / 4..end.div_ceil(4)).map(move |word| {
+            let (from, to) = (start.saturating_sub(word * 4).min(4), (end - word * 4).min(4));
+            (word, (15 >> (4 - (to - from))) << from)
+        })
+    }
+}
+
 /// Who does something, where, and when.
 struct Access<'a> {
     watch: &'a Watch,
@@ -251,44 +279,22 @@ impl Access<'_> {
 }
 
 impl Worker<'_> {
-    /// Looks for conflicts of an access of a warp. Of writes, `active` are the lanes that changed something.
-    #[allow(clippy::too_many_arguments)]
-    pub fn watch(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        inst: &Inst,
-        at: &At,
-        address: &Row,
-        active: u32,
-        bytes: u32,
-        how: How,
-    ) {
-        if self.watch.is_none() || active == 0 {
+    /// Looks for conflicts of an access of a warp. Of writes, the lanes are those that changed something.
+    pub fn watch(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, how: How) {
+        if self.watch.is_none() {
             return;
         }
-        let first = Regions::generic(at, address[active.trailing_zeros() as usize]);
+        let Some((_, first)) = touched.places().next() else { return };
         if first >> 48 == SHARED >> 48 {
             if how != How::Strongly {
-                self.watch_shared(block, warp, inst, at, address, active, bytes, how == How::Write);
+                self.watch_shared(block, warp, touched, how == How::Write);
             }
         } else {
-            self.watch_global(block, warp, inst, at, address, active, bytes, how);
+            self.watch_global(block, warp, touched, how);
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn watch_global(
-        &mut self,
-        block: &Block,
-        warp: &Warp,
-        inst: &Inst,
-        at: &At,
-        address: &Row,
-        active: u32,
-        bytes: u32,
-        how: How,
-    ) {
+    fn watch_global(&mut self, block: &Block, warp: &Warp, touched: &Touched, how: How) {
         let Some(watch) = self.watch else { return };
         let now = watch.clock.load(Ordering::SeqCst);
         if now > LAST {
@@ -306,15 +312,8 @@ impl Worker<'_> {
             how,
         };
         let mut found = None;
-        for lane in Lanes(active) {
-            let start = Regions::generic(at, address[lane as usize]);
-            if start >> 52 == SHARED >> 52 {
-                continue;
-            }
-            let end = start + u64::from(bytes);
-            for word in start / 4..end.div_ceil(4) {
-                let (from, to) = (start.saturating_sub(word * 4).min(4), (end - word * 4).min(4));
-                let mask = (15 >> (4 - (to - from))) << from;
+        for (lane, start) in touched.places().filter(|(_, start)| start >> 52 != SHARED >> 52) {
+            for (word, mask) in touched.words(start) {
                 let Some(page) = self.pages.get(watch, word * 4 / PAGE) else { continue };
                 if let Some(record) = access.touch(&page[(word % (PAGE / 4)) as usize], mask) {
                     found = Some((lane, start, record));
@@ -322,7 +321,7 @@ impl Worker<'_> {
             }
         }
         if let Some((lane, start, record)) = found
-            && self.wanted(FaultKind::Conflict, inst.line)
+            && self.wanted(FaultKind::Conflict, touched.inst)
         {
             let (does, too) = (how.word(), if record.strong() { "updated atomically" } else { "touched" });
             let other = record.warp() / warps;
@@ -332,11 +331,24 @@ impl Worker<'_> {
                 let [x, y, z] = self.options.blocks_of(self.launch).at(other);
                 format!("block ({x}, {y}, {z}) {too}, and no fence, atomic or strong access orders them")
             };
+            let Touched { inst, bytes, .. } = *touched;
             let what = format!("warp {} {does} {bytes} bytes at {start:#x}, which {whom}", warp.number);
             let trouble = Trouble::access(FaultKind::Conflict, start, bytes, what).of_lane(lane);
-            let fault = warp.fault(self, block, trouble);
-            self.conflicts.push(fault);
+            self.tell(block, warp, inst, trouble);
         }
+    }
+
+    /// Whether something found at an instruction is worth telling: the first of its kind at a line, and not too many.
+    fn wanted(&self, kind: FaultKind, inst: &Inst) -> bool {
+        let known = |found: &Fault| (found.kind, found.line) == (kind, inst.line);
+        self.conflicts.len() < CONFLICTS && !self.conflicts.iter().any(known)
+    }
+
+    /// Keeps what was found at an instruction.
+    fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, trouble: Trouble) {
+        let fault = warp.fault(self, block, trouble);
+        // The lanes may stand behind the instruction already.
+        self.conflicts.push(Fault { line: inst.line, ..fault });
     }
 
     /// Tells of a read of shared memory that nothing has written. It is no fault: whole words are read of what was written
@@ -348,36 +360,18 @@ impl Worker<'_> {
         inst: &Inst,
         (address, size, lane): (u64, u32, u32),
     ) {
-        if self.wanted(FaultKind::Uninitialised, inst.line) {
-            let offset = address - SHARED;
-            let what = format!(
-                "a read of {size} bytes at offset {offset:#x} of shared memory that the block never wrote"
-            );
-            let trouble = Trouble::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
-            let fault = warp.fault(self, block, trouble);
-            // The lanes may stand behind the instruction already.
-            self.conflicts.push(Fault { line: inst.line, ..fault });
+        if !self.wanted(FaultKind::Uninitialised, inst) {
+            return;
         }
+        let offset = address - SHARED;
+        let what = format!(
+            "a read of {size} bytes at offset {offset:#x} of shared memory that the block never wrote"
+        );
+        let trouble = Trouble::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
+        self.tell(block, warp, inst, trouble);
     }
 
-    /// Whether something found at a line is worth telling.
-    fn wanted(&self, kind: FaultKind, line: u32) -> bool {
-        let known = |found: &Fault| (found.kind, found.line) == (kind, line);
-        self.conflicts.len() < CONFLICTS && !self.conflicts.iter().any(known)
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn watch_shared(
-        &mut self,
-        block: &mut Block,
-        warp: &Warp,
-        inst: &Inst,
-        at: &At,
-        address: &Row,
-        active: u32,
-        bytes: u32,
-        writes: bool,
-    ) {
+    fn watch_shared(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, writes: bool) {
         if block.threads <= 32 {
             return;
         }
@@ -385,39 +379,34 @@ impl Worker<'_> {
             block.cells = vec![Cell::default(); ((self.shared + self.reserved) as usize).div_ceil(4)];
         }
         let me = warp.number as u8 + 1;
-        for lane in Lanes(active) {
-            let address = Regions::generic(at, address[lane as usize]);
-            if address >> 48 != SHARED >> 48 {
-                continue;
-            }
+        for (lane, address) in touched.places().filter(|(_, address)| address >> 48 == SHARED >> 48) {
             let start = address - SHARED;
             let mut other = 0;
-            for word in start / 4..(start + u64::from(bytes)).div_ceil(4) {
+            for (word, bytes) in touched.words(start) {
+                let bytes = bytes as u8;
                 let Some(cell) = block.cells.get_mut(word as usize) else { break };
                 if cell.epoch != block.epoch {
                     *cell = Cell { epoch: block.epoch, ..Cell::default() };
                 }
-                let from = start.saturating_sub(word * 4).min(4) as u32;
-                let to = (start + u64::from(bytes) - word * 4).min(4) as u32;
-                let touched = (0xfu8 >> (4 - (to - from))) << from;
-                if cell.writer != 0 && cell.writer != me && cell.written & touched != 0 {
+                if cell.writer != 0 && cell.writer != me && cell.written & bytes != 0 {
                     other = cell.writer;
                 }
                 if writes {
-                    if cell.reader != 0 && cell.reader != me && cell.read & touched != 0 {
+                    if cell.reader != 0 && cell.reader != me && cell.read & bytes != 0 {
                         other = if cell.reader == u8::MAX { u8::MAX } else { cell.reader };
                     }
                     if cell.writer != me {
                         cell.written = 0;
                     }
                     cell.writer = me;
-                    cell.written |= touched;
+                    cell.written |= bytes;
                 } else {
                     cell.reader = if cell.reader == 0 || cell.reader == me { me } else { u8::MAX };
-                    cell.read |= touched;
+                    cell.read |= bytes;
                 }
             }
-            if other != 0 && self.wanted(FaultKind::Conflict, inst.line) {
+            if other != 0 && self.wanted(FaultKind::Conflict, touched.inst) {
+                let Touched { inst, bytes, .. } = *touched;
                 let whom =
                     if other == u8::MAX { "other warps".to_owned() } else { format!("warp {}", other - 1) };
                 let does = if writes { "writes" } else { "reads" };
@@ -426,26 +415,17 @@ impl Worker<'_> {
                     warp.number
                 );
                 let trouble = Trouble::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
-                let fault = warp.fault(self, block, trouble);
-                self.conflicts.push(fault);
+                self.tell(block, warp, inst, trouble);
             }
         }
     }
 
     /// Keeps account of what touches global memory before the grids that the launch depends on have been met.
-    pub fn note_early(
-        &mut self,
-        block: &Block,
-        inst: &Inst,
-        at: &At,
-        address: &Row,
-        active: u32,
-        bytes: u32,
-    ) {
+    pub fn note_early(&mut self, block: &Block, touched: &Touched) {
         debug_assert!(block.early);
-        let places = Lanes(active).map(|lane| Regions::generic(at, address[lane as usize]));
-        for from in places.filter(|address| address >> 52 != SHARED >> 52) {
-            let to = from + u64::from(bytes);
+        let inst = touched.inst;
+        for (_, from) in touched.places().filter(|(_, from)| from >> 52 != SHARED >> 52) {
+            let to = from + u64::from(touched.bytes);
             match self.early.iter_mut().find(|early| early.line == inst.line) {
                 Some(early) => (early.from, early.to) = (early.from.min(from), early.to.max(to)),
                 None => self.early.push(Early { line: inst.line, from, to }),

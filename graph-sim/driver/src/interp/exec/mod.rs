@@ -7,6 +7,7 @@ mod conflict;
 mod matrix;
 mod print;
 mod staging;
+mod step;
 mod together;
 mod warp;
 

@@ -1,17 +1,14 @@
 //! A warp: its lanes' registers and call stacks, and groups of lanes that execute together.
 
-use super::access::{Access, Own, Regions, read, update, write};
+use super::access::Own;
 use super::block::Block;
-use super::conflict::How;
 use super::{Trouble, Worker, coordinates};
-use crate::interp::decode::{Counter, Function, Inst, NONE, Op, Reduction, Slot, Space, Update, Window};
-use crate::interp::number::{convert, extend, float, pack_saturated};
+use crate::interp::decode::{Function, Inst, NONE, Reduction, Slot};
 use crate::interp::{Fault, FaultKind};
-use std::time::Instant;
 
 /// Instructions of one group of lanes while other groups of the warp wait.
 const GROUP_TURN: u64 = 500;
-const ALL: u32 = u32::MAX;
+pub const ALL: u32 = u32::MAX;
 
 /// One value for each lane.
 pub type Row = [u64; 32];
@@ -49,7 +46,8 @@ pub struct Warp {
     pub calls: [Vec<Frame>; 32],
     pub local: [Vec<u64>; 32],
     pub rows: Vec<Row>,
-    executed: [u64; 32],
+    /// Instructions of each lane.
+    pub executed: [u64; 32],
     /// Something was asked for that is not there yet: others come first.
     pub rests: bool,
     /// The lane that leads, and for how many instructions more.
@@ -400,61 +398,6 @@ impl Warp {
         }
     }
 
-    /// Operations on registers alone. False for all others.
-    #[inline]
-    fn simple(&mut self, op: &Op, base: usize, mask: u32) -> bool {
-        match *op {
-            Op::Map1(f, d, a) => {
-                let a = self.row(base, a);
-                self.put(base, d, mask, |lane| f(a[lane]));
-            }
-            Op::Map2(f, d, a, b) => {
-                let (a, b) = (self.row(base, a), self.row(base, b));
-                self.put(base, d, mask, |lane| f(a[lane], b[lane]));
-            }
-            Op::Map3(f, d, a, b, c) => {
-                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
-                self.put(base, d, mask, |lane| f(a[lane], b[lane], c[lane]));
-            }
-            Op::Lop3(table, d, [a, b, c]) => {
-                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
-                self.put(base, d, mask, |lane| lop3(table, a[lane], b[lane], c[lane]));
-            }
-            Op::Float(ref spec, d, [a, b, c]) => {
-                let a = self.row(base, a);
-                let b = if b == NONE { a } else { self.row(base, b) };
-                let c = if c == NONE { a } else { self.row(base, c) };
-                self.put(base, d, mask, |lane| float(spec, a[lane], b[lane], c[lane]));
-            }
-            Op::Convert(ref spec, d, a) => {
-                let a = self.row(base, a);
-                self.put(base, d, mask, |lane| convert(spec, a[lane]));
-            }
-            Op::ConvertPair(ref spec, d, a, b) => {
-                let (a, b) = (self.row(base, a), self.row(base, b));
-                let width = spec.to.size() * 8;
-                self.put(base, d, mask, |lane| convert(spec, a[lane]) << width | convert(spec, b[lane]));
-            }
-            Op::Pack(to, from, d, [a, b, c]) => {
-                let (a, b, c) = (self.row(base, a), self.row(base, b), self.row(base, c));
-                self.put(base, d, mask, |lane| pack_saturated(a[lane], b[lane], c[lane], to, from));
-            }
-            Op::Window(way, window, d, a) => {
-                let a = self.row(base, a);
-                let inside = |address: u64| address & !(u64::MAX >> 16) == window;
-                self.put(base, d, mask, |lane| match way {
-                    Window::ToGeneric => window + (a[lane] & 0xffff_ffff),
-                    Window::FromGeneric => a[lane] & 0xffff_ffff,
-                    Window::Contains => inside(a[lane]).into(),
-                    Window::IsGlobal => u64::from(a[lane] >> 52 != 0xf),
-                });
-            }
-            Op::Nop => {}
-            _ => return false,
-        }
-        true
-    }
-
     #[inline]
     pub fn put(&mut self, base: usize, slot: Slot, mask: u32, f: impl Fn(usize) -> u64) {
         let row = &mut self.rows[base + slot as usize];
@@ -469,221 +412,6 @@ impl Warp {
         }
     }
 
-    /// Everything else. `mask` is the group; `active` those of it whose guard holds. The lanes stand at the instruction.
-    fn step(
-        &mut self,
-        worker: &mut Worker,
-        block: &mut Block,
-        inst: &Inst,
-        base: usize,
-        active: u32,
-        mask: u32,
-    ) -> Result<Flow, Trouble> {
-        match &inst.op {
-            Op::Branch(target) => return Ok(Flow::Jump(*target)),
-            Op::BranchTable(index, targets) => {
-                let index = self.row(base, *index);
-                self.stand(mask & !active, self.pc[active.trailing_zeros() as usize] + 1);
-                for lane in Lanes(active) {
-                    let Some(&target) = targets.get(index[lane as usize] as u32 as usize) else {
-                        let what = format!(
-                            "branch to number {} of {} labels",
-                            index[lane as usize] as u32,
-                            targets.len()
-                        );
-                        return Err(Trouble::new(FaultKind::Code, what).of_lane(lane));
-                    };
-                    self.pc[lane as usize] = target;
-                }
-                return Ok(Flow::Regroup);
-            }
-            Op::Exit => {
-                self.end(active, mask);
-                return Ok(Flow::Regroup);
-            }
-            Op::Return => {
-                self.ret(worker, active, mask);
-                return Ok(Flow::Regroup);
-            }
-            Op::Trap => {
-                let what = "the kernel executed `trap`";
-                return Err(Trouble::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
-            }
-            Op::Call(call) => return self.call(worker, block, call, base, active, mask),
-            Op::LoadParameter(ty, offset, to) => {
-                let bytes = worker.launch.parameters;
-                for (number, &slot) in to.iter().enumerate().filter(|(_, slot)| **slot != NONE) {
-                    let start = *offset as usize + number * ty.size() as usize;
-                    let mut value = [0; 8];
-                    let size = ty.size() as usize;
-                    if let Some(part) = bytes.get(start..start + size) {
-                        value[..size].copy_from_slice(part);
-                    }
-                    let value = extend(u64::from_le_bytes(value), *ty);
-                    self.put(base, slot, active, |_| value);
-                }
-            }
-            Op::Load(ty, at, to) => {
-                let address = self.row(base, at.base);
-                let size = ty.size();
-                let plain = matches!(to.as_ref(), [one] if *one != NONE);
-                for lane in Lanes(active) {
-                    let own = self.own(block, lane);
-                    let address = Regions::generic(at, address[lane as usize]);
-                    let bytes = size * to.len() as u32;
-                    let place = worker
-                        .regions
-                        .place(address, bytes, Access::Read, &own)
-                        .map_err(|t| t.of_lane(lane))?;
-                    if plain {
-                        self.rows[base + to[0] as usize][lane as usize] = extend(read(place, size), *ty);
-                        continue;
-                    }
-                    for (number, &slot) in to.iter().enumerate() {
-                        // SAFETY: within the bytes that were checked.
-                        let part = unsafe { place.add(number * size as usize) };
-                        self.set(base, slot, lane, extend(read(part, size), *ty));
-                    }
-                }
-                if block.early {
-                    worker.note_early(block, inst, at, &address, active, size * to.len() as u32);
-                }
-                if at.strong {
-                    block.meet(worker, at.space);
-                } else {
-                    let bytes = size * to.len() as u32;
-                    worker.watch(block, self, inst, at, &address, active, bytes, How::Read);
-                }
-            }
-            Op::Store(ty, at, from) => {
-                let address = self.row(base, at.base);
-                let size = ty.size();
-                // Who writes what is there already is in nobody's way.
-                let mut changed = 0;
-                let watched = at.space != Space::Local && worker.watch.is_some();
-                if at.strong {
-                    block.meet(worker, at.space);
-                }
-                for lane in Lanes(active) {
-                    let own = self.own(block, lane);
-                    let address = Regions::generic(at, address[lane as usize]);
-                    let bytes = size * from.len() as u32;
-                    let place = worker
-                        .regions
-                        .place(address, bytes, Access::Write, &own)
-                        .map_err(|t| t.of_lane(lane))?;
-                    for (number, &slot) in from.iter().enumerate() {
-                        let value = self.rows[base + slot as usize][lane as usize];
-                        // SAFETY: within the bytes that were checked.
-                        let part = unsafe { place.add(number * size as usize) };
-                        if watched && read(part, size) != value & (u64::MAX >> (64 - 8 * size)) {
-                            changed |= 1 << lane;
-                        }
-                        write(part, size, value);
-                    }
-                }
-                if block.early {
-                    worker.note_early(block, inst, at, &address, active, size * from.len() as u32);
-                }
-                let how = if at.strong { How::Strongly } else { How::Write };
-                worker.watch(block, self, inst, at, &address, changed, size * from.len() as u32, how);
-            }
-            Op::Atomic(how, ty, at, d, [b, c]) => {
-                // Before, as a release, and behind, as an acquire.
-                block.meet(worker, at.space);
-                let address = self.row(base, at.base);
-                let b = self.row(base, *b);
-                let c = if *c == NONE { b } else { self.row(base, *c) };
-                let size = ty.size();
-                for lane in Lanes(active) {
-                    let own = self.own(block, lane);
-                    let place = Regions::generic(at, address[lane as usize]);
-                    let place = worker
-                        .regions
-                        .place(place, size, Access::Atomic, &own)
-                        .map_err(|t| t.of_lane(lane))?;
-                    let (b, c) = (b[lane as usize], c[lane as usize]);
-                    let old = match how {
-                        Update::Map(f) => update(place, size, |old| f(old, b, c)),
-                        Update::Float(spec) => update(place, size, |old| float(spec, old, b, 0)),
-                    };
-                    self.set(base, *d, lane, extend(old, *ty));
-                }
-                if block.early {
-                    worker.note_early(block, inst, at, &address, active, size);
-                }
-                worker.watch(block, self, inst, at, &address, active, size, How::Strongly);
-                block.meet(worker, at.space);
-            }
-            Op::Counter(Counter::Clock, d) => {
-                let ticks = worker.instructions;
-                let executed = self.executed;
-                self.put(base, *d, active, |lane| ticks + executed[lane]);
-            }
-            Op::Counter(Counter::Time, d) => {
-                let time = nanoseconds();
-                self.put(base, *d, active, |_| time);
-            }
-            Op::Rest => {
-                self.rests = true;
-                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                return Ok(Flow::Regroup);
-            }
-            Op::GridWait if block.early => {
-                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                self.ready &= !active;
-                self.at_grid |= active;
-                return Ok(Flow::Regroup);
-            }
-            Op::GridWait => worker.waited |= worker.options.dependent,
-            Op::Fence => {
-                block.meet(worker, Space::Generic);
-                std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
-            }
-            Op::ActiveMask(d) => self.put(base, *d, active, |_| active.into()),
-            Op::Barrier { id, count, wait, reduction } => {
-                self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                self.arrive(block, base, active, (*id, *count), *wait, *reduction)?;
-                return Ok(Flow::Regroup);
-            }
-            Op::Copy(to, from, bytes, read) => {
-                self.copy(worker, block, base, active, (to, from), (*bytes, *read))?
-            }
-            Op::BulkCopy(to, from, bytes, bar, reduce) => {
-                self.bulk_copy(
-                    worker,
-                    block,
-                    base,
-                    active,
-                    (to, from),
-                    *bytes,
-                    (bar.as_ref(), reduce.as_deref()),
-                )?;
-            }
-            Op::Mbarrier(op, at, d, [value, _]) => {
-                self.mbarrier(worker, block, base, active, (*op, at), *d, *value)?;
-                if self.rests {
-                    self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
-                    return Ok(Flow::Regroup);
-                }
-            }
-            Op::LoadMatrix { .. }
-            | Op::StoreMatrix { .. }
-            | Op::Mma(_)
-            | Op::LoadFragment(_)
-            | Op::StoreFragment(_) => {
-                // All live lanes take part.
-                match self.gather(base, active, mask, ALL) {
-                    Some(all) => self.matrix(worker, block, &inst.op, base, all)?,
-                    None => return Ok(Flow::Regroup),
-                }
-                return Ok(Flow::Regroup);
-            }
-            op => return self.collective(op, base, active, mask),
-        }
-        Ok(Flow::Next)
-    }
-
     /// Ends lanes.
     pub fn end(&mut self, active: u32, mask: u32) {
         let pc = self.pc[active.trailing_zeros() as usize];
@@ -693,21 +421,4 @@ impl Warp {
         // Who waits for lanes that ended looks again.
         self.ready |= std::mem::take(&mut self.together);
     }
-}
-
-fn lop3(table: u8, a: u64, b: u64, c: u64) -> u64 {
-    let mut result = 0;
-    for at in 0..8u32 {
-        if table >> at & 1 == 1 {
-            let pick = |value: u64, bit: u32| if at >> bit & 1 == 1 { value } else { !value };
-            result |= pick(a, 2) & pick(b, 1) & pick(c, 0);
-        }
-    }
-    result & 0xffff_ffff
-}
-
-/// Time since the process first asked.
-fn nanoseconds() -> u64 {
-    static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
-    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
