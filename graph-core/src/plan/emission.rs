@@ -54,15 +54,15 @@ enum Allocs {
     Late,
 }
 
-/// What has been best on MiniMalloc's traces and on chains, fork-joins, layers and butterflies: the first one is best
-/// on average, and each of the others where those before it are not.
+/// The order as written, for where no other is better; then what has been best on MiniMalloc's traces and on chains,
+/// fork-joins, layers and butterflies, on average or where those before it are not.
 const RULES: [(Kernels, Ties, Allocs); 8] = [
+    (Kernels::Topological, Ties::LongestLived, Allocs::Late),
     (Kernels::Deep, Ties::LongestLived, Allocs::Late),
     (Kernels::ByLevel, Ties::ShortestLived, Allocs::Early),
     (Kernels::Topological, Ties::Largest, Allocs::Early),
     (Kernels::Deep, Ties::Largest, Allocs::Early),
     (Kernels::Deep, Ties::Smallest, Allocs::Early),
-    (Kernels::Topological, Ties::LongestLived, Allocs::Early),
     (Kernels::Topological, Ties::Smallest, Allocs::Late),
     (Kernels::ByLevel, Ties::LongestLived, Allocs::Late),
 ];
