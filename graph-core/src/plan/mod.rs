@@ -280,10 +280,14 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
 }
 
 /// On a line, what reaches the goal itself, if anything does within half of the steps, or three quarters of them where
-/// there is no slack.
+/// there is no slack, or where half would be too few for it.
 fn reach_goal(problem: &Problem, line: &line::Line, goal: u64, steps: &mut u64) -> Option<Offsets> {
-    let shares =
-        if line.loads.iter().all(|&load| load == goal) { [*steps / 2, *steps / 4] } else { [0, *steps / 2] };
+    const ENOUGH: u64 = 4_000_000;
+    let shares = match line.loads.iter().all(|&load| load == goal) {
+        true => [*steps / 2, *steps / 4],
+        false if *steps > ENOUGH => [0, (*steps / 4 * 3).min(ENOUGH).max(*steps / 2)],
+        false => [0, *steps / 2],
+    };
     let mut found = None;
     for (stage, mut share) in shares.into_iter().enumerate() {
         *steps -= share;
