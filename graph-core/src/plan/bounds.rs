@@ -102,7 +102,9 @@ pub fn antichain(order: &BufferOrder, sizes: &[u64]) -> Bound {
         };
         network.add(meet, takes(r), Network::ENDLESS);
     }
-    let bytes = total - network.max_flow(source, sink);
+    // Nearly all of the flow is plain: what is before comes first, so that each takes from those that are over by then.
+    let plain = network.send_plainly(source, sink);
+    let bytes = total - plain - network.max_flow(source, sink);
     let side = network.source_side(source);
     let mut buffers: Vec<u32> = (0..n as u32)
         .filter(|&r| weight(r) > 0 && side[gives(r)] && !side[takes(r)])

@@ -34,6 +34,8 @@ pub(super) fn climb(
     let mut current = best.clone();
     let mut best = best;
     let mut random = Random::new(problem.sizes.len() as u64);
+    // Work is limited by the moves.
+    let mut steps = u64::MAX;
     for _ in 0..moves {
         if best.total <= goal || order.len() < 2 {
             break;
@@ -58,7 +60,7 @@ pub(super) fn climb(
         let mut tried = order.clone();
         let b = tried.remove(from);
         tried.insert(to, b);
-        let layout = place(problem, &tried, fit);
+        let layout = place(problem, &tried, fit, &mut steps);
         if layout.total <= current.total {
             order = tried;
             current = layout;

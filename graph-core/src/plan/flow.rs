@@ -29,6 +29,47 @@ impl Network {
         }
     }
 
+    /// Sends what goes from `source` to `sink` along edges as they were added, without taking any of it back, until
+    /// each such path has a full edge. The edges must make no cycle, so one walk back from the sink finds it all: a
+    /// node from which the walk did not get to the source is of no use later either.
+    pub fn send_plainly(&mut self, source: usize, sink: usize) -> u64 {
+        let mut flow = 0;
+        let mut next = vec![0u32; self.out.len()];
+        // The edges, from the last one of a path to the first.
+        let mut path: Vec<u32> = Vec::new();
+        let mut at = sink;
+        loop {
+            if at == source {
+                let least = path.iter().map(|&e| self.left[e as usize]).min().unwrap_or(0);
+                flow += least;
+                let mut full = 0;
+                for (i, &e) in path.iter().enumerate().rev() {
+                    self.left[e as usize] -= least;
+                    self.left[e as usize ^ 1] += least;
+                    if self.left[e as usize] == 0 {
+                        full = i;
+                    }
+                }
+                at = self.to[path[full] as usize] as usize;
+                path.truncate(full);
+            } else if let Some(&back) = self.out[at].get(next[at] as usize) {
+                let e = back ^ 1;
+                if e % 2 == 0 && self.left[e as usize] > 0 {
+                    path.push(e);
+                    at = self.to[back as usize] as usize;
+                } else {
+                    next[at] += 1;
+                }
+            } else {
+                let Some(e) = path.pop() else {
+                    return flow;
+                };
+                at = self.to[e as usize] as usize;
+                next[at] += 1;
+            }
+        }
+    }
+
     /// Sends as much as goes from `source` to `sink`; what is left on the edges stays for [`Network::source_side`].
     pub fn max_flow(&mut self, source: usize, sink: usize) -> u64 {
         let mut flow = 0;

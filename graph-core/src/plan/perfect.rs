@@ -7,20 +7,20 @@ use super::{Effort, check, place_all};
 
 /// How rectangles are cut.
 #[derive(Clone, Copy, Debug)]
-struct Cut {
+pub(super) struct Cut {
     /// The moments and the grains of bytes of the whole.
-    time: u64,
-    grains: u64,
+    pub time: u64,
+    pub grains: u64,
     /// How many cuts of ten are pinwheels of five pieces, which no sequence of straight cuts makes.
-    pinwheels: usize,
+    pub pinwheels: usize,
 }
 
 /// From and to, in moments and in grains.
-type Piece = [u64; 4];
+pub(super) type Piece = [u64; 4];
 
 const GRAIN: u64 = 512;
 
-fn pieces(n: usize, cut: Cut, seed: u64) -> Vec<Piece> {
+pub(super) fn pieces(n: usize, cut: Cut, seed: u64) -> Vec<Piece> {
     let mut random = Random::new(seed);
     let mut pieces: Vec<Piece> = vec![[0, cut.time, 0, cut.grains]];
     while pieces.len() < n {
@@ -62,7 +62,7 @@ fn pinwheel([t0, t1, y0, y1]: Piece, random: &mut Random) -> Option<Vec<Piece>> 
     })
 }
 
-fn rows(pieces: &[Piece]) -> Vec<Row> {
+pub(super) fn rows(pieces: &[Piece]) -> Vec<Row> {
     let mut text = String::from("id,lower,upper,size\n");
     for (id, [t0, t1, y0, y1]) in pieces.iter().enumerate() {
         text.push_str(&format!("{id},{t0},{t1},{}\n", (y1 - y0) * GRAIN));
@@ -74,6 +74,19 @@ const FINE: Cut = Cut { time: 1_000_000, grains: 4096, pinwheels: 0 };
 const PINWHEELS: Cut = Cut { pinwheels: 4, ..FINE };
 const COARSE: Cut = Cut { time: 200, grains: 4096, pinwheels: 2 };
 
+/// From fine moments to few, in many bytes and in few.
+const CUTS: [(&str, Cut); 9] = [
+    ("1,000,000 moments, straight", FINE),
+    ("1,000,000 moments, pinwheels", PINWHEELS),
+    ("1,000,000 moments, 512 grains", Cut { grains: 512, ..PINWHEELS }),
+    ("10,000 moments, pinwheels", Cut { time: 10_000, ..COARSE }),
+    ("1,000 moments, pinwheels", Cut { time: 1_000, ..COARSE }),
+    ("200 moments, straight, 1,048,576 grains", Cut { grains: 1 << 20, pinwheels: 0, ..COARSE }),
+    ("200 moments, pinwheels", COARSE),
+    ("200 moments, pinwheels, 64 grains", Cut { grains: 64, ..COARSE }),
+    ("50 moments, pinwheels", Cut { time: 50, ..COARSE }),
+];
+
 /// Planned over bound, and a check of the plan.
 fn ratio(n: usize, cut: Cut, seed: u64, effort: Effort) -> f64 {
     let rows = rows(&pieces(n, cut, seed));
@@ -84,39 +97,50 @@ fn ratio(n: usize, cut: Cut, seed: u64, effort: Effort) -> f64 {
     placed.total as f64 / problem.bound.bytes as f64
 }
 
-/// Of what is cut at fine moments, most is found again at the effort that graphs are built with.
+/// What is cut at fine moments is found again at the effort that graphs are built with.
 #[test]
 fn perfect_packings_are_found() {
-    for cut in [FINE, PINWHEELS] {
+    for cut in [FINE, PINWHEELS, Cut { grains: 512, ..PINWHEELS }, Cut { time: 10_000, ..COARSE }] {
         for n in [113, 250, 500] {
-            let ratios: Vec<f64> = (0..6).map(|seed| ratio(n, cut, seed, Effort::Default)).collect();
-            println!("{cut:?}, {n}: {ratios:.3?}");
-            assert!(ratios.iter().filter(|&&ratio| ratio == 1.0).count() >= 4, "{cut:?} {n} {ratios:?}");
+            let ratios: Vec<f64> = (0..3).map(|seed| ratio(n, cut, seed, Effort::Default)).collect();
+            assert_eq!(ratios, [1.0; 3], "{cut:?} {n}");
         }
+    }
+}
+
+/// Few buffers are found again wherever they are cut.
+#[test]
+fn small_packings_are_found_at_any_moments() {
+    for (name, cut) in CUTS {
+        let ratios: Vec<f64> = (0..3).map(|seed| ratio(113, cut, seed, Effort::Default)).collect();
+        assert_eq!(ratios, [1.0; 3], "{name}");
     }
 }
 
 /// Where many buffers begin at one moment, there are far more ways to go wrong.
 #[test]
 fn coarse_packings_come_close() {
-    for n in [113, 500] {
-        let ratios: Vec<f64> = (0..4).map(|seed| ratio(n, COARSE, seed, Effort::Default)).collect();
-        println!("{COARSE:?}, {n}: {ratios:.3?}");
-        assert!(ratios.iter().all(|&ratio| ratio <= 1.4), "{n} {ratios:?}");
-    }
+    let ratios: Vec<f64> = (0..4).map(|seed| ratio(500, COARSE, seed, Effort::Default)).collect();
+    println!("{COARSE:?}: {ratios:.3?}");
+    assert!(ratios.iter().filter(|&&ratio| ratio == 1.0).count() >= 2, "{ratios:?}");
+    assert!(ratios.iter().all(|&ratio| ratio <= 1.45), "{ratios:?}");
 }
 
 #[test]
-#[ignore = "minutes without optimisation: the table of benches/results/minimalloc.md"]
+#[ignore = "minutes, and many more without optimisation: the table of benches/results/minimalloc.md"]
 fn table() {
-    println!("| cut | n | default | thorough |\n|---|---|---|---|");
-    for (name, cut) in [("fine, straight", FINE), ("fine, pinwheels", PINWHEELS), ("200 moments", COARSE)] {
-        for n in [113, 250, 500, 900, 1_384] {
+    println!("| cut | n | `default` | `thorough` |\n|---|---|---|---|");
+    for (name, cut) in CUTS {
+        for n in [250, 500, 900, 1_384] {
+            // Pieces of a grain and a moment cannot be cut.
+            if n as u64 * 8 > cut.time * cut.grains {
+                continue;
+            }
             let cell = |effort| {
-                let mut ratios: Vec<f64> = (0..5).map(|seed| ratio(n, cut, seed, effort)).collect();
+                let mut ratios: Vec<f64> = (0..3).map(|seed| ratio(n, cut, seed, effort)).collect();
                 ratios.sort_by(f64::total_cmp);
                 let exact = ratios.iter().filter(|&&ratio| ratio == 1.0).count();
-                format!("{exact} of 5; {:.3}, {:.3}", ratios[2], ratios[4])
+                format!("{exact} of 3; {:.3}, {:.3}", ratios[1], ratios[2])
             };
             println!("| {name} | {n} | {} | {} |", cell(Effort::Default), cell(Effort::Thorough));
         }
@@ -126,7 +150,7 @@ fn table() {
 /// The generator keeps its word.
 #[test]
 fn pieces_fill_the_whole() {
-    for cut in [FINE, PINWHEELS, COARSE] {
+    for (_, cut) in CUTS {
         let pieces = pieces(300, cut, 7);
         let area: u64 = pieces.iter().map(|[t0, t1, y0, y1]| (t1 - t0) * (y1 - y0)).sum();
         assert_eq!(area, cut.time * cut.grains);

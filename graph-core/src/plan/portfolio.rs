@@ -145,14 +145,11 @@ impl Bisection<'_, '_> {
 }
 
 /// On a line, tries the goal itself again and again, each time with other preferences: what decides is what lies at the
-/// bottom, and a search that goes wrong there does not recover. At most half of the steps are taken.
-pub(super) fn restart(problem: &Problem, line: &Line, goal: u64, steps: &mut u64) -> Option<Layout> {
+/// bottom, and a search that goes wrong there does not recover.
+pub(super) fn restart(problem: &Problem, line: &Line, goal: u64, steps: &mut u64) -> Option<Vec<u64>> {
     let n = problem.sizes.len();
-    let mut share = *steps / 2;
-    *steps -= share;
     let mut random = Random::new(n as u64);
     let mut order: Vec<u32> = (0..n as u32).collect();
-    let mut found = None;
     for turn in 1.. {
         let taste = match turn {
             1 => Taste::Large,
@@ -164,17 +161,13 @@ pub(super) fn restart(problem: &Problem, line: &Line, goal: u64, steps: &mut u64
             order.swap(at, random.below(at + 1));
         }
         let patience = (n as u64 / 2 + 64) * luby(turn);
-        match skyline::search(line, &problem.sizes, goal, (taste, &order), patience, &mut share) {
-            Outcome::Unknown if share > 0 => {}
-            Outcome::Found(offsets) => {
-                found = Some(Layout { total: super::end(problem, &offsets), offsets });
-                break;
-            }
+        match skyline::search(line, &problem.sizes, goal, (taste, &order), patience, steps) {
+            Outcome::Unknown if *steps > 0 => {}
+            Outcome::Found(offsets) => return Some(offsets),
             Outcome::Unknown | Outcome::Impossible => break,
         }
     }
-    *steps += share;
-    found
+    None
 }
 
 /// All offsets that a search can give are multiples of this, and so are all sizes.
@@ -184,7 +177,7 @@ fn grain(problem: &Problem) -> u64 {
 
 /// 1, 1, 2, 1, 1, 2, 4, ..: most tries are short, and half of the work goes to the long ones, of any length (Luby,
 /// Sinclair and Zuckerman, "Optimal speedup of Las Vegas algorithms", 1993).
-fn luby(mut turn: u64) -> u64 {
+pub(super) fn luby(mut turn: u64) -> u64 {
     loop {
         let bits = u64::BITS - turn.leading_zeros();
         if turn == (1 << bits) - 1 {

@@ -49,14 +49,6 @@ pub(super) fn search(
     }
     let mut search = Search::new(line, sizes, capacity, taste, priority, *steps);
     let outcome = search.run(patience);
-    if std::env::var_os("DBG").is_some() {
-        eprintln!(
-            "   skyline cap={capacity} {taste:?} patience={patience} min_waiting={} used={} found={}",
-            search.min_waiting,
-            *steps - search.steps,
-            matches!(outcome, Outcome::Found(_))
-        );
-    }
     *steps = search.steps;
     outcome
 }
@@ -102,6 +94,7 @@ struct Frame {
 struct Search<'l> {
     line: &'l Line,
     sizes: &'l [u64],
+    capacity: u64,
     taste: Taste,
     priority: &'l [u32],
     steps: u64,
@@ -111,7 +104,6 @@ struct Search<'l> {
     starts: Vec<Vec<u32>>,
     ends: Vec<Vec<u32>>,
     waiting: usize,
-    min_waiting: usize,
     offsets: Vec<u64>,
     /// The decision that placed a buffer.
     level: Vec<u32>,
@@ -151,6 +143,7 @@ impl<'l> Search<'l> {
         Search {
             line,
             sizes,
+            capacity,
             taste,
             priority,
             steps: steps.saturating_sub((n + moments * deep) as u64),
@@ -158,7 +151,6 @@ impl<'l> Search<'l> {
             starts,
             ends,
             waiting,
-            min_waiting: usize::MAX,
             offsets: vec![0; n],
             level: vec![NONE; n],
             spare: line.loads.iter().map(|&load| capacity - load).collect(),
@@ -175,7 +167,6 @@ impl<'l> Search<'l> {
 
     fn run(&mut self, mut patience: u64) -> Outcome {
         loop {
-            self.min_waiting = self.min_waiting.min(self.waiting);
             if self.waiting == 0 {
                 return Outcome::Found(std::mem::take(&mut self.offsets));
             }
@@ -295,7 +286,9 @@ impl<'l> Search<'l> {
                     set(reason, self.level[b as usize]);
                 }
             }
-            or_into(reason, row(&self.emptied, self.deep, moment));
+            if self.spare[moment as usize] < self.capacity - self.line.loads[moment as usize] {
+                or_into(reason, row(&self.emptied, self.deep, moment));
+            }
             room = room.min(self.spare[moment as usize]);
             if room == 0 {
                 break;
