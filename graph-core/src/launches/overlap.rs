@@ -11,7 +11,8 @@
 //! edges 0.65 to 0.99 (see DESIGN's measurements, repeated in benches/results).
 //!
 //! Where nothing runs beside the two, and the producer fills the device or both are tiny, the consumer is launched as soon
-//! as all blocks of the producer have begun, instead of ended: the edge leaves by the port of the launch order.
+//! as all blocks of the producer have begun, instead of ended: the edge leaves by the port of the launch order. Brief
+//! producers of a few blocks prompt the launch themselves, behind their wait.
 
 use std::collections::BTreeMap;
 
@@ -34,6 +35,8 @@ pub struct Run {
     pub waits: bool,
     /// Whether each of its threads goes straight to its end, and soon.
     pub brief: bool,
+    /// Whether it may prompt the launch of what comes next.
+    pub prompts: bool,
 }
 
 impl Run {
@@ -45,6 +48,7 @@ impl Run {
             wave: launch.wave,
             waits: launch.waits,
             brief: launch.brief,
+            prompts: launch.prompts,
         };
         let mut launches = launches.into_iter();
         let first = one(launches.next()??);
@@ -56,12 +60,14 @@ impl Run {
                 wave: all.wave.min(launch.wave),
                 waits: all.waits && launch.waits,
                 brief: all.brief && launch.brief,
+                // A batch has a function of its own.
+                prompts: false,
             })
         })
     }
 }
 
-/// Marks the programmatic edges of a list; `run` says what is known of an operation's launch. Returns how many edges there
+/// Marks the programmatic edges of a list, and what prompts the launch of its consumer; `run` says what is known of an operation's launch. Returns how many edges there
 /// are.
 pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> usize {
     let runs: Vec<Option<Run>> =
@@ -93,6 +99,11 @@ pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> 
         .map(|(at, early)| early.is_some_and(|before| begins_behind_begun(at, before as usize)))
         .collect();
     let count = early.iter().flatten().count();
+    for (at, &before) in early.iter().enumerate() {
+        let Some(before) = before.filter(|_| !at_once[at]) else { continue };
+        let alone = beside.at(at).0 == 1 && beside.at(before as usize).0 == 1;
+        list[before as usize].prompts = alone && runs[before as usize].is_some_and(|run| run.prompts);
+    }
     for ((operation, early), at_once) in list.iter_mut().zip(early).zip(at_once) {
         operation.early = early;
         operation.at_once = at_once;

@@ -309,8 +309,14 @@ impl Core {
             let words = &mut self.words[launch.first as usize..];
             address(&self.operations, &self.bases, (statement, launch), words);
             let values = Values { words, params: launch.kernel.params };
+            let mut launching = launch.launching();
+            if operation.prompts {
+                let module = self.modules.module(launch.kernel);
+                let prompting = module.and_then(|module| module.prompting(launch.kernel.name));
+                launching.function = prompting.map_or(launching.function, |info| info.function);
+            }
             return driver
-                .add_kernel(graph, after, &launch.launching(), values, &mut self.scratch)
+                .add_kernel(graph, after, &launching, values, &mut self.scratch)
                 .map_err(|failure| Error::driver(failure, Some(self.at(operation))));
         }
         if operation.sources.len() > 1 {

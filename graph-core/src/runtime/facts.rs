@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cudarc::driver::CudaContext;
 
 use crate::ir::StatementId;
-use crate::launches::{Allowed, Batch, Batching, Launch};
+use crate::launches::{Allowed, Batch, Batching, Launch, cost};
 use crate::table::Decoded;
 
 use super::config::Shape;
@@ -83,7 +83,7 @@ pub(super) fn gather(
         let entry = module.and_then(|module| module.entry(record.kernel.name));
         let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
         let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
-        facts.launches.push(Some(Launch {
+        let mut launch = Launch {
             kernel,
             grid,
             block,
@@ -95,7 +95,14 @@ pub(super) fn gather(
             batch: batch.unwrap_or(Batching::Never),
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
             brief: entry.is_some_and(|entry| entry.brief),
-        }));
+            prompts: false,
+        };
+        launch.prompts = cost::may_prompt(launch.blocks())
+            && module.zip(modules.known_info(record.kernel)).is_some_and(|(module, own)| {
+                let twin = module.prompting(record.kernel.name);
+                twin.is_some_and(|twin| serves(driver, &own, &twin, &launch).is_ok())
+            });
+        facts.launches.push(Some(launch));
     }
     facts.refusals(modules, allowed);
     Ok(facts)

@@ -258,6 +258,7 @@ impl Module {
             driver,
             ctx: ctx.clone(),
             functions: Mutex::new(Vec::new()),
+            prompting: Mutex::new(Vec::new()),
             variants: Mutex::default(),
             companion: OnceLock::new(),
             in_flight: Mutex::new(Vec::new()),
@@ -300,6 +301,8 @@ pub(super) struct LoadedModule {
     pub(super) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
+    /// Functions that prompt the launch of what comes next, by the kernel that they are like.
+    prompting: Mutex<Vec<(&'static str, Option<FunctionInfo>)>>,
     pub(super) variants: Mutex<Variants>,
     /// A module that graphs with this one use beside it: it stays loaded as long.
     companion: OnceLock<Arc<LoadedModule>>,
@@ -433,6 +436,22 @@ impl LoadedModule {
         let info = FunctionInfo::of(self.driver, function, required)?;
         functions.push((name, info));
         Ok(info)
+    }
+
+    /// The function like a kernel's that prompts the launch of what comes next, where there is one.
+    pub fn prompting(&self, name: &'static str) -> Option<FunctionInfo> {
+        let mut functions = self.prompting.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
+            return *info;
+        }
+        let find = || {
+            let entry = self.entry(name).filter(|_| self.waits(name))?;
+            let function = self.driver.function(self.raw, entry.prompting.as_ref()?).ok().flatten()?;
+            FunctionInfo::of(self.driver, function, entry.required_block).ok()
+        };
+        let info = find();
+        functions.push((name, info));
+        info
     }
 
     /// Lets a function take more dynamic shared memory than by default.

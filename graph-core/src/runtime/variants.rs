@@ -55,6 +55,8 @@ pub(super) struct Entry {
     pub by_data: bool,
     /// Whether it goes straight to its end, and soon.
     pub brief: bool,
+    /// The name of the one like it that prompts the launch of what comes next.
+    pub prompting: Option<String>,
     /// Whether its launches can be batched, or why not: found when it is first asked for.
     batching: OnceLock<std::result::Result<Batching, String>>,
     /// Whether it may begin with the wait, or why not.
@@ -108,7 +110,7 @@ impl Text {
     pub fn read(image: &[u8], form: Form) -> Option<Text> {
         let module = ptx::parse_bytes(image).ok()?;
         let rewritten = match form {
-            Form::AsWritten => Waiting { text: String::new(), waits: Vec::new(), kept: Vec::new() },
+            Form::AsWritten => Waiting::default(),
             Form::Waiting => rewrite::waiting(&module),
         };
         let entries = module.entries().map(|function| entry(function, &rewritten)).collect();
@@ -131,6 +133,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         })
         .collect();
     let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
+    let prompting = rewritten.prompting.iter().find(|(name, _)| name == function.name);
     Entry {
         name: function.name.to_owned(),
         sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
@@ -141,6 +144,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         deciding,
         by_data,
         brief,
+        prompting: prompting.map(|(_, name)| name.clone()),
         batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }

@@ -49,10 +49,37 @@ fn the_wait_comes_before_everything_that_runs() {
         let made =
             waits(&format!("{HEAD}.file 1 \"a\"\n.entry k(.param .u64 p)\n.maxntid 64\n{body}\n// end\n"));
         assert_eq!(
-            made.text,
+            without_prompting(&made),
             format!("{HEAD}.file 1 \"a\"\n.entry k(.param .u64 p)\n.maxntid 64\n{expected}\n// end\n")
         );
         assert_eq!((made.waits, made.kept), (vec!["k".to_owned()], vec![]));
+    }
+}
+
+/// The text without the entries that prompt.
+fn without_prompting(made: &Waiting) -> &str {
+    let first = made.prompting.first().and_then(|(_, name)| made.text.find(&format!(".entry {name}")));
+    made.text[..first.unwrap_or(made.text.len())].trim_end_matches(".visible ")
+}
+
+#[test]
+fn brief_entries_are_there_once_more_and_prompt() {
+    let text = ".file 1 \"a\"\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; ld.global.nc.f32 %f, [q]; ret; }";
+    let made = waits(&format!("{HEAD}{text}\n"));
+    let once_more = ".visible .entry cuweave_prompting_0(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; \
+        griddepcontrol.wait; griddepcontrol.launch_dependents; ld.global.f32 %f, [q]; ret; }\n";
+    assert_eq!(made.prompting, [("k".to_owned(), "cuweave_prompting_0".to_owned())]);
+    assert!(made.text.ends_with(once_more), "{}", made.text);
+    assert!(parse(&made.text).unwrap().entry("cuweave_prompting_0").is_some());
+    for body in [
+        "{ L: bra L; }",
+        "{ bar.sync 0; ret; }",
+        "{ barrier.sync 0; ret; }",
+        "{ .global .u32 count; ret; }",
+        "{ call f; ret; }",
+    ] {
+        let made = waits(&format!("{HEAD}.func f() {{ ret; }}\n.entry k() {body}\n"));
+        assert_eq!((made.waits.len(), made.prompting.len()), (1, 0), "{body}");
     }
 }
 

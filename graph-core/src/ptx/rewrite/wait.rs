@@ -1,15 +1,15 @@
 //! Kernels that may start before those in front of them end: they begin with the wait.
 
-use super::super::{Body, Function, Instruction, Module, Span, Statement};
-use super::Refusal;
+use super::super::{Body, Function, Instruction, Module, Space, Span, Statement, duration};
 use super::edit::Edits;
 use super::head::{self, WAIT};
 use super::uses::Scan;
 use super::variables;
+use super::{Refusal, free_name};
 use std::collections::BTreeSet;
 
 /// A module whose kernels wait.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Waiting {
     /// The PTX. As it was given, where no entry waits.
     pub text: String,
@@ -17,6 +17,9 @@ pub struct Waiting {
     pub waits: Vec<String>,
     /// Entries as they were written, and why.
     pub kept: Vec<(String, Refusal)>,
+    /// Entries that are there once more, and under which name: behind the wait these prompt the launch of what comes next,
+    /// by `griddepcontrol.launch_dependents`. Such are the brief ones without barriers.
+    pub prompting: Vec<(String, String)>,
 }
 
 /// The module in place: every entry that may begins with `griddepcontrol.wait`, in all threads.
@@ -31,7 +34,7 @@ pub struct Waiting {
 pub fn waiting(module: &Module<'_>) -> Waiting {
     let mut scan = Scan::new(module);
     let mut edits = Edits::default();
-    let mut result = Waiting { text: String::new(), waits: Vec::new(), kept: Vec::new() };
+    let mut result = Waiting::default();
     let raised = head::raise(module, WAIT, &mut edits);
     let mut functions = BTreeSet::new();
     for entry in module.entries() {
@@ -54,7 +57,10 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     let text =
         if result.waits.is_empty() { Ok(module.text.to_owned()) } else { edits.apply(module.text, all) };
     match text {
-        Ok(text) => result.text = text,
+        Ok(text) => {
+            result.text = text;
+            prompting(module, &mut result);
+        }
         Err(at) => {
             let line = line_of(module, at);
             let waits = std::mem::take(&mut result.waits);
@@ -63,6 +69,49 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
         }
     }
     result
+}
+
+/// Adds the entries that prompt, behind all others.
+fn prompting(module: &Module<'_>, result: &mut Waiting) {
+    let prefix = free_name(module, "cuweave_prompting");
+    let waits = |entry: &&Function<'_>| result.waits.iter().any(|name| name == entry.name);
+    let twins: Vec<(String, String, String)> = module
+        .entries()
+        .filter(waits)
+        .enumerate()
+        .filter_map(|(at, entry)| {
+            let name = format!("{prefix}_{at}");
+            let text = twin(module, entry, &name)?;
+            Some((entry.name.to_owned(), name, text))
+        })
+        .collect();
+    if !twins.is_empty() && !result.text.ends_with('\n') {
+        result.text.push('\n');
+    }
+    for (entry, name, text) in twins {
+        result.text.push_str(&text);
+        result.text.push('\n');
+        result.prompting.push((entry, name));
+    }
+}
+
+/// The entry under another name, prompting; `None` for those that had better not, and where a variable of its own would be
+/// there twice.
+fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
+    let body = entry.body.as_ref()?;
+    let single = |statement: &Statement<'_>| match statement {
+        Statement::Variable(_, variable) => matches!(variable.space, Space::Global | Space::Const),
+        Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "bar" | "barrier"),
+        _ => false,
+    };
+    if !duration::deciding(entry).brief || body.statements.iter().any(single) {
+        return None;
+    }
+    let mut edits = Edits::default();
+    edits.replace(module.span_of(entry.name), name);
+    edits.insert(first_statement(body), "griddepcontrol.wait; griddepcontrol.launch_dependents; ");
+    coherent_loads(module, entry, &mut edits);
+    edits.apply(module.text, entry.span).ok()
 }
 
 /// All that the entry runs, where it may wait.
