@@ -65,11 +65,10 @@ pub const MOST_EDGES: usize = 1 << 18;
 /// | | 264; 528 | 0.88; 0.99 | 0.79; 0.77 |
 ///
 /// What an addition of 264 blocks gains, a stencil of as many loses (0.83 and 0.99). Tiny kernels, of one block of 32 and of
-/// 64 threads, took 0.84 and 0.79; empty ones 0.88 and 0.70.
-///
+/// 64 threads, took 0.84 and 0.79 (0.67 where they [prompt](may_prompt)); empty ones 0.88 and 0.70.
 pub fn begins_behind_begun(first: Run, second: Run) -> bool {
     let is_tiny = |run: Run| run.threads <= 64;
-    first.blocks >= u64::from(first.wave) || is_tiny(first) && is_tiny(second)
+    first.blocks >= u64::from(first.wave) || is_tiny(first) && is_tiny(second) && !first.prompts
 }
 
 /// Whether a brief kernel of so many blocks that runs alone prompts the launch of what comes next, behind its own wait, by

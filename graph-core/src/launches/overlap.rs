@@ -67,8 +67,8 @@ impl Run {
     }
 }
 
-/// Marks the programmatic edges of a list, and what prompts the launch of its consumer; `run` says what is known of an operation's launch. Returns how many edges there
-/// are.
+/// Marks the programmatic edges of a list, and what prompts the launch of its consumer; `run` says what is known of an
+/// operation's launch. Returns how many edges there are.
 pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> usize {
     let runs: Vec<Option<Run>> =
         list.iter().map(|operation| run(operation).filter(|_| operation.what == What::Kernel)).collect();

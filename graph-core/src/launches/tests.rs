@@ -339,6 +339,9 @@ fn few_blocks_prompt_what_comes_next_where_they_run_alone() {
     let few = overlap::Run { blocks: 2, threads: 512, prompts: true, ..RUN };
     let prompts = |list: Vec<Operation>| -> Vec<bool> { list.iter().map(|one| one.prompts).collect() };
     assert_eq!(prompts(marked(&[few, few, RUN, few], &[(0, 1), (1, 2), (2, 3)])), [true, true, false, false]);
+    // Tiny ones rather prompt than begin behind begun blocks.
+    let tiny = overlap::Run { blocks: 1, threads: 32, ..few };
+    assert_eq!(prompts(marked(&[tiny, tiny], &[(0, 1)])), [true, false]);
     // Nothing starts early behind the second, and two run beside each other.
     let rigid = overlap::Run { waits: false, ..few };
     assert_eq!(prompts(marked(&[few, few, rigid], &[(0, 1), (1, 2)])), [true, false, false]);

@@ -64,23 +64,20 @@ fn without_prompting(made: &Waiting) -> &str {
 
 #[test]
 fn brief_entries_are_there_once_more_and_prompt() {
-    let text = ".file 1 \"a\"\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; ld.global.nc.f32 %f, [q]; ret; }";
+    let text = ".file 1 \"a\"\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; ld.global.nc.f32 %f, [q]; st.global.f32 [q], %f; ret; }";
     let made = waits(&format!("{HEAD}{text}\n"));
     let once_more = ".visible .entry cuweave_prompting_0(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; \
-        griddepcontrol.wait; griddepcontrol.launch_dependents; ld.global.f32 %f, [q]; ret; }\n";
+        griddepcontrol.wait; griddepcontrol.launch_dependents; ld.global.f32 %f, [q]; st.global.f32 [q], %f; ret; }\n";
     assert_eq!(made.prompting, [("k".to_owned(), "cuweave_prompting_0".to_owned())]);
     assert!(made.text.ends_with(once_more), "{}", made.text);
     assert!(parse(&made.text).unwrap().entry("cuweave_prompting_0").is_some());
-    for body in [
-        "{ L: bra L; }",
-        "{ bar.sync 0; ret; }",
-        "{ barrier.sync 0; ret; }",
-        "{ .global .u32 count; ret; }",
-        "{ call f; ret; }",
-    ] {
-        let made = waits(&format!("{HEAD}.func f() {{ ret; }}\n.entry k() {body}\n"));
+    for body in ["L: bra L;", "bar.sync 0;", "barrier.sync 0;", ".global .u32 count;", "call f;", "{} //"] {
+        let text =
+            format!("{HEAD}.func f() {{ ret; }}\n.entry k() {{ {body} st.global.u32 [q], 1;\nret; }}\n");
+        let made = waits(&text);
         assert_eq!((made.waits.len(), made.prompting.len()), (1, 0), "{body}");
     }
+    assert!(waits(&format!("{HEAD}.entry k() {{ ret; }}\n")).prompting.is_empty());
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub struct Waiting {
     /// Entries as they were written, and why.
     pub kept: Vec<(String, Refusal)>,
     /// Entries that are there once more, and under which name: behind the wait these prompt the launch of what comes next,
-    /// by `griddepcontrol.launch_dependents`. Such are the brief ones without barriers.
+    /// by `griddepcontrol.launch_dependents`. Such are the brief ones that write something and have no barriers.
     pub prompting: Vec<(String, String)>,
 }
 
@@ -104,7 +104,10 @@ fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String>
         Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "bar" | "barrier"),
         _ => false,
     };
-    if !duration::deciding(entry).brief || body.statements.iter().any(single) {
+    // An empty kernel is over before it could prompt anything.
+    let writes = |statement: &Statement<'_>| matches!(statement, Statement::Instruction(instruction) if matches!(instruction.mnemonic(), "st" | "red" | "atom"));
+    let fits = duration::deciding(entry).brief && body.statements.iter().any(writes);
+    if !fits || body.statements.iter().any(single) {
         return None;
     }
     let mut edits = Edits::default();
