@@ -40,28 +40,42 @@ fn main() -> Result<()> {
 fn descend(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Result<()> {
     use graphs::tensors as graphs;
     let module = Module::of(&setup.ctx, include_str!("kernels/tensors.ptx"))?;
-    let sizes: Vec<u32> = (0..96).map(|tensor| graphs::size(tensor, all)).collect();
-    let most = sizes.iter().copied().max().unwrap_or(0);
-    let lens: Vec<usize> = sizes.repeat(2).into_iter().map(|size| size as usize).collect();
-    let start = Start::within(setup, &lens, most as usize)?;
-    let rate = 0.01_f32;
+    let (sizes @ [a, b, c, d], rate) = (graphs::sizes(all), 0.01_f32);
+    let lens = lengths(sizes);
+    let start = Start::new(setup, &lens.repeat(2))?;
     let results: Vec<usize> = (0..96).collect();
     let name = format!("descent of 96 tensors, {:.2} million elements", f64::from(all) / 1e6);
     let mut contest = Contest::new(setup, (name, goal), &start, &results, |at| {
         let mut work = Work::new();
-        for (i, &size) in sizes.iter().enumerate() {
-            let kernel = module.per_item(c"descent", size)?;
-            let arguments = vec![at[i], at[96 + i], rate.to_bits().into(), size.into()];
+        for i in as_they_follow() {
+            let kernel = module.per_item(c"descent", lens[i] as u32)?;
+            let arguments = vec![at[i], at[96 + i], rate.to_bits().into(), lens[i] as u64];
             work.branch(&[], vec![Step::Launch(kernel, arguments)]);
         }
         Ok(work)
     })?;
-    one_launch(setup, &mut contest, module.per_item(c"descent", sizes.iter().sum())?, 2, rate)?;
+    let elements = lens.iter().sum::<usize>() as u32;
+    one_launch(setup, &mut contest, module.per_item(c"descent", elements)?, 2, rate)?;
     enter_sides!(
         contest,
         descend,
-        |own| descend(&setup.ctx, all, most, rate, own.some()?, own.some()?),
-        |args| args.ps
+        |own| descend(
+            &setup.ctx,
+            a,
+            b,
+            c,
+            d,
+            rate,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+        ),
+        |args| args.pa.into_iter().chain(args.pb).chain(args.pc).chain(args.pd).collect::<Vec<_>>()
     );
     contest.run(table)
 }
@@ -70,30 +84,65 @@ fn descend(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Re
 fn update(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Result<()> {
     use graphs::tensors as graphs;
     let module = Module::of(&setup.ctx, include_str!("kernels/launches.ptx"))?;
-    let sizes: Vec<u32> = (0..96).map(|tensor| graphs::size(tensor, all)).collect();
-    let most = sizes.iter().copied().max().unwrap_or(0);
-    let lens: Vec<usize> = sizes.repeat(3).into_iter().map(|size| size as usize).collect();
-    let start = Start::within(setup, &lens, most as usize)?;
-    let rate = 0.01_f32;
+    let (sizes @ [a, b, c, d], rate) = (graphs::sizes(all), 0.01_f32);
+    let lens = lengths(sizes);
+    let start = Start::new(setup, &lens.repeat(3))?;
     let results: Vec<usize> = (0..192).collect();
     let name = format!("update of 96 tensors, {:.2} million elements", f64::from(all) / 1e6);
     let mut contest = Contest::new(setup, (name, goal), &start, &results, |at| {
         let mut work = Work::new();
-        for (i, &size) in sizes.iter().enumerate() {
-            let kernel = module.per_item(c"momentum", size)?;
-            let arguments = vec![at[i], at[96 + i], at[192 + i], rate.to_bits().into(), size.into()];
+        for i in as_they_follow() {
+            let kernel = module.per_item(c"momentum", lens[i] as u32)?;
+            let arguments = vec![at[i], at[96 + i], at[192 + i], rate.to_bits().into(), lens[i] as u64];
             work.branch(&[], vec![Step::Launch(kernel, arguments)]);
         }
         Ok(work)
     })?;
-    one_launch(setup, &mut contest, module.per_item(c"momentum", sizes.iter().sum())?, 3, rate)?;
+    let elements = lens.iter().sum::<usize>() as u32;
+    one_launch(setup, &mut contest, module.per_item(c"momentum", elements)?, 3, rate)?;
     enter_sides!(
         contest,
         update,
-        |own| update(&setup.ctx, all, most, rate, own.some()?, own.some()?, own.some()?),
-        |args| args.ps.into_iter().chain(args.ms).collect::<Vec<_>>()
+        |own| update(
+            &setup.ctx,
+            a,
+            b,
+            c,
+            d,
+            rate,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+        ),
+        |args| {
+            let ps = args.pa.into_iter().chain(args.pb).chain(args.pc).chain(args.pd);
+            ps.chain(args.ma).chain(args.mb).chain(args.mc).chain(args.md).collect::<Vec<_>>()
+        }
     );
     contest.run(table)
+}
+
+/// The elements of the tensors, size by size.
+fn lengths([a, b, c, d]: [u32; 4]) -> Vec<usize> {
+    [vec![a; 24], vec![b; 24], vec![c; 12], vec![d; 36]].concat().into_iter().map(|n| n as usize).collect()
+}
+
+/// Their places in that list, as the program has them.
+fn as_they_follow() -> impl Iterator<Item = usize> {
+    let mut next = [0, 24, 48, 60];
+    (0..12).flat_map(|_| graphs::tensors::LAYER).map(move |size| {
+        next[size] += 1;
+        next[size] - 1
+    })
 }
 
 /// What the work would take if all elements were in one tensor: no merging of launches can be faster.

@@ -28,15 +28,10 @@ pub struct Start {
 impl Start {
     /// Buffers of these lengths.
     pub fn new(setup: &Setup, lens: &[usize]) -> Result<Start> {
-        Start::within(setup, lens, 0)
-    }
-
-    /// Buffers of which so many elements are used, and that have this many at least.
-    pub fn within(setup: &Setup, lens: &[usize], least: usize) -> Result<Start> {
         let stream = setup.stream.clone();
         let mut buffers = Vec::with_capacity(lens.len());
         for (seed, &len) in lens.iter().enumerate() {
-            let mut buffer = stream.alloc_zeros::<f32>(len.max(least))?;
+            let mut buffer = stream.alloc_zeros::<f32>(len)?;
             stream.memcpy_htod(&noise(seed, len), &mut buffer.slice_mut(0..len))?;
             buffers.push(buffer);
         }

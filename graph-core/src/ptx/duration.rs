@@ -17,7 +17,7 @@ pub struct Deciding {
     pub parameters: Vec<bool>,
     /// Whether data does.
     pub data: bool,
-    /// Whether it has no loop, calls nothing, and is of [`BRIEF`] instructions at most.
+    /// Whether it has no loop, calls nothing, and is of 256 instructions at most.
     pub brief: bool,
 }
 
