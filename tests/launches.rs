@@ -190,11 +190,15 @@ fn a_chain_starts_early() {
 #[test]
 fn a_chain_of_single_blocks_prompts_each_next_launch() {
     let device = device();
-    let prompting = std::rc::Rc::new(std::cell::Cell::new(0));
+    let prompting = std::rc::Rc::new(std::cell::Cell::new(None));
     let seen = prompting.clone();
-    cuweave::__private::change_next_plan(move |_, operations| {
-        seen.set(operations.list.iter().filter(|operation| operation.prompts).count());
-    });
+    // Only the simulated driver's plans can be looked at.
+    let simulated = cuweave_sim::load().expect("a driver").is_simulated();
+    if simulated {
+        cuweave::__private::change_next_plan(move |_, operations| {
+            seen.set(Some(operations.list.iter().filter(|operation| operation.prompts).count()));
+        });
+    }
     let mut x = device.upload(&ramp(40));
     let mut exec = long::everything(&device.ctx, 40, &mut x).and_then(Graph::instantiate).expect("it builds");
     exec.launch(&device.stream).expect("it is launched");
@@ -202,7 +206,8 @@ fn a_chain_of_single_blocks_prompts_each_next_launch() {
     drop(exec);
     let expected: Vec<f32> = ramp(40).into_iter().map(|x| (0..40).fold(x, |x, _| x * 1.5)).collect();
     assert_eq!(device.download(&x), expected);
-    assert_eq!(prompting.get(), report.overlapped, "each that something starts behind");
+    let each = simulated.then_some(report.overlapped);
+    assert_eq!(prompting.get(), each, "each that something starts behind");
 }
 
 /// Eight branches, each with a temporary of 1,024 bytes, in 2,048 bytes: two at a time.

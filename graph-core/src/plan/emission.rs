@@ -1,9 +1,9 @@
 //! In which order all nodes of a graph are added, memory nodes among them: whatever order the edges allow, it is the same
 //! graph, but the driver packs as the nodes come ([`packing`](super::packing)).
 //!
-//! An order is a list schedule: of what is ready, what has the least key comes next. Some rules for the keys come first,
-//! then a climb from the best of them, which gives other keys to a few allocs and keeps what packs no worse. Orders are
-//! counted, not timed.
+//! An order is a list schedule: of what is ready, what has the least key comes next. Some rules for the keys come first.
+//! Then keys at random and steps of a climb take turns: a step gives other keys to a few allocs, and what packs no worse is
+//! where the climb goes on. Orders are counted, not timed.
 
 use super::climb::Random;
 use super::nodes::{Emit, MemoryNodes};
@@ -17,9 +17,8 @@ use std::collections::BinaryHeap;
 const STEPS: usize = 12_000_000;
 /// So many orders are tried for each buffer at most.
 const ORDERS_A_BUFFER: usize = 2;
-/// So many orders are tried at most, the first of them by the rules, then some random ones.
+/// So many orders are tried at most.
 const ORDERS: usize = 512;
-const RANDOM: usize = 32;
 /// To put one node in order takes as long as so many steps of the packing.
 const STEPS_A_NODE: usize = 24;
 /// Of a key, so many bits are for what comes at the same place.
@@ -88,7 +87,7 @@ pub(super) fn choose(
         }
         let keys = match RULES.get(at) {
             Some(&rule) => nodes.keys(reach, &sizes, order, rule),
-            None if at < RULES.len() + RANDOM => {
+            None if at % 2 == 0 => {
                 (0..nodes.waits.len()).map(|_| random.below(1 << TIE_BITS) as u64).collect()
             }
             None => nodes.moved(&standing, &mut random),

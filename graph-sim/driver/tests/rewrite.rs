@@ -312,19 +312,22 @@ fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
 
 #[test]
 fn one_launch_does_what_the_members_do() {
-    let (mut kernels, mut compared, mut changed) = (0, 0, 0);
+    let (mut kernels, mut prompting, mut compared, mut changed) = (0, 0, 0, 0);
     let mut wrong = Vec::new();
     for file in files() {
         let text = std::fs::read_to_string(&file).unwrap().replacen(", debug", "", 1);
         let module = ptx::parse(&text).unwrap();
         let made = waiting(&module);
         let written = Program::decode(&module);
-        let early = Program::decode(&ptx::parse(&made.text).unwrap());
+        let rewritten = ptx::parse(&made.text).unwrap();
+        let early = Program::decode(&rewritten);
         let (variants, forms) = variants(&module);
         let mut analysis = Analysis::new(&module);
         for entry in module.entries() {
             let pointers = analysis.pointers(entry);
             let waits = made.waits.iter().any(|name| name == entry.name);
+            let twin = made.prompting.iter().find(|(name, _)| name == entry.name);
+            let twin = twin.map(|(_, name)| rewritten.entry(name).expect("it is there once more"));
             let mut ran = false;
             for (case, (shape, grids)) in CASES.into_iter().enumerate() {
                 let Some(expected) = one_by_one(&written, entry, &pointers, grids, false) else { break };
@@ -332,6 +335,12 @@ fn one_launch_does_what_the_members_do() {
                 if case == 1 && one_by_one(&early, entry, &pointers, grids, waits).as_ref() != Some(&expected)
                 {
                     wrong.push(format!("{place}: with the wait"));
+                }
+                if let Some(twin) = twin.filter(|_| case == 1) {
+                    prompting += 1;
+                    if one_by_one(&early, twin, &pointers, grids, waits).as_ref() != Some(&expected) {
+                        wrong.push(format!("{place}: prompting"));
+                    }
                 }
                 let mut of_entry = forms.iter().filter(|form| form.entry == entry.name);
                 let Some(form) = of_entry.nth(case) else { continue };
@@ -351,6 +360,7 @@ fn one_launch_does_what_the_members_do() {
     println!("{kernels} kernels, {compared} batches, {changed} of them wrote something");
     assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
     assert!(kernels >= 100 && changed >= 500, "{kernels} kernels, {changed} changed");
+    assert!(prompting >= 50, "{prompting} kernels that prompt");
 }
 
 /// Whether the launches wrote something.
