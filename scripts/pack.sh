@@ -2,12 +2,15 @@
 # Packs the release binaries of the examples, the tests that talk to a driver and the benchmarks into dist/, with the
 # simulated driver and the PTX that they read, and a runner beside them: for a machine with a GPU and no Rust.
 #
-# usage: scripts/pack.sh        then copy dist/ and run dist/run.sh there (run.sh --help)
+# usage: scripts/pack.sh [REGEX]        then copy dist/ and run dist/run.sh there (run.sh --help)
+#   REGEX  only the programs whose `folder/name` matches, e.g. '^(examples|tests)/' or 'launches': together they are more
+#          than some ways of copying take
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export CARGO_TERM_COLOR=never CARGO_PROFILE_RELEASE_STRIP=debuginfo
 dist=$PWD/dist
+only=${1:-.}
 limit_mib=60
 
 # Tests that need the sources or a compiler, that never talk to a driver, or that are about the simulated one.
@@ -38,6 +41,9 @@ built=$(cargo build --release --locked --workspace --examples --tests --benches 
 
 while read -r kind name path; do
     if [[ $name =~ $without_a_device ]]; then continue; fi
+    folder=${kind/example/examples} folder=${folder/bench/benches}
+    if [[ $folder == "$kind" ]]; then folder=tests; fi
+    if [[ ! $folder/$name =~ $only ]]; then continue; fi
     case $kind in
         example) cp "$path" "$dist/examples/$name" ;;
         bench) cp "$path" "$dist/benches/$name" ;;
@@ -73,7 +79,7 @@ git rev-parse HEAD >"$dist/revision"
 size=$(du -sm "$dist" | cut -f1)
 echo "$dist: $(find "$dist" -type f -perm -u+x ! -name '*.so' | wc -l) programs, $size MiB"
 if [ "$size" -ge "$limit_mib" ]; then
-    echo "more than $limit_mib MiB:" >&2
+    echo "more than $limit_mib MiB; fewer programs by scripts/pack.sh REGEX:" >&2
     du -a "$dist" | sort -rn | head -20 >&2
     exit 1
 fi
