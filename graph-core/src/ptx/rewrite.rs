@@ -27,7 +27,7 @@ mod uses;
 mod variables;
 mod wait;
 
-pub use batch::{Batch, Batchable, batchable, batched, largest_table};
+pub use batch::{Batch, Batchable, batchable, batched, largest_table, prompting};
 pub use table::{Axis, GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 pub use wait::{Waiting, waiting};
 

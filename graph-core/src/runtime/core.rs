@@ -311,9 +311,7 @@ impl Core {
             let values = Values { words, params: launch.kernel.params };
             let mut launching = launch.launching();
             if operation.prompts {
-                let module = self.modules.module(launch.kernel);
-                let prompting = module.and_then(|module| module.prompting(launch.kernel.name));
-                launching.function = prompting.map_or(launching.function, |info| info.function);
+                launching.function = self.modules.prompting(launch).unwrap_or(launching.function);
             }
             return driver
                 .add_kernel(graph, after, &launching, values, &mut self.scratch)

@@ -97,11 +97,7 @@ pub(super) fn gather(
             brief: entry.is_some_and(|entry| entry.brief),
             prompts: false,
         };
-        launch.prompts = cost::may_prompt(launch.blocks())
-            && module.zip(modules.known_info(record.kernel)).is_some_and(|(module, own)| {
-                let twin = module.prompting(record.kernel.name);
-                twin.is_some_and(|twin| serves(driver, &own, &twin, &launch).is_ok())
-            });
+        launch.prompts = launch.waits && launch.brief && cost::may_prompt(launch.blocks());
         facts.launches.push(Some(launch));
     }
     facts.refusals(modules, allowed);
@@ -186,9 +182,10 @@ impl Facts {
             let own = modules.known_info(self.kernels[*kernel as usize]);
             let first = self.launches[batch.members[0] as usize].as_ref();
             let made = match (module, own, first) {
-                (Some(module), Some(own), Some(launch)) => module
-                    .variant(wanted)
-                    .and_then(|variant| serves(driver, &own, &variant.info, launch).map(|()| variant)),
+                (Some(module), Some(own), Some(launch)) => module.variant(wanted).and_then(|variant| {
+                    serves(driver, &own, &variant.info, (launch.block.iter().product(), launch.shared))
+                        .map(|()| variant)
+                }),
                 _ => Err("it is not loaded".to_owned()),
             };
             match made {
@@ -209,14 +206,13 @@ impl Facts {
 
 /// Whether a variant takes the launch, needs no more local memory, and fills an SM as the kernel itself does; or why it is
 /// no use.
-fn serves(
+pub(super) fn serves(
     driver: &Driver,
     own: &FunctionInfo,
     variant: &FunctionInfo,
-    launch: &Launch,
+    (threads, shared): (u32, u32),
 ) -> std::result::Result<(), String> {
     let failed = |failure| Error::from(failure).to_string();
-    let threads: u32 = launch.block.iter().product();
     if variant.most_threads < threads {
         let most = variant.most_threads;
         return Err(format!("many launches in one take blocks of {most} threads at most, not of {threads}"));
@@ -228,7 +224,7 @@ fn serves(
         ));
     }
     driver.copy_attributes(own.function, variant.function).map_err(failed)?;
-    let blocks = |function| driver.blocks_per_sm(function, threads, launch.shared).map_err(failed);
+    let blocks = |function| driver.blocks_per_sm(function, threads, shared).map_err(failed);
     let (of_variant, of_kernel) = (blocks(variant.function)?, blocks(own.function)?);
     if of_variant < of_kernel {
         return Err(format!(

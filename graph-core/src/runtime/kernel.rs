@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use cudarc::driver::{CudaContext, CudaEvent};
 
 use crate::launches::Allowed;
+use crate::ptx::{self, rewrite};
 
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
 use super::error::{DriverFailure, Error, Result, describe};
+use super::facts;
 use super::image::{self, Target};
 use super::variants::{self, Early, Entry, Form, Text, Variants};
 
@@ -438,20 +440,32 @@ impl LoadedModule {
         Ok(info)
     }
 
-    /// The function like a kernel's that prompts the launch of what comes next, where there is one.
-    pub fn prompting(&self, name: &'static str) -> Option<FunctionInfo> {
+    /// The function like a kernel's that prompts the launch of what comes next, where there is one that serves so many
+    /// threads and so much shared memory a block. Loaded when it is first asked for.
+    pub fn prompting(&self, name: &'static str, own: &FunctionInfo, block: (u32, u32)) -> Option<Function> {
         let mut functions = self.prompting.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
-            return *info;
-        }
-        let find = || {
-            let entry = self.entry(name).filter(|_| self.waits(name))?;
-            let function = self.driver.function(self.raw, entry.prompting.as_ref()?).ok().flatten()?;
-            FunctionInfo::of(self.driver, function, entry.required_block).ok()
+        let info = match functions.iter().find(|entry| entry.0 == name) {
+            Some((_, info)) => *info,
+            None => {
+                let info = self.load_prompting(name);
+                functions.push((name, info));
+                info
+            }
         };
-        let info = find();
-        functions.push((name, info));
-        info
+        let info = info?;
+        facts::serves(self.driver, own, &info, block).ok()?;
+        Some(info.function)
+    }
+
+    fn load_prompting(&self, name: &str) -> Option<FunctionInfo> {
+        let entry = self.entry(name).filter(|entry| entry.brief && self.waits(name))?;
+        let module = ptx::parse_bytes(self.module.image()).ok()?;
+        let copy = rewrite::free_name(&module, "cuweave_prompting");
+        let text = rewrite::prompting(&module, name, &copy).ok()??;
+        let raw = self.driver.load_module(text.as_bytes()).ok()?;
+        self.variants.lock().unwrap_or_else(PoisonError::into_inner).modules.push(raw);
+        let function = self.driver.function(raw, &copy).ok().flatten()?;
+        FunctionInfo::of(self.driver, function, entry.required_block).ok()
     }
 
     /// Lets a function take more dynamic shared memory than by default.

@@ -55,8 +55,6 @@ pub(super) struct Entry {
     pub by_data: bool,
     /// Whether it goes straight to its end, and soon.
     pub brief: bool,
-    /// The name of the one like it that prompts the launch of what comes next.
-    pub prompting: Option<String>,
     /// Whether its launches can be batched, or why not: found when it is first asked for.
     batching: OnceLock<std::result::Result<Batching, String>>,
     /// Whether it may begin with the wait, or why not.
@@ -133,7 +131,6 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         })
         .collect();
     let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
-    let prompting = rewritten.prompting.iter().find(|(name, _)| name == function.name);
     Entry {
         name: function.name.to_owned(),
         sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
@@ -144,7 +141,6 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         deciding,
         by_data,
         brief,
-        prompting: prompting.map(|(_, name)| name.clone()),
         batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }

@@ -8,7 +8,7 @@ use super::pass::{self, Passed};
 use super::select::{Own, Selection};
 use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 use super::uses::{Grid, Scan};
-use super::wait::{coherent_loads, first_statement, line_of};
+use super::wait::{self, coherent_loads, first_statement, line_of};
 use super::{Refusal, free_name, spin, variables};
 use std::collections::BTreeSet;
 
@@ -106,11 +106,31 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
         .collect();
     making.passed = pass::passed(&making.scan, &functions.iter().copied().collect::<Vec<_>>());
     let mut text = head::head(module, needs)?;
-    making.declarations(&found, &functions, &plain, &mut text)?;
+    let needed: Vec<&Needed> = found.iter().map(|(_, needed, _)| needed).collect();
+    making.declarations(&needed, &functions, &plain, &mut text)?;
     for (batch, needed, table) in &found {
         making.variant(batch, needed.closure[0], table, &mut text)?;
     }
     Ok(text)
+}
+
+/// A module of its own with an entry under another name, which begins with the wait and then prompts the launch of what
+/// comes next, by `griddepcontrol.launch_dependents`. `None` for entries that had better not: that are not brief, have
+/// barriers, or write nothing.
+///
+/// # Errors
+/// See [`batchable`], and what keeps an entry from waiting.
+pub fn prompting(module: &Module<'_>, entry: &str, name: &str) -> Result<Option<String>, Refusal> {
+    let mut making = Making::new(module);
+    let needed = making.check(entry)?;
+    wait::may_wait(&mut making.scan, entry)?;
+    let function = making.scan.uses(needed.closure[0]).function;
+    let Some(copy) = wait::twin(module, function, name) else { return Ok(None) };
+    let mut text = head::head(module, WAIT)?;
+    making.declarations(&[&needed], &BTreeSet::new(), &BTreeSet::new(), &mut text)?;
+    text.push_str(&copy);
+    text.push('\n');
+    Ok(Some(text))
 }
 
 /// What no name of the module, nor of a variant, has in it.
@@ -185,14 +205,14 @@ impl<'m, 'a> Making<'m, 'a> {
     /// Source files, variables and functions, in the module's order.
     fn declarations(
         &self,
-        found: &[(&Batch, Needed, Table)],
+        found: &[&Needed],
         functions: &BTreeSet<usize>,
         plain: &BTreeSet<usize>,
         text: &mut String,
     ) -> Result<(), Refusal> {
         let mut variables: BTreeSet<u32> =
-            found.iter().flat_map(|(_, needed, _)| needed.variables.iter().copied()).collect();
-        let entries = found.iter().map(|(_, needed, _)| needed.closure[0]);
+            found.iter().flat_map(|needed| needed.variables.iter().copied()).collect();
+        let entries = found.iter().map(|needed| needed.closure[0]);
         let called: BTreeSet<&str> = entries
             .chain(functions.iter().copied())
             .flat_map(|place| self.scan.uses(place).calls.iter().copied())

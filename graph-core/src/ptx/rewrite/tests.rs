@@ -49,35 +49,35 @@ fn the_wait_comes_before_everything_that_runs() {
         let made =
             waits(&format!("{HEAD}.file 1 \"a\"\n.entry k(.param .u64 p)\n.maxntid 64\n{body}\n// end\n"));
         assert_eq!(
-            without_prompting(&made),
+            made.text,
             format!("{HEAD}.file 1 \"a\"\n.entry k(.param .u64 p)\n.maxntid 64\n{expected}\n// end\n")
         );
         assert_eq!((made.waits, made.kept), (vec!["k".to_owned()], vec![]));
     }
 }
 
-/// The text without the entries that prompt.
-fn without_prompting(made: &Waiting) -> &str {
-    let first = made.prompting.first().and_then(|(_, name)| made.text.find(&format!(".entry {name}")));
-    made.text[..first.unwrap_or(made.text.len())].trim_end_matches(".visible ")
-}
-
 #[test]
-fn brief_entries_are_there_once_more_and_prompt() {
-    let text = ".file 1 \"a\"\n.visible .entry k(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; ld.global.nc.f32 %f, [q]; st.global.f32 [q], %f; ret; }";
-    let made = waits(&format!("{HEAD}{text}\n"));
-    let once_more = ".visible .entry cuweave_prompting_0(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; \
-        griddepcontrol.wait; griddepcontrol.launch_dependents; ld.global.f32 %f, [q]; st.global.f32 [q], %f; ret; }\n";
-    assert_eq!(made.prompting, [("k".to_owned(), "cuweave_prompting_0".to_owned())]);
-    assert!(made.text.ends_with(once_more), "{}", made.text);
-    assert!(parse(&made.text).unwrap().entry("cuweave_prompting_0").is_some());
-    for body in ["L: bra L;", "bar.sync 0;", "barrier.sync 0;", ".global .u32 count;", "call f;", "{} //"] {
-        let text =
-            format!("{HEAD}.func f() {{ ret; }}\n.entry k() {{ {body} st.global.u32 [q], 1;\nret; }}\n");
-        let made = waits(&text);
-        assert_eq!((made.waits.len(), made.prompting.len()), (1, 0), "{body}");
+fn brief_entries_are_copied_to_prompt() {
+    let text = ".file 1 \"a\"\n.global .f32 other;\n.visible .entry k(.param .u64 p)\n.maxntid 64\n\
+        { .reg .f32 %f; ld.global.nc.f32 %f, [q]; st.global.f32 [q], %f; ret; }\n.entry l() { ret; }\n";
+    let text = format!("{HEAD}{text}");
+    let made = prompting(&parse(&text).unwrap(), "k", "next").unwrap().expect("it is brief");
+    let copy = ".visible .entry next(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; griddepcontrol.wait; \
+        griddepcontrol.launch_dependents; ld.global.f32 %f, [q]; st.global.f32 [q], %f; ret; }\n";
+    assert_eq!(made, format!("{HEAD}\n.file 1 \"a\"\n{copy}").replace("64\n\n.file", "64\n.file"));
+    let of = |body: &str| {
+        let text = format!("{HEAD}.func f() {{ ret; }}\n.entry k() {{ {body}\nret; }}\n");
+        prompting(&parse(&text).unwrap(), "k", "next")
+    };
+    let store = "st.global.u32 [q], 1;";
+    assert!(of(store).unwrap().is_some());
+    assert!(of("").unwrap().is_none(), "it writes nothing");
+    for body in ["L: bra L;", "bar.sync 0;", "barrier.sync 0;", "call f;"] {
+        assert!(of(&format!("{body} {store}")).is_ok_and(|made| made.is_none()), "{body}");
     }
-    assert!(waits(&format!("{HEAD}.entry k() {{ ret; }}\n")).prompting.is_empty());
+    for body in [".global .u32 count;", "griddepcontrol.launch_dependents;"] {
+        assert!(!of(&format!("{body} {store}")).is_ok_and(|made| made.is_some()), "{body}");
+    }
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Kernels that may start before those in front of them end: they begin with the wait.
 
 use super::super::{Body, Function, Instruction, Module, Space, Span, Statement, duration};
+use super::Refusal;
 use super::edit::Edits;
 use super::head::{self, WAIT};
 use super::uses::Scan;
 use super::variables;
-use super::{Refusal, free_name};
 use std::collections::BTreeSet;
 
 /// A module whose kernels wait.
@@ -17,9 +17,6 @@ pub struct Waiting {
     pub waits: Vec<String>,
     /// Entries as they were written, and why.
     pub kept: Vec<(String, Refusal)>,
-    /// Entries that are there once more, and under which name: behind the wait these prompt the launch of what comes next,
-    /// by `griddepcontrol.launch_dependents`. Such are the brief ones that write something and have no barriers.
-    pub prompting: Vec<(String, String)>,
 }
 
 /// The module in place: every entry that may begins with `griddepcontrol.wait`, in all threads.
@@ -57,10 +54,7 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     let text =
         if result.waits.is_empty() { Ok(module.text.to_owned()) } else { edits.apply(module.text, all) };
     match text {
-        Ok(text) => {
-            result.text = text;
-            prompting(module, &mut result);
-        }
+        Ok(text) => result.text = text,
         Err(at) => {
             let line = line_of(module, at);
             let waits = std::mem::take(&mut result.waits);
@@ -71,33 +65,9 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     result
 }
 
-/// Adds the entries that prompt, behind all others.
-fn prompting(module: &Module<'_>, result: &mut Waiting) {
-    let prefix = free_name(module, "cuweave_prompting");
-    let waits = |entry: &&Function<'_>| result.waits.iter().any(|name| name == entry.name);
-    let twins: Vec<(String, String, String)> = module
-        .entries()
-        .filter(waits)
-        .enumerate()
-        .filter_map(|(at, entry)| {
-            let name = format!("{prefix}_{at}");
-            let text = twin(module, entry, &name)?;
-            Some((entry.name.to_owned(), name, text))
-        })
-        .collect();
-    if !twins.is_empty() && !result.text.ends_with('\n') {
-        result.text.push('\n');
-    }
-    for (entry, name, text) in twins {
-        result.text.push_str(&text);
-        result.text.push('\n');
-        result.prompting.push((entry, name));
-    }
-}
-
-/// The entry under another name, prompting; `None` for those that had better not, and where a variable of its own would be
-/// there twice.
-fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
+/// The entry under another name, prompting the launch of what comes next behind its wait; `None` for those that had better
+/// not, and where a variable of its own would be there twice.
+pub(super) fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
     let body = entry.body.as_ref()?;
     let single = |statement: &Statement<'_>| match statement {
         Statement::Variable(_, variable) => matches!(variable.space, Space::Global | Space::Const),
@@ -118,7 +88,7 @@ fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String>
 }
 
 /// All that the entry runs, where it may wait.
-fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize>, Refusal> {
+pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize>, Refusal> {
     let closure = scan.closure(entry)?;
     match closure.iter().find_map(|&place| scan.uses(place).waiting.clone()) {
         Some(why) => Err(why),
