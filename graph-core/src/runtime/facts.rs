@@ -97,7 +97,8 @@ pub(super) fn gather(
             brief: entry.is_some_and(|entry| entry.brief),
             prompts: false,
         };
-        launch.prompts = launch.waits && launch.brief && cost::may_prompt(launch.blocks());
+        launch.prompts =
+            launch.waits && entry.is_some_and(|entry| entry.prompts) && cost::may_prompt(launch.blocks());
         facts.launches.push(Some(launch));
     }
     facts.refusals(modules, allowed);

@@ -458,7 +458,7 @@ impl LoadedModule {
     }
 
     fn load_prompting(&self, name: &str) -> Option<FunctionInfo> {
-        let entry = self.entry(name).filter(|entry| entry.brief && self.waits(name))?;
+        let entry = self.entry(name).filter(|entry| entry.prompts && self.waits(name))?;
         let module = ptx::parse_bytes(self.module.image()).ok()?;
         let copy = rewrite::free_name(&module, "cuweave_prompting");
         let text = rewrite::prompting(&module, name, &copy).ok()??;

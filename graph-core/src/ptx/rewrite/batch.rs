@@ -115,8 +115,8 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
 }
 
 /// A module of its own with an entry under another name, which begins with the wait and then prompts the launch of what
-/// comes next, by `griddepcontrol.launch_dependents`. `None` for entries that had better not: that are not brief, have
-/// barriers, or write nothing.
+/// comes next, by `griddepcontrol.launch_dependents`. `None` for entries that had better not: see
+/// [`may_prompt`](super::may_prompt).
 ///
 /// # Errors
 /// See [`batchable`], and what keeps an entry from waiting.

@@ -65,21 +65,27 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     result
 }
 
-/// The entry under another name, prompting the launch of what comes next behind its wait; `None` for those that had better
-/// not, and where a variable of its own would be there twice.
-pub(super) fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
-    let body = entry.body.as_ref()?;
-    let single = |statement: &Statement<'_>| match statement {
+/// Whether an entry had better prompt the launch of what comes next: it is brief, has no barriers, and writes something, so
+/// that it is not over before it could. Of a variable of its own there must not be two.
+pub fn may_prompt(entry: &Function<'_>) -> bool {
+    let Some(body) = &entry.body else { return false };
+    let hinders = |statement: &Statement<'_>| match statement {
         Statement::Variable(_, variable) => matches!(variable.space, Space::Global | Space::Const),
         Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "bar" | "barrier"),
         _ => false,
     };
-    // An empty kernel is over before it could prompt anything.
-    let writes = |statement: &Statement<'_>| matches!(statement, Statement::Instruction(instruction) if matches!(instruction.mnemonic(), "st" | "red" | "atom"));
-    let fits = duration::deciding(entry).brief && body.statements.iter().any(writes);
-    if !fits || body.statements.iter().any(single) {
-        return None;
-    }
+    let writes = |statement: &Statement<'_>| match statement {
+        Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "st" | "red" | "atom"),
+        _ => false,
+    };
+    duration::deciding(entry).brief
+        && body.statements.iter().any(writes)
+        && !body.statements.iter().any(hinders)
+}
+
+/// The entry under another name, prompting behind its wait.
+pub(super) fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
+    let body = entry.body.as_ref().filter(|_| may_prompt(entry))?;
     let mut edits = Edits::default();
     edits.replace(module.span_of(entry.name), name);
     edits.insert(first_statement(body), "griddepcontrol.wait; griddepcontrol.launch_dependents; ");
