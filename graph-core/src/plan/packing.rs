@@ -217,6 +217,15 @@ mod tests {
             self.emission.push(Emit::Free(b));
         }
 
+        /// Adds allocs with another one between each two.
+        fn apart<const N: usize>(&mut self, sizes: [u64; N]) -> [BufferIx; N] {
+            sizes.map(|steps| {
+                let b = self.alloc(steps, &[]);
+                self.alloc(1, &[]);
+                b
+            })
+        }
+
         /// Steps of addresses, and whether the driver may choose.
         fn packed(self) -> (u64, bool) {
             let paths = Paths { words: 1, to_alloc: self.to_alloc, to_free: self.to_free };
@@ -288,14 +297,7 @@ mod tests {
     #[test]
     fn the_smallest_hole_gives_its_lower_end() {
         let mut graph = Graph::default();
-        let holes: Vec<BufferIx> = [5, 3, 4]
-            .into_iter()
-            .map(|steps| {
-                let hole = graph.alloc(steps, &[]);
-                graph.alloc(1, &[]);
-                hole
-            })
-            .collect();
+        let holes = graph.apart([5, 3, 4]);
         let mut last = Vec::new();
         for hole in holes {
             graph.free(hole, &last);
@@ -311,14 +313,7 @@ mod tests {
     #[test]
     fn where_the_smallest_hole_is_out_of_reach_the_earliest_freed_is_taken() {
         let mut graph = Graph::default();
-        let holes: Vec<BufferIx> = [6, 5, 3]
-            .into_iter()
-            .map(|steps| {
-                let hole = graph.alloc(steps, &[]);
-                graph.alloc(1, &[]);
-                hole
-            })
-            .collect();
+        let holes = graph.apart([6, 5, 3]);
         graph.free(holes[0], &[]);
         graph.free(holes[1], &[holes[0]]);
         graph.free(holes[2], &[holes[1]]);
