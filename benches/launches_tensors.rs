@@ -10,6 +10,8 @@ mod graphs {
     pub mod tensors;
 }
 
+use std::ffi::CStr;
+
 use common::contest::{Contest, Start, table};
 use common::hand::{self, Kernel, Module};
 use common::table::Table;
@@ -41,21 +43,9 @@ fn descend(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Re
     use graphs::tensors as graphs;
     let module = Module::of(&setup.ctx, include_str!("kernels/tensors.ptx"))?;
     let (sizes @ [a, b, c, d], rate) = (graphs::sizes(all), 0.01_f32);
-    let lens = lengths(sizes);
-    let start = Start::new(setup, &lens.repeat(2))?;
-    let results: Vec<usize> = (0..96).collect();
+    let start = Start::new(setup, &lengths(sizes).repeat(2))?;
     let name = format!("descent of 96 tensors, {:.2} million elements", f64::from(all) / 1e6);
-    let mut contest = Contest::new(setup, (name, goal), &start, &results, |at| {
-        let mut work = Work::new();
-        for i in as_they_follow() {
-            let kernel = module.per_item(c"descent", lens[i] as u32)?;
-            let arguments = vec![at[i], at[96 + i], rate.to_bits().into(), lens[i] as u64];
-            work.branch(&[], vec![Step::Launch(kernel, arguments)]);
-        }
-        Ok(work)
-    })?;
-    let elements = lens.iter().sum::<usize>() as u32;
-    one_launch(setup, &mut contest, module.per_item(c"descent", elements)?, 2, rate)?;
+    let mut contest = by_hand(setup, (name, goal), (&module, c"descent", rate), sizes, &start, 2)?;
     enter_sides!(
         contest,
         descend,
@@ -85,21 +75,9 @@ fn update(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Res
     use graphs::tensors as graphs;
     let module = Module::of(&setup.ctx, include_str!("kernels/launches.ptx"))?;
     let (sizes @ [a, b, c, d], rate) = (graphs::sizes(all), 0.01_f32);
-    let lens = lengths(sizes);
-    let start = Start::new(setup, &lens.repeat(3))?;
-    let results: Vec<usize> = (0..192).collect();
+    let start = Start::new(setup, &lengths(sizes).repeat(3))?;
     let name = format!("update of 96 tensors, {:.2} million elements", f64::from(all) / 1e6);
-    let mut contest = Contest::new(setup, (name, goal), &start, &results, |at| {
-        let mut work = Work::new();
-        for i in as_they_follow() {
-            let kernel = module.per_item(c"momentum", lens[i] as u32)?;
-            let arguments = vec![at[i], at[96 + i], at[192 + i], rate.to_bits().into(), lens[i] as u64];
-            work.branch(&[], vec![Step::Launch(kernel, arguments)]);
-        }
-        Ok(work)
-    })?;
-    let elements = lens.iter().sum::<usize>() as u32;
-    one_launch(setup, &mut contest, module.per_item(c"momentum", elements)?, 3, rate)?;
+    let mut contest = by_hand(setup, (name, goal), (&module, c"momentum", rate), sizes, &start, 3)?;
     enter_sides!(
         contest,
         update,
@@ -129,6 +107,32 @@ fn update(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Res
         }
     );
     contest.run(table)
+}
+
+/// A contest with the launches by hand: the kernel takes so many buffers a tensor, of which it only reads the last.
+fn by_hand<'a>(
+    setup: &'a Setup,
+    work: (String, &'static str),
+    (module, name, rate): (&Module, &CStr, f32),
+    sizes: [u32; 4],
+    start: &'a Start,
+    buffers: usize,
+) -> Result<Contest<'a>> {
+    let lens = lengths(sizes);
+    let results: Vec<usize> = (0..96 * (buffers - 1)).collect();
+    let mut contest = Contest::new(setup, work, start, &results, |at| {
+        let mut work = Work::new();
+        for i in as_they_follow() {
+            let kernel = module.per_item(name, lens[i] as u32)?;
+            let mut arguments: Vec<u64> = (0..buffers).map(|buffer| at[96 * buffer + i]).collect();
+            arguments.extend([u64::from(rate.to_bits()), lens[i] as u64]);
+            work.branch(&[], vec![Step::Launch(kernel, arguments)]);
+        }
+        Ok(work)
+    })?;
+    let elements = lens.iter().sum::<usize>() as u32;
+    one_launch(setup, &mut contest, module.per_item(name, elements)?, buffers, rate)?;
+    Ok(contest)
 }
 
 /// The elements of the tensors, size by size.

@@ -87,10 +87,10 @@ pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> 
         let gains = nodes == 1 || cost::gains_beside_others(run, blocks);
         (one_to_one && gains && list[first as usize].what == What::Kernel).then_some(first)
     };
+    let alone = |at: usize, before: usize| beside.at(at).0 == 1 && beside.at(before).0 == 1;
     let begins_behind_begun = |at: usize, before: usize| {
-        let alone = beside.at(at).0 == 1 && beside.at(before).0 == 1;
         let (Some(run), Some(first)) = (runs[at], runs[before]) else { return false };
-        alone && cost::begins_behind_begun(first, run)
+        alone(at, before) && cost::begins_behind_begun(first, run)
     };
     let early: Vec<_> = (0..list.len()).map(producer).collect();
     let at_once: Vec<bool> = early
@@ -100,9 +100,8 @@ pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> 
         .collect();
     let count = early.iter().flatten().count();
     for (at, &before) in early.iter().enumerate() {
-        let Some(before) = before.filter(|_| !at_once[at]) else { continue };
-        let alone = beside.at(at).0 == 1 && beside.at(before as usize).0 == 1;
-        list[before as usize].prompts = alone && runs[before as usize].is_some_and(|run| run.prompts);
+        let Some(before) = before.filter(|_| !at_once[at]).map(|before| before as usize) else { continue };
+        list[before].prompts = alone(at, before) && runs[before].is_some_and(|run| run.prompts);
     }
     for ((operation, early), at_once) in list.iter_mut().zip(early).zip(at_once) {
         operation.early = early;

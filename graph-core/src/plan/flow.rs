@@ -40,16 +40,8 @@ impl Network {
         let mut at = sink;
         loop {
             if at == source {
-                let least = path.iter().map(|&e| self.left[e as usize]).min().unwrap_or(0);
+                let (least, full) = self.fill(&path);
                 flow += least;
-                let mut full = 0;
-                for (i, &e) in path.iter().enumerate().rev() {
-                    self.left[e as usize] -= least;
-                    self.left[e as usize ^ 1] += least;
-                    if self.left[e as usize] == 0 {
-                        full = i;
-                    }
-                }
                 at = self.to[path[full] as usize] as usize;
                 path.truncate(full);
             } else if let Some(&back) = self.out[at].get(next[at] as usize) {
@@ -70,6 +62,20 @@ impl Network {
         }
     }
 
+    /// Sends along a path what its edges have left: how much, and where the first edge stands that is full then.
+    fn fill(&mut self, path: &[u32]) -> (u64, usize) {
+        let least = path.iter().map(|&e| self.left[e as usize]).min().unwrap_or(0);
+        let mut full = 0;
+        for (i, &e) in path.iter().enumerate().rev() {
+            self.left[e as usize] -= least;
+            self.left[e as usize ^ 1] += least;
+            if self.left[e as usize] == 0 {
+                full = i;
+            }
+        }
+        (least, full)
+    }
+
     /// Sends as much as goes from `source` to `sink`; what is left on the edges stays for [`Network::source_side`].
     pub fn max_flow(&mut self, source: usize, sink: usize) -> u64 {
         let mut flow = 0;
@@ -85,16 +91,8 @@ impl Network {
             path.clear();
             loop {
                 if at == sink {
-                    let least = path.iter().map(|&e| self.left[e as usize]).min().unwrap_or(0);
+                    let (least, full) = self.fill(&path);
                     flow += least;
-                    let mut full = 0;
-                    for (i, &e) in path.iter().enumerate().rev() {
-                        self.left[e as usize] -= least;
-                        self.left[e as usize ^ 1] += least;
-                        if self.left[e as usize] == 0 {
-                            full = i;
-                        }
-                    }
                     at = self.to[path[full] as usize ^ 1] as usize;
                     path.truncate(full);
                     continue;

@@ -143,7 +143,7 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         deciding,
         by_data,
         brief,
-        prompts: rewrite::may_prompt(function),
+        prompts: brief && rewrite::may_prompt(function),
         batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }

@@ -65,8 +65,8 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
     result
 }
 
-/// Whether an entry had better prompt the launch of what comes next: it is brief, has no barriers, and writes something, so
-/// that it is not over before it could. Of a variable of its own there must not be two.
+/// Whether an entry that is brief ([`duration::Deciding::brief`]) had better prompt the launch of what comes next: it has no
+/// barriers, and writes something, so that it is not over before it could. Of a variable of its own there must not be two.
 pub fn may_prompt(entry: &Function<'_>) -> bool {
     let Some(body) = &entry.body else { return false };
     let hinders = |statement: &Statement<'_>| match statement {
@@ -78,14 +78,13 @@ pub fn may_prompt(entry: &Function<'_>) -> bool {
         Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "st" | "red" | "atom"),
         _ => false,
     };
-    duration::deciding(entry).brief
-        && body.statements.iter().any(writes)
-        && !body.statements.iter().any(hinders)
+    body.statements.iter().any(writes) && !body.statements.iter().any(hinders)
 }
 
 /// The entry under another name, prompting behind its wait.
 pub(super) fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
-    let body = entry.body.as_ref().filter(|_| may_prompt(entry))?;
+    let prompts = || may_prompt(entry) && duration::deciding(entry).brief;
+    let body = entry.body.as_ref().filter(|_| prompts())?;
     let mut edits = Edits::default();
     edits.replace(module.span_of(entry.name), name);
     edits.insert(first_statement(body), "griddepcontrol.wait; griddepcontrol.launch_dependents; ");
