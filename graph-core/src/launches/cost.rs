@@ -75,13 +75,13 @@ pub fn begins_behind_begun(first: Run, second: Run) -> bool {
 /// `griddepcontrol.launch_dependents`: that launch then goes on beside it. Chains of additions of 256 threads a block,
 /// against full edges: 1, 2 and 4 blocks 0.68, 0.68 and 0.69 (0.85, 0.82 and 0.83 without); 16 blocks 0.80 (0.76), 2,112
 /// blocks 1.41 (0.98). A kernel of 4 blocks with a barrier took 0.94 with it and 0.77 without. To have one function for all
-/// grids, which asks for the grid's extents first, cost large kernels up to 0.04.
+/// grids, which asks for the grid's extents first, cost large kernels up to 0.06.
 pub fn may_prompt(blocks: u64) -> bool {
     blocks <= 4
 }
 
 /// Whether early starts gain beside others; `blocks` are those of all that run at the same time. 4, 8, 16 and 32 chains of
-/// brief kernels with up to a wave in all took 0.92, 0.99, 1.01 and 0.98. With more, 4 chains of 528 and of 1,056 blocks took
+/// brief kernels with up to a wave in all took 0.92, 0.99, 0.98 and 0.97. With more, 4 chains of 528 and of 1,056 blocks took
 /// 1.04, 16 and 32 of 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
 pub fn gains_beside_others(run: Run, blocks: u64) -> bool {
     let wave = u64::from(run.wave);

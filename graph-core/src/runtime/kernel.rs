@@ -303,13 +303,24 @@ pub(super) struct LoadedModule {
     pub(super) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
-    /// Functions that prompt the launch of what comes next, by the kernel that they are like.
-    prompting: Mutex<Vec<(&'static str, Option<FunctionInfo>)>>,
+    /// Functions that prompt the launch of what comes next.
+    prompting: Mutex<Vec<Prompting>>,
     pub(super) variants: Mutex<Variants>,
     /// A module that graphs with this one use beside it: it stays loaded as long.
     companion: OnceLock<Arc<LoadedModule>>,
     /// Launches that may still run its functions when nobody holds the module any more.
     in_flight: Mutex<Vec<Arc<CudaEvent>>>,
+}
+
+/// A function that prompts the launch of what comes next.
+#[derive(Debug)]
+struct Prompting {
+    /// The kernel that it is like.
+    name: &'static str,
+    /// `None` where there is none.
+    info: Option<FunctionInfo>,
+    /// Whether it serves blocks of so many threads with so much shared memory: those that were asked for.
+    serves: Vec<((u32, u32), bool)>,
 }
 
 /// What is known of a loaded function.
@@ -443,18 +454,23 @@ impl LoadedModule {
     /// The function like a kernel's that prompts the launch of what comes next, where there is one that serves so many
     /// threads and so much shared memory a block. Loaded when it is first asked for.
     pub fn prompting(&self, name: &'static str, own: &FunctionInfo, block: (u32, u32)) -> Option<Function> {
-        let mut functions = self.prompting.lock().unwrap_or_else(PoisonError::into_inner);
-        let info = match functions.iter().find(|entry| entry.0 == name) {
-            Some((_, info)) => *info,
+        let mut list = self.prompting.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = list.iter().position(|known| known.name == name).unwrap_or_else(|| {
+            list.push(Prompting { name, info: self.load_prompting(name), serves: Vec::new() });
+            list.len() - 1
+        });
+        let known = &mut list[at];
+        let info = known.info?;
+        // Many nodes ask for one block, and the driver is asked once.
+        let serves = match known.serves.iter().find(|(asked, _)| *asked == block) {
+            Some(&(_, serves)) => serves,
             None => {
-                let info = self.load_prompting(name);
-                functions.push((name, info));
-                info
+                let serves = facts::serves(self.driver, own, &info, block).is_ok();
+                known.serves.push((block, serves));
+                serves
             }
         };
-        let info = info?;
-        facts::serves(self.driver, own, &info, block).ok()?;
-        Some(info.function)
+        serves.then_some(info.function)
     }
 
     fn load_prompting(&self, name: &str) -> Option<FunctionInfo> {
