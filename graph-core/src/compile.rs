@@ -41,7 +41,7 @@ pub fn front(source: Source) -> (Option<Checked>, Vec<Diagnostic>) {
 pub struct Wishes {
     /// How allocations reach the driver.
     pub memory: Option<Memory>,
-    /// Order that hidden state of kernels adds.
+    /// Order that the kernels add: hidden state, and atomics that do not commute.
     pub edges: Vec<(StatementId, StatementId)>,
     /// What may be changed in the launches.
     pub allowed: Allowed,

@@ -11,6 +11,8 @@
 //!   for those that are;
 //! - under [`Order::Inferred`], two statements with conflicting accesses are ordered as they are written.
 
+pub mod shared;
+
 use crate::bounds::Bounds;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, DimId, Kind, Mode, Order, Program, StatementId};

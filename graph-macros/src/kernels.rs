@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::ptx::Hidden;
 use cuweave_core::ptx::declare::Checked;
+use cuweave_core::ptx::{Hidden, Update};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -216,8 +216,10 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
                 let proved = proof.is_some_and(|proof| proof.access).then(|| quote!(.proved()));
+                let updates =
+                    proof.filter(|_| matches!(access, Access::Atomic)).map(|proof| updates(&proof.updates));
                 table.push(
-                    quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind) #proved),
+                    quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind) #proved #updates),
                 );
                 generics.push(
                     quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
@@ -255,6 +257,17 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 #launch
             }
         }
+    }
+}
+
+/// What the kernel's item says of a buffer that launches update by atomics.
+fn updates(found: &Update) -> TokenStream {
+    let private = quote!(::cuweave::__private);
+    match found {
+        Update::Ordered => TokenStream::new(),
+        Update::Nothing => quote!(.updates(#private::Updates::Nothing)),
+        Update::Reads => quote!(.updates(#private::Updates::Reads)),
+        Update::Reduction(operation) => quote!(.updates(#private::Updates::Reduction(#operation))),
     }
 }
 

@@ -7,8 +7,10 @@
 
 use super::effect::{self, Effect, How};
 use super::flow::{Codes, Flow, Thing};
+use super::mentions::Reached;
 use super::order::Order;
-use super::ssa::{Code, NONE, Place, Source};
+use super::ssa::{Code, NONE, Source, Step};
+use super::update::{Update, result_is_unused};
 use super::value::{MEMORY, Value};
 use super::{Instruction, Module, Space, extent};
 use crate::poly::Poly;
@@ -65,6 +67,8 @@ pub struct Parameter {
     pub atomics: Option<Site>,
     /// What may write through it, for all that is known.
     pub may_write: Option<Site>,
+    /// What the order of launches that do this means to the result.
+    pub updates: Update,
     /// A load, or an atomic, that comes before every store that could reach it.
     pub reads_first: Option<Site>,
     /// For a parameter that is no pointer: an access whose address is these bits, and their offset in it.
@@ -161,26 +165,37 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there, or too large
-    /// to be analysed, is unknown in all.
+    /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there does nothing; one
+    /// that is too large to be analysed may do everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
-        let module = self.codes.module;
         let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
-            return unknown(module, name);
+            return unknown(&self.codes, name);
         };
         Collect::new(flow).kernel(pointers)
     }
 }
 
-fn unknown(module: &Module<'_>, name: &str) -> Kernel {
-    let Some(function) = module.entry(name) else { return Kernel::default() };
+/// A kernel of which only the text is known.
+fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
+    let Some(function) = codes.module.entry(name) else { return Kernel::default() };
     let site = Site { line: function.line, text: format!(".entry {name}") };
     let parameter = Parameter { may_write: Some(site.clone()), reads: Some(site), ..Parameter::default() };
-    Kernel {
+    let mut kernel = Kernel {
         parameters: vec![parameter; function.parameters.len()],
         writes_anywhere: true,
         reads_anywhere: true,
         ..Kernel::default()
+    };
+    kernel.add(&codes.mentions().reached_from([function.name]));
+    kernel
+}
+
+impl Kernel {
+    /// Adds variables that code which is not followed may read, write and give away.
+    fn add(&mut self, reached: &Reached<'_>) {
+        for set in [&mut self.variables_read, &mut self.variables_written, &mut self.variables_escaped] {
+            set.extend(reached.variables.iter().map(|&name| name.to_owned()));
+        }
     }
 }
 
@@ -232,9 +247,6 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             self.anywhere.0.get_or_insert(at);
             self.anywhere.1.get_or_insert(at);
         }
-        if self.flow.indirect {
-            self.every_function();
-        }
         let mut kernel = Kernel {
             parameters: vec![Parameter::default(); self.flow.kernel.function.parameters.len()],
             writes_anywhere: self.anywhere.1.is_some(),
@@ -261,6 +273,13 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
         self.variables(&mut kernel);
+        let mentions = self.flow.codes.mentions();
+        if !self.flow.not_followed.is_empty() {
+            kernel.add(&mentions.reached_from(self.flow.not_followed.iter().copied()));
+        }
+        if self.flow.indirect {
+            kernel.add(&mentions.reached_by_indirect_calls());
+        }
         kernel
     }
 
@@ -299,7 +318,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     }
                     self.record(&address, touch.how, (instance, at));
                 }
+                if let Some(how) = effect::through_tensor_map(instruction) {
+                    self.anywhere(how, (instance, at));
+                }
             }
+            Effect::Call => self.printed(step, (instance, at)),
             Effect::Unknown => {
                 for source in &step.sources {
                     let value = self.flow.source(instance, source);
@@ -315,6 +338,19 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// What the driver's functions read through their arguments: texts, and numbers that may be addresses of texts.
+    fn printed(&mut self, step: &Step<'m, 'a>, at: At) {
+        let target = step.call.as_ref().and_then(|call| call.target);
+        let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
+        if !target.is_some_and(prints) {
+            return;
+        }
+        self.anywhere(How::Read, at);
+        for origin in self.flow.given(at.0, step) {
+            self.touch(origin, How::Read, at, false);
         }
     }
 
@@ -375,22 +411,6 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    /// A call through a register: any function of the file may run.
-    fn every_function(&mut self) {
-        let module = self.flow.codes.module;
-        for function in module.functions().filter(|function| !function.entry && function.body.is_some()) {
-            let Some(code) = self.flow.codes.get(function.name) else { continue };
-            for source in code.steps.iter().flat_map(|step| &step.sources) {
-                if let Source::Place(Place::Module(variable), _)
-                | Source::Memory(Place::Module(variable), _) = source
-                {
-                    self.reads.insert(*variable);
-                    self.writes.insert(*variable);
-                }
-            }
-        }
-    }
-
     fn parameter(&self, parameter: u32) -> Parameter {
         let none = Vec::new();
         let touched = self.touched.get(&parameter).unwrap_or(&none);
@@ -411,6 +431,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             _ => false,
         });
         let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+        found.updates = match hidden && (self.anywhere.0.is_some() || self.anywhere.1.is_some()) {
+            true => Update::Ordered,
+            false => touched.iter().map(|touched| self.update(touched)).fold(Update::Nothing, Update::and),
+        };
         if hidden {
             found.may_write = found.may_write.or_else(|| self.anywhere.1.map(|at| self.site(at)));
             found.reads = found.reads.or_else(|| self.anywhere.0.map(|at| self.site(at)));
@@ -445,14 +469,18 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Some(path)
     }
 
+    fn update(&self, touched: &Touched) -> Update {
+        let code = &self.flow.instances[touched.instance as usize].code;
+        Update::of(code, &code.steps[touched.step as usize], touched.how)
+    }
+
     /// Whether it exchanges a value for one that nobody looks at.
     fn is_blind_exchange(&self, touched: &Touched) -> bool {
         let code = &self.flow.instances[touched.instance as usize].code;
         let step = &code.steps[touched.step as usize];
-        let unused = |&value: &u32| value == NONE || code.users[value as usize].is_empty();
         step.instruction
             .is_some_and(|instruction| instruction.mnemonic() == "atom" && instruction.has("exch"))
-            && step.defines.iter().all(unused)
+            && result_is_unused(code, step)
     }
 
     /// A load that dominates every store that can reach it.

@@ -1,7 +1,7 @@
 //! The control flow of a body: blocks, edges, dominators, reachability.
 //!
-//! Only blocks that can be reached from the entry exist here. A branch whose targets are not known goes to every
-//! label; a branch to a label that is not there leaves the body.
+//! Only blocks that can be reached from the entry exist here. A branch whose targets are not known, or not
+//! there, goes to every label.
 
 use super::{Body, Instruction, Names, Operand, Statement};
 
@@ -178,16 +178,14 @@ fn jump_targets(
     at_label: &[u32],
     into: &mut Vec<u32>,
 ) {
-    let mut add = |name: &str| {
-        if let Some(label) = names.label(jump.scope, name)
-            && at_label[label] != u32::MAX
-        {
-            into.push(at_label[label]);
-        }
+    let find = |name: &str| {
+        names.label(jump.scope, name).map(|label| at_label[label]).filter(|&block| block != u32::MAX)
     };
+    let anywhere = || at_label.iter().copied().filter(|&block| block != u32::MAX);
     if jump.mnemonic() == "bra" {
-        if let Some(Operand::Name(name)) = jump.operands.last() {
-            add(name);
+        match jump.operands.last() {
+            Some(Operand::Name(name)) if find(name).is_some() => into.extend(find(name)),
+            _ => into.extend(anywhere()),
         }
         return;
     }
@@ -196,8 +194,10 @@ fn jump_targets(
         _ => None,
     };
     match list.map(|list| &body.statements[list]) {
-        Some(Statement::Targets(targets)) => targets.targets.iter().for_each(|name| add(name)),
-        _ => into.extend(at_label.iter().filter(|&&block| block != u32::MAX)),
+        Some(Statement::Targets(targets)) if targets.targets.iter().all(|name| find(name).is_some()) => {
+            into.extend(targets.targets.iter().filter_map(|name| find(name)));
+        }
+        _ => into.extend(anywhere()),
     }
 }
 

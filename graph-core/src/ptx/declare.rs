@@ -5,6 +5,7 @@
 
 use super::access::{Access as Found, Analysis, Kernel, Parameter as Facts, Site};
 use super::hidden::{Hidden, hidden};
+use super::update::Update;
 use super::{Class, Function, Module, Parameter, Space, Statement};
 use crate::diagnostic::nearest;
 use crate::poly::{Facts as Known, Poly};
@@ -133,7 +134,9 @@ pub struct Proof {
     pub access: bool,
     /// Whether its extent is.
     pub extent: bool,
-    /// Both in words.
+    /// How launches that do this are ordered among each other, where all of them only update by atomics.
+    pub updates: Update,
+    /// All in words.
     pub text: String,
 }
 
@@ -421,8 +424,11 @@ impl Check<'_, '_, '_> {
             (Found::Unknown, Access::ReadWrite) => "reads and writes",
             (Found::Unknown, Access::Atomic) => "atomics only",
         };
-        let text = format!("{}: {word}", if proved { "proved" } else { "vouched for" });
-        Some(Proof { access: proved, extent: false, text })
+        let mut text = format!("{}: {word}", if proved { "proved" } else { "vouched for" });
+        if access == Access::Atomic && facts.updates == Update::Ordered {
+            text.push_str(", in the order of the launches");
+        }
+        Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text })
     }
 
     /// Whether the extent is proved. `None` where it is refuted.

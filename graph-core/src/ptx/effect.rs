@@ -135,7 +135,9 @@ pub(super) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let (size, _, _) = sizes(instruction);
     match (instruction.mnemonic(), nth) {
         ("ld" | "ldu", 0) => Touch { how: How::Read, space, size: Some(size) },
-        // Only shared memory has these two.
+        // Those that release go to global memory, all others to shared.
+        ("st", _) if instruction.has("async") && instruction.has("release") => known(How::Write),
+        ("red", _) if instruction.has("async") && instruction.has("release") => known(How::Atomic),
         ("st", _) if instruction.has("async") || instruction.has("bulk") => shared(How::Write),
         ("st", 0) => Touch { how: How::Write, space, size: Some(size) },
         ("red", _) if instruction.has("async") => shared(How::Write),
@@ -158,6 +160,19 @@ pub(super) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
         ("fence", _) => known(How::Read),
         ("cp", _) => copy(instruction, nth),
         _ => known(How::Unknown),
+    }
+}
+
+/// What is done to global memory that no address of the instruction tells: a tensor map has the address.
+pub(super) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<How> {
+    let is = |modifier| instruction.has(modifier);
+    if instruction.mnemonic() != "cp" || !is("tensor") || is("prefetch") {
+        return None;
+    }
+    match instruction.modifiers().find_map(Space::from_name) {
+        Some(Space::Global) if is("reduce") => Some(How::Atomic),
+        Some(Space::Global) => Some(How::Write),
+        _ => Some(How::Read),
     }
 }
 

@@ -8,10 +8,12 @@ mod call;
 
 use super::effect::{self, Effect, How};
 use super::memory::Object;
+use super::mentions::Mentions;
 use super::ssa::{Code, Globals, NONE, Place, Source, Step};
 use super::value::{MEMORY, Origin, Value};
 use super::{Class, Instruction, Module, Space, transfer};
-use std::collections::{HashMap, VecDeque};
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
 
 /// Steps of all instances together, beyond which calls share instances.
@@ -61,11 +63,17 @@ pub(super) struct Codes<'m, 'a> {
     pub module: &'m Module<'a>,
     pub globals: Globals<'m, 'a>,
     known: HashMap<&'a str, Option<Rc<Code<'m, 'a>>>>,
+    mentions: OnceCell<Mentions<'m, 'a>>,
 }
 
 impl<'m, 'a> Codes<'m, 'a> {
     pub fn new(module: &'m Module<'a>) -> Self {
-        Codes { module, globals: Globals::new(module), known: HashMap::new() }
+        Codes { module, globals: Globals::new(module), known: HashMap::new(), mentions: OnceCell::new() }
+    }
+
+    /// The names that the module's texts mention.
+    pub fn mentions(&self) -> &Mentions<'m, 'a> {
+        self.mentions.get_or_init(|| Mentions::new(self.module, &self.globals.variables))
     }
 
     /// The function of that name, if it has a body that can be analysed.
@@ -102,8 +110,10 @@ pub(super) struct Flow<'c, 'm, 'a> {
     pub leaked: Vec<bool>,
     /// The words of parameters that are no pointers, by their loose bit: parameter and offset.
     pub words: Vec<(u32, i64)>,
-    /// Calls of what is not known: instance and step.
+    /// Calls that are not followed: instance and step.
     pub unknown_calls: Vec<(u32, u32)>,
+    /// The functions that those name.
+    pub not_followed: BTreeSet<&'a str>,
     /// Some function is called through a register.
     pub indirect: bool,
     steps: usize,
@@ -170,6 +180,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             leaked: Vec::new(),
             words: Vec::new(),
             unknown_calls: Vec::new(),
+            not_followed: BTreeSet::new(),
             indirect: false,
             steps: 0,
             gave_up: false,

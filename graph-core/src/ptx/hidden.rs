@@ -4,7 +4,7 @@
 //! to an address that nobody follows may write every variable whose address some kernel, or an initialiser, gives away.
 
 use super::access::{Analysis, Kernel};
-use super::{Initial, Item, Module, Space, Variable};
+use super::{Space, mentions};
 use std::collections::BTreeSet;
 
 /// The variables of a kernel that order it, by name, sorted.
@@ -44,7 +44,12 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> V
         }
     }
     let others = all.iter().chain(kernels.iter().map(|(_, kernel)| *kernel));
-    let mut escaped = initialised_with_addresses(module, &globals);
+    let mut escaped: BTreeSet<String> = analysis
+        .variables()
+        .flat_map(mentions::addresses)
+        .filter(|name| globals.contains(name))
+        .map(str::to_owned)
+        .collect();
     for kernel in others.clone() {
         escaped
             .extend(kernel.variables_escaped.iter().filter(|name| globals.contains(name.as_str())).cloned());
@@ -70,27 +75,6 @@ pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> V
         Hidden { reads: reads.into_iter().collect(), writes: writes_of(kernel).into_iter().collect() }
     };
     kernels.iter().map(of).collect()
-}
-
-/// Variables whose address an initialiser of the module has.
-fn initialised_with_addresses(module: &Module<'_>, globals: &BTreeSet<&str>) -> BTreeSet<String> {
-    let mut found = BTreeSet::new();
-    let mut stack: Vec<&Initial<'_>> = Vec::new();
-    for item in &module.items {
-        if let Item::Variable(Variable { initial: Some(initial), .. }) = item {
-            stack.push(initial);
-        }
-    }
-    while let Some(initial) = stack.pop() {
-        match initial {
-            Initial::List(list) => stack.extend(list),
-            Initial::Address { name, .. } if globals.contains(name) => {
-                found.insert((*name).to_owned());
-            }
-            _ => {}
-        }
-    }
-    found
 }
 
 #[cfg(test)]

@@ -20,6 +20,7 @@ mod flow;
 mod hidden;
 mod lex;
 mod memory;
+mod mentions;
 mod names;
 mod operand;
 mod order;
@@ -30,6 +31,7 @@ pub mod report;
 pub mod rewrite;
 mod ssa;
 mod transfer;
+mod update;
 mod value;
 
 use std::fmt;
@@ -39,6 +41,7 @@ pub use ast::*;
 pub use hidden::{Hidden, hidden};
 pub use names::{Binding, Names};
 pub use parse::{parse, parse_bytes};
+pub use update::Update;
 
 /// Why a text is not PTX, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -74,15 +74,26 @@ pub(super) struct Call<'a> {
 /// Variables of the module and of its functions' bodies that live as long as the module, by name.
 pub(super) struct Globals<'m, 'a> {
     pub variables: Vec<&'m Variable<'a>>,
+    /// Those of the module.
     by_name: HashMap<&'a str, u32>,
+    /// Those of bodies, whose names mean other things elsewhere: by the address of the declaration.
+    of_bodies: HashMap<*const Variable<'a>, u32>,
     functions: HashMap<&'a str, ()>,
 }
 
 impl<'m, 'a> Globals<'m, 'a> {
     pub fn new(module: &'m super::Module<'a>) -> Self {
-        let mut globals = Self { variables: Vec::new(), by_name: HashMap::new(), functions: HashMap::new() };
+        let mut globals = Self {
+            variables: Vec::new(),
+            by_name: HashMap::new(),
+            of_bodies: HashMap::new(),
+            functions: HashMap::new(),
+        };
         for variable in module.variables() {
-            globals.add(variable);
+            let next = globals.variables.len() as u32;
+            if *globals.by_name.entry(variable.name).or_insert(next) == next {
+                globals.variables.push(variable);
+            }
         }
         for function in module.functions() {
             globals.functions.insert(function.name, ());
@@ -90,18 +101,12 @@ impl<'m, 'a> Globals<'m, 'a> {
                 if let Statement::Variable(_, variable) = statement
                     && matches!(variable.space, Space::Global | Space::Const)
                 {
-                    globals.add(variable);
+                    globals.of_bodies.insert(variable, globals.variables.len() as u32);
+                    globals.variables.push(variable);
                 }
             }
         }
         globals
-    }
-
-    fn add(&mut self, variable: &'m Variable<'a>) {
-        let next = self.variables.len() as u32;
-        if *self.by_name.entry(variable.name).or_insert(next) == next {
-            self.variables.push(variable);
-        }
     }
 }
 
@@ -456,7 +461,10 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
                     }
                     Some(Place::Value(value))
                 }
-                Space::Global | Space::Const => self.globals.by_name.get(name).copied().map(Place::Module),
+                Space::Global | Space::Const => {
+                    let declaration: *const Variable<'a> = binding.variable;
+                    self.globals.of_bodies.get(&declaration).copied().map(Place::Module)
+                }
                 _ => self.local_of.get(&binding.statement).copied().map(Place::Local),
             };
         }

@@ -9,7 +9,7 @@ use std::time::Instant;
 use cudarc::driver::CudaContext;
 
 use crate::compile::{BackError, Wishes};
-use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
+use crate::ir::{BufferId, DimId, Memory, Mode, Origin, Program, StatementId};
 use crate::launches::Allowed;
 use crate::layout::LayoutError;
 use crate::operation::Operations;
@@ -144,7 +144,9 @@ pub(super) fn plan(
         // Launches as they are written need none.
         Err(error) => (Facts::unknown(&error), Allowed::default()),
     };
-    let edges = if modules.share_state() { hidden::edges(program, records)? } else { Vec::new() };
+    let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
+    let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
+    let edges = if shared { hidden::edges(program, dims, records)? } else { Vec::new() };
     let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new() };
     loop {
         wishes.launches.clone_from(&facts.launches);

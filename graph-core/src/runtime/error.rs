@@ -316,6 +316,18 @@ pub enum Error {
         /// The later one.
         second: Box<At>,
     },
+    /// Launches update a buffer by atomics that do not commute, and nothing orders them.
+    #[error(
+        "{first} and {second} update `{buffer}` by atomics that do not commute, and nothing orders them as written"
+    )]
+    AtomicOrder {
+        /// The buffer.
+        buffer: String,
+        /// The earlier launch.
+        first: Box<At>,
+        /// The later one.
+        second: Box<At>,
+    },
     /// An argument that reaches a length cannot be set.
     #[error("{at} reaches a length or a bound, and cannot be set: build the graph again")]
     BuildAgain {

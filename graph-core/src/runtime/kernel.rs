@@ -28,6 +28,19 @@ pub enum ParamKind {
     Scalar,
 }
 
+/// What a kernel does to a buffer that launches update by atomics, as far as their order matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Updates {
+    /// Something whose result depends on the order, or that is not known.
+    Ordered,
+    /// Nothing.
+    Nothing,
+    /// It is only read.
+    Reads,
+    /// Reductions of one operation and type (`add.u32`) whose results are not used: they commute with their like.
+    Reduction(&'static str),
+}
+
 /// A parameter of a kernel's declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
@@ -39,12 +52,14 @@ pub struct Param {
     pub size: u32,
     /// Whether the PTX proves that it is used as declared; else that is vouched for.
     pub proved: bool,
+    /// For [`ParamKind::Atomic`]: which launches it commutes with.
+    pub updates: Updates,
 }
 
 impl Param {
     /// A buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
-        Param { name, kind, size: 8, proved: false }
+        Param { name, kind, size: 8, proved: false, updates: Updates::Ordered }
     }
 
     /// The 8-byte words that its value takes.
@@ -61,12 +76,18 @@ impl Param {
 
     /// So many bytes of a kernel that is not declared.
     pub(super) const fn bytes(name: &'static str, size: u32) -> Param {
-        Param { name, kind: ParamKind::Scalar, size, proved: false }
+        Param { name, kind: ParamKind::Scalar, size, proved: false, updates: Updates::Ordered }
     }
 
     /// A scalar.
     pub const fn scalar<T>(name: &'static str) -> Param {
-        Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32, proved: false }
+        Param::bytes(name, size_of::<T>() as u32)
+    }
+
+    /// Updated like this by every launch.
+    pub const fn updates(mut self, updates: Updates) -> Param {
+        self.updates = updates;
+        self
     }
 
     /// Proved to be used as declared.

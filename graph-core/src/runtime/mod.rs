@@ -76,7 +76,7 @@ pub mod private {
     pub use super::evaluate::{Arguments, Evaluation};
     pub use super::graph::{Exec, ExecCore, Graph, GraphFn};
     pub use super::hook::{change_next_plan, change_next_tables};
-    pub use super::kernel::{Kernel, Loaded, Module, Param, ParamKind, load};
+    pub use super::kernel::{Kernel, Loaded, Module, Param, ParamKind, Updates, load};
     pub use super::mark::{Fits, param};
     /// The kinds of buffer arguments.
     pub mod mark {

@@ -1,8 +1,10 @@
 //! Calls: which instance of the callee runs, and what flows in and out of it.
 
+use super::super::mentions::BUILT_IN;
 use super::super::ssa::{NONE, Place, Source, Step};
-use super::super::value::{MEMORY, Value};
-use super::{Flow, MOST_DEPTH, MOST_STEPS};
+use super::super::value::{MEMORY, Origin, Value};
+use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
+use std::collections::BTreeSet;
 
 impl<'m, 'a> Flow<'_, 'm, 'a> {
     /// The instance that a call calls; `None` where it cannot be seen into.
@@ -109,18 +111,22 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         }
     }
 
-    /// A call of what cannot be seen: some functions of CUDA are known, all else may do anything.
+    /// Whether a function is one that the driver brings along, and not one of the file.
+    pub fn is_built_in(&self, name: &str) -> bool {
+        BUILT_IN.contains(&name) && !self.codes.mentions().defines(name)
+    }
+
+    /// A call that is not followed: some functions of CUDA are known, all else may do anything.
     fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
         let Some(call) = &step.call else { return };
-        let harmless = matches!(
-            call.target,
-            Some("vprintf" | "__assertfail" | "malloc" | "free" | "cudaGraphSetConditional")
-        );
-        if !harmless {
+        if !call.target.is_some_and(|name| self.is_built_in(name)) {
             if !self.unknown_calls.contains(&(instance, at)) {
                 self.unknown_calls.push((instance, at));
             }
-            self.indirect |= call.target.is_none();
+            match call.target {
+                Some(name) => self.not_followed.insert(name),
+                None => !std::mem::replace(&mut self.indirect, true),
+            };
             for source in &step.sources {
                 if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source
                     && let Some(object) = self.object(instance, *place)
@@ -141,6 +147,32 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
                     }
                 }
                 None => self.define(instance, step.defines[nth], &Value::loose(MEMORY)),
+            }
+        }
+    }
+
+    /// The origins that a call's arguments have, also in the local memory that they point at.
+    pub fn given(&mut self, instance: u32, step: &Step<'m, 'a>) -> BTreeSet<Origin> {
+        let mut found = BTreeSet::new();
+        let mut objects = Vec::new();
+        let mut values = Vec::new();
+        for source in &step.sources {
+            if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source {
+                objects.extend(self.object(instance, *place));
+            }
+            values.push(self.source(instance, source));
+        }
+        let mut seen = BTreeSet::new();
+        loop {
+            for origin in values.drain(..).flat_map(|value| value.origins()) {
+                found.insert(origin);
+                if let Thing::Object(object) = self.things[origin as usize] {
+                    objects.push(object);
+                }
+            }
+            let Some(object) = objects.pop() else { return found };
+            if seen.insert(object) {
+                values = self.objects[object as usize].contents();
             }
         }
     }

@@ -1,6 +1,7 @@
 //! What each function does that decides whether, and how, it can be rewritten, and what it calls.
 
 use super::super::effect::{self, Effect};
+pub(super) use super::super::mentions::names;
 use super::super::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
 use super::Refusal;
 use std::collections::{BTreeSet, HashMap};
@@ -97,24 +98,6 @@ pub(super) fn special(name: &str) -> Special {
 /// The vector of a component: `%v` of `%v.x`.
 pub(super) fn vector(name: &str) -> &str {
     name.split_once('.').map_or(name, |(vector, _)| vector)
-}
-
-/// Every name that an operand has, in order.
-pub(super) fn names<'o, 'a>(operand: &'o Operand<'a>, found: &mut impl FnMut(&'a str)) {
-    match operand {
-        Operand::Name(name) | Operand::Not(name) | Operand::Offset { name, .. } => found(name),
-        Operand::Pair(one, other) => {
-            found(one);
-            found(other);
-        }
-        Operand::Vector(list) | Operand::List(list) => list.iter().for_each(|operand| names(operand, found)),
-        Operand::Address(address) => address.base.into_iter().for_each(found),
-        Operand::Tensor(address, list) => {
-            address.base.into_iter().for_each(&mut *found);
-            list.iter().for_each(|operand| names(operand, found));
-        }
-        Operand::Integer(_) | Operand::Single(_) | Operand::Double(_) | Operand::Sink => {}
-    }
 }
 
 /// The callee of a direct call.

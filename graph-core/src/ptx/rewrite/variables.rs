@@ -1,6 +1,7 @@
 //! Which variables of a module keep their meaning in a kernel that starts early, and in a second module.
 
-use super::super::{Analysis, Initial, Kernel, Linkage, Space, Variable, hidden};
+use super::super::mentions::addresses;
+use super::super::{Analysis, Kernel, Linkage, Space, Variable, hidden};
 use super::Refusal;
 use super::uses::Scan;
 use std::collections::BTreeSet;
@@ -50,7 +51,7 @@ pub(super) fn copies<'m, 'a>(
         if scan.module.source(variable.span).contains(".attribute") {
             return refuse("which has attributes");
         }
-        for name in addressed(variable) {
+        for name in addresses(variable) {
             match scan.variable(name) {
                 Some(other) => {
                     if seen.insert(name) {
@@ -65,20 +66,6 @@ pub(super) fn copies<'m, 'a>(
         unwritten(scan, closure, &found)?;
     }
     Ok(found)
-}
-
-/// The names whose addresses an initialiser has.
-fn addressed<'a>(variable: &Variable<'a>) -> Vec<&'a str> {
-    let mut found = Vec::new();
-    let mut stack: Vec<&Initial<'a>> = variable.initial.iter().collect();
-    while let Some(initial) = stack.pop() {
-        match initial {
-            Initial::List(list) => stack.extend(list),
-            Initial::Address { name, .. } => found.push(*name),
-            _ => {}
-        }
-    }
-    found
 }
 
 /// That no kernel of the file writes one of them, and that their addresses stay in the kernel.

@@ -1,0 +1,216 @@
+//! Order that only the kernels tell: between launches that share state which the program's accesses do not order.
+//!
+//! Such state is a range of a buffer that launches update by atomics, or a variable of a module. Two uses of it need an
+//! order unless they commute; it is that of the program.
+
+use std::collections::BTreeMap;
+
+use crate::ir::StatementId;
+use crate::reach::Reach;
+
+/// What a launch does to shared state. Two effects that are equal, and not [`Effect::Ordered`], commute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Effect<'a> {
+    /// Something that commutes with nothing.
+    Ordered,
+    /// It is read.
+    Reads,
+    /// It is reduced by this operation.
+    Reduction(&'a str),
+}
+
+impl Effect<'_> {
+    fn commutes(self, other: Self) -> bool {
+        self == other && self != Effect::Ordered
+    }
+}
+
+/// A use of shared state by a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Use<'a> {
+    /// The launch.
+    pub statement: StatementId,
+    /// What it does.
+    pub effect: Effect<'a>,
+    /// The first part that it uses.
+    pub lo: u64,
+    /// One past the last part.
+    pub hi: u64,
+}
+
+impl Use<'_> {
+    fn overlaps(&self, other: &Self) -> bool {
+        self.lo < other.hi && other.lo < self.hi
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.lo <= other.lo && other.hi <= self.hi
+    }
+}
+
+/// Earlier uses of one effect that later ones may have to follow.
+#[derive(Default)]
+struct Frontier<'a> {
+    /// Those that every later use of another effect follows.
+    open: Vec<Use<'a>>,
+    /// Those that only uses of this effect still have to follow: all others follow a use of it that comes after.
+    closed: Vec<(Use<'a>, Effect<'a>)>,
+}
+
+/// The edges that order the uses of one piece of state, beside the order that there is: in program order, between uses
+/// that overlap, do not commute and are not ordered. `uses` are in program order; `forward` says that all of the order
+/// that there is goes the way of the program.
+///
+/// # Complexity
+///
+/// O(uses × frontier), where uses that commute with all others are not compared; O(uses²) where order goes back.
+pub fn missing(uses: &[Use<'_>], reach: &Reach, forward: bool) -> Vec<(StatementId, StatementId)> {
+    let mut edges = Vec::new();
+    let mut order = |earlier: &Use<'_>, next: &Use<'_>| {
+        let (first, second) = (earlier.statement, next.statement);
+        let needed = first != second;
+        if needed && !reach.ordered(first, second) {
+            edges.push((first, second));
+        }
+        needed
+    };
+    if forward {
+        let mut frontiers: BTreeMap<Effect<'_>, Frontier<'_>> = BTreeMap::new();
+        for next in uses {
+            for (&effect, frontier) in &mut frontiers {
+                frontier.step(effect, next, &mut order);
+            }
+            frontiers.entry(next.effect).or_default().open.push(*next);
+        }
+    } else {
+        for (at, next) in uses.iter().enumerate() {
+            let conflicts =
+                |earlier: &&Use<'_>| earlier.overlaps(next) && !earlier.effect.commutes(next.effect);
+            uses[..at].iter().filter(conflicts).for_each(|earlier| {
+                order(earlier, next);
+            });
+        }
+    }
+    edges.sort_unstable();
+    edges.dedup();
+    edges
+}
+
+impl<'a> Frontier<'a> {
+    /// Orders the next use behind those of `effect`. `order` says whether the two are different statements.
+    fn step(
+        &mut self,
+        effect: Effect<'a>,
+        next: &Use<'a>,
+        order: &mut impl FnMut(&Use<'a>, &Use<'a>) -> bool,
+    ) {
+        self.closed.retain(|(earlier, but)| {
+            if *but == next.effect && earlier.overlaps(next) {
+                order(earlier, next);
+            }
+            // A use of another effect follows the one that closed this, and what has to follow this follows it.
+            *but == next.effect || !next.covers(earlier)
+        });
+        if effect.commutes(next.effect) {
+            return;
+        }
+        let closed = &mut self.closed;
+        self.open.retain(|earlier| {
+            if !earlier.overlaps(next) || !order(earlier, next) || !next.covers(earlier) {
+                return true;
+            }
+            if next.effect != Effect::Ordered {
+                closed.push((*earlier, next.effect));
+            }
+            false
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Effect::{Ordered, Reads, Reduction};
+    use super::*;
+
+    const ADD: Effect<'static> = Reduction("add.u32");
+    const MAX: Effect<'static> = Reduction("max.u32");
+
+    fn uses(list: &[(Effect<'static>, u64, u64)]) -> Vec<Use<'static>> {
+        let one = |(statement, &(effect, lo, hi))| Use { statement, effect, lo, hi };
+        (0..).zip(list).map(one).collect()
+    }
+
+    fn free(count: usize) -> Reach {
+        Reach::of(&vec![Vec::new(); count]).unwrap()
+    }
+
+    #[test]
+    fn a_ticket_stands_between_reductions() {
+        let uses = uses(&[(ADD, 0, 4), (Ordered, 0, 4), (ADD, 0, 4)]);
+        assert_eq!(missing(&uses, &free(3), true), [(0, 1), (1, 2)]);
+    }
+
+    #[test]
+    fn only_like_reductions_commute() {
+        for (one, other, edges) in [
+            (ADD, ADD, 0),
+            (MAX, MAX, 0),
+            (Reads, Reads, 0),
+            (ADD, MAX, 1),
+            (ADD, Reads, 1),
+            (Ordered, Ordered, 1),
+        ] {
+            assert_eq!(missing(&uses(&[(one, 0, 1), (other, 0, 1)]), &free(2), true).len(), edges);
+            assert_eq!(missing(&uses(&[(one, 0, 1), (other, 1, 2)]), &free(2), true), []);
+        }
+    }
+
+    #[test]
+    fn alternating_effects_make_a_chain() {
+        let list: Vec<_> = (0..200).map(|at| (if at % 2 == 0 { ADD } else { MAX }, 0, 1)).collect();
+        assert_eq!(missing(&uses(&list), &free(200), true).len(), 199);
+    }
+
+    /// Every pair that does not commute is ordered, and nothing else is: held against the closure of all such pairs.
+    #[test]
+    fn the_order_is_that_of_all_pairs() {
+        let mut seed = 1u64;
+        let mut random = |below: u64| {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 33) % below
+        };
+        for _ in 0..2000 {
+            let count = 2 + random(9);
+            let list: Vec<_> = (0..count)
+                .map(|_| {
+                    let lo = random(4);
+                    ([ADD, MAX, Reads, Ordered][random(4) as usize], lo, lo + 1 + random(4))
+                })
+                .collect();
+            let mut list = uses(&list);
+            // Some launches use the state twice.
+            for at in 1..list.len() {
+                if random(5) == 0 {
+                    list[at].statement = list[at - 1].statement;
+                }
+            }
+            let mut given = vec![Vec::new(); count as usize];
+            for after in 1..count as u32 {
+                if random(4) == 0 {
+                    given[after as usize].push(random(u64::from(after)) as u32);
+                }
+            }
+            let closure = |edges: &[(u32, u32)]| {
+                let mut preds = given.clone();
+                edges.iter().for_each(|&(before, after)| preds[after as usize].push(before));
+                Reach::of(&preds).unwrap()
+            };
+            let reach = closure(&[]);
+            let (few, all) =
+                (closure(&missing(&list, &reach, true)), closure(&missing(&list, &reach, false)));
+            for (a, b) in (0..count as u32).flat_map(|a| (0..count as u32).map(move |b| (a, b))) {
+                assert_eq!(few.precedes(a, b), all.precedes(a, b), "{a} before {b} of {list:?}");
+            }
+        }
+    }
+}
