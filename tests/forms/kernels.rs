@@ -1,7 +1,7 @@
 //! The kernels of tests/kernels/forms.cu and state.cu, and what each is given.
 
 use cudarc::driver::DeviceRepr;
-use cuweave::__private::{Kernel, Module, Param, ParamKind};
+use cuweave::__private::{Kernel, Module, Param, ParamKind, Updates};
 use cuweave_core::ir::Mode;
 
 pub static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
@@ -55,6 +55,8 @@ impl Launched {
 const READ: Takes = Takes::Buffer(Mode::Read);
 const WRITTEN: Takes = Takes::Buffer(Mode::ReadWrite);
 const BUFFER: Param = Param::fixed::<u32>("x", ParamKind::ReadWrite);
+const BINS: Param =
+    Param::fixed::<u32>("bins", ParamKind::Atomic).updates(Updates::Reduction("add.u32"));
 const FROM: Param = Param::fixed::<u32>("from", ParamKind::Read);
 const NUMBER: Param = Param::scalar::<u32>("number");
 
@@ -101,7 +103,7 @@ pub static KERNELS: [Launched; 14] = [
         )
     },
     launched(
-        Kernel::new("count", &MODULE, &[Param::fixed::<u32>("bins", ParamKind::Atomic), NUMBER, NUMBER]),
+        Kernel::new("count", &MODULE, &[BINS, NUMBER, NUMBER]),
         &[Takes::Buffer(Mode::Atomic), Takes::Len(0), Takes::Number],
     ),
     launched(
