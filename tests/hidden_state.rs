@@ -21,8 +21,6 @@ unsafe extern "ptx-kernel" {
     fn get_listed(out: &mut [MaybeUninit<u32>; 1]);
     fn set_chained(value: u32, mark: &mut [MaybeUninit<u32>; 1]);
     fn get_chained(out: &mut [MaybeUninit<u32>; 1]);
-    fn set_local_chained(value: u32, mark: &mut [MaybeUninit<u32>; 1]);
-    fn get_local_chained(out: &mut [MaybeUninit<u32>; 1]);
 }
 
 /// Writes, reads, writes and reads a variable by launches that share no argument.
@@ -81,7 +79,6 @@ in_program_order! {
     behind_an_indirect_call: set_pointed, get_pointed;
     behind_another_indirect_call: set_listed, get_listed;
     behind_initialisers: set_chained, get_chained;
-    behind_initialisers_in_the_body: set_local_chained, get_local_chained;
 }
 
 /// Writers of one variable, independent but for it.

@@ -55,8 +55,7 @@ impl Launched {
 const READ: Takes = Takes::Buffer(Mode::Read);
 const WRITTEN: Takes = Takes::Buffer(Mode::ReadWrite);
 const BUFFER: Param = Param::fixed::<u32>("x", ParamKind::ReadWrite);
-const BINS: Param =
-    Param::fixed::<u32>("bins", ParamKind::Atomic).updates(Updates::Reduction("add.u32"));
+const BINS: Param = Param::fixed::<u32>("bins", ParamKind::Atomic).updates(Updates::Reduction("add.u32"));
 const FROM: Param = Param::fixed::<u32>("from", ParamKind::Read);
 const NUMBER: Param = Param::scalar::<u32>("number");
 

@@ -55,7 +55,7 @@ extern "C" __global__ void lost(unsigned *total, unsigned **at, unsigned by) {
     atomicAdd(*(unsigned *volatile *)at, by);
 }
 
-__device__ unsigned counter;
+__device__ unsigned counter = 3;
 
 // A variable of the module.
 extern "C" __global__ void count(unsigned by) { atomicAdd(&counter, by); }

@@ -5,6 +5,7 @@
 //! What leaves what is followed (stored to memory others see, given to unknown code) has escaped.
 
 mod call;
+mod targets;
 
 use super::effect::{self, Effect, How};
 use super::memory::Object;
@@ -15,13 +16,17 @@ use super::{Class, Instruction, Module, Space, transfer};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::rc::Rc;
+use targets::Targets;
 
 /// Steps of all instances together, beyond which calls share instances.
 const MOST_STEPS: usize = 60_000;
 /// Calls nest this deep before they share instances.
 const MOST_DEPTH: u32 = 24;
-/// How often a step is evaluated on average, at most; beyond that the kernel is unknown.
+/// How often a step is evaluated on average, at most; beyond that the kernel is unknown. Values of many origins count
+/// more often: joining them takes as long.
 const MOST_EVALUATIONS: usize = 200;
+/// So many origins of a value count as one evaluation more.
+const ORIGINS_OF_AN_EVALUATION: usize = 16;
 
 /// What has an address, or is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,44 +122,10 @@ pub(super) struct Flow<'c, 'm, 'a> {
     /// Some function is called through a register.
     pub indirect: bool,
     steps: usize,
+    /// Evaluations so far.
+    work: usize,
     /// It took too long.
     pub gave_up: bool,
-}
-
-/// What an address may point into.
-struct Targets {
-    /// Things that it is the base of, each with the distance from it where that is known.
-    places: Vec<(Origin, Option<i64>)>,
-    /// Whether it may also point where nothing is known of.
-    elsewhere: bool,
-    /// Whether it has no value at all yet.
-    none: bool,
-}
-
-impl Targets {
-    /// Those of an address, `more` bytes further on.
-    fn of(address: &Value, more: i64) -> Targets {
-        let mut targets = Targets { places: Vec::new(), elsewhere: false, none: false };
-        let Some(sums) = address.addresses() else {
-            targets.places.extend(address.origins().into_iter().map(|origin| (origin, None)));
-            targets.elsewhere = true;
-            return targets;
-        };
-        targets.none = true;
-        for sum in sums {
-            targets.none = false;
-            match sum.direct() {
-                Some(origin) => {
-                    targets.places.push((origin, sum.offset.map(|offset| offset.wrapping_add(more))));
-                }
-                None => {
-                    targets.places.extend(sum.terms().iter().map(|term| (term.0, None)));
-                    targets.elsewhere = true;
-                }
-            }
-        }
-        targets
-    }
 }
 
 impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
@@ -183,6 +154,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             not_followed: BTreeSet::new(),
             indirect: false,
             steps: 0,
+            work: 0,
             gave_up: false,
         };
         flow.instantiate(kernel, None, false);
@@ -191,7 +163,6 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     fn run(&mut self) {
-        let mut evaluations = 0usize;
         loop {
             while let Some(object) = self.dirty.pop() {
                 self.spread(object);
@@ -199,8 +170,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             let Some((instance, step)) = self.queue.pop_front() else { return };
             self.queued[instance as usize][step as usize] = false;
             self.evaluate(instance, step);
-            evaluations += 1;
-            if evaluations > self.steps.saturating_mul(MOST_EVALUATIONS) {
+            self.work += 1;
+            if self.work > self.steps.saturating_mul(MOST_EVALUATIONS) {
                 self.gave_up = true;
                 return;
             }
@@ -267,6 +238,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             return;
         }
         let at = self.instances[instance as usize].values + value as usize;
+        self.work += new.len() / ORIGINS_OF_AN_EVALUATION;
         if !self.values[at].join(new) {
             return;
         }

@@ -164,6 +164,15 @@ impl Value {
         }
     }
 
+    /// How many origins or sums it is made of.
+    pub fn len(&self) -> usize {
+        match self {
+            Value::Bottom | Value::Plain => 0,
+            Value::Sums(sums) => sums.len(),
+            Value::Mixed(origins) => origins.len(),
+        }
+    }
+
     pub fn has_origins(&self) -> bool {
         match self {
             Value::Bottom | Value::Plain => false,

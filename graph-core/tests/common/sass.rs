@@ -1,0 +1,187 @@
+//! Machine code as text: the assembler, the disassembler, and the floating-point arithmetic of each kernel.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// `ptxas` and `nvdisasm`.
+pub struct Tools {
+    ptxas: PathBuf,
+    nvdisasm: PathBuf,
+}
+
+/// The floating-point instructions of a kernel by their description, and how many there are of each.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Arithmetic {
+    pub described: BTreeMap<String, usize>,
+}
+
+impl Tools {
+    /// Those of the environment.
+    pub fn find() -> Option<Tools> {
+        let of = |name| std::env::var_os(name).map(PathBuf::from);
+        Some(Tools { ptxas: of("CUWEAVE_PTXAS")?, nvdisasm: of("CUWEAVE_NVDISASM")? })
+    }
+
+    /// `ptxas 12.9.86`
+    pub fn version(&self) -> String {
+        let output = Command::new(&self.ptxas).arg("--version").output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let number = said.split_whitespace().find_map(|word| word.strip_prefix('V')).unwrap_or("unknown");
+        format!("ptxas {number}")
+    }
+
+    /// The arithmetic of each kernel of a text, for sm_90 or what the text is for; or what the assembler says.
+    pub fn arithmetic(&self, text: &str, name: &str) -> Result<BTreeMap<String, Arithmetic>, String> {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let stem = format!("{}-{}", std::process::id(), name.replace('/', "-"));
+        let (source, binary) = (folder.join(format!("{stem}.ptx")), folder.join(format!("{stem}.cubin")));
+        std::fs::write(&source, text).unwrap();
+        let arch = if text.contains(".target sm_1") { "-arch=sm_100a" } else { "-arch=sm_90a" };
+        let made = Command::new(&self.ptxas).args([arch, "-o"]).args([&binary, &source]).output().unwrap();
+        if !made.status.success() {
+            let said = String::from_utf8_lossy(&made.stderr);
+            return Err(said.lines().next().unwrap_or_default().to_owned());
+        }
+        let code = Command::new(&self.nvdisasm).arg("-c").arg(&binary).output().unwrap();
+        assert!(code.status.success(), "{}", String::from_utf8_lossy(&code.stderr));
+        std::fs::remove_file(&source).unwrap();
+        std::fs::remove_file(&binary).unwrap();
+        Ok(kernels(&String::from_utf8_lossy(&code.stdout)))
+    }
+}
+
+impl Arithmetic {
+    /// Descriptions that one has more often than the other: `(description, in this, in the other)`.
+    pub fn differences<'a>(&'a self, other: &'a Arithmetic) -> Vec<(&'a str, usize, usize)> {
+        let count = |of: &Arithmetic, what: &str| of.described.get(what).copied().unwrap_or(0);
+        let mut all: Vec<&str> =
+            self.described.keys().chain(other.described.keys()).map(String::as_str).collect();
+        all.sort_unstable();
+        all.dedup();
+        all.retain(|what| count(self, what) != count(other, what));
+        all.into_iter().map(|what| (what, count(self, what), count(other, what))).collect()
+    }
+
+    /// How many instructions there are of each operation.
+    pub fn operations(&self) -> BTreeMap<&str, usize> {
+        let mut found = BTreeMap::new();
+        for (described, count) in &self.described {
+            *found.entry(described.split('(').next().unwrap_or("")).or_default() += count;
+        }
+        found
+    }
+
+    /// Whether one has a kind of instruction that the other has not: loops may be unrolled differently, what is fused in
+    /// a turn of them may not differ.
+    pub fn fused_differently(&self, other: &Arithmetic) -> bool {
+        self.differences(other).iter().any(|(_, one, two)| *one == 0 || *two == 0)
+    }
+}
+
+/// `.text.NAME:` begins a function, `/*0100*/ @!P0 FFMA.FTZ R5, R4, R3, -R2 ;` is an instruction.
+fn kernels(text: &str) -> BTreeMap<String, Arithmetic> {
+    let mut found: BTreeMap<String, Arithmetic> = BTreeMap::new();
+    let mut now: Option<(String, Registers)> = None;
+    for line in text.lines() {
+        if let Some(name) = line.strip_prefix(".text.").and_then(|rest| rest.strip_suffix(':')) {
+            found.entry(name.to_owned()).or_default();
+            now = Some((name.to_owned(), Registers::default()));
+            continue;
+        }
+        let Some((name, registers)) = &mut now else { continue };
+        // Another way leads here: what registers hold is told within a block alone.
+        if line.starts_with('.') && line.ends_with(':') {
+            *registers = Registers::default();
+            continue;
+        }
+        let Some(code) = line.trim().strip_prefix("/*").and_then(|rest| rest.split_once("*/")) else {
+            continue;
+        };
+        let code = code.1.split(';').next().unwrap_or("").trim();
+        if let Some(described) = registers.step(code)
+            && let Some(arithmetic) = found.get_mut(name)
+        {
+            *arithmetic.described.entry(described).or_default() += 1;
+        }
+    }
+    found
+}
+
+/// The operation that last defined each register.
+#[derive(Default)]
+struct Registers(BTreeMap<String, String>);
+
+impl Registers {
+    /// Takes an instruction; its description, if it is floating-point arithmetic.
+    fn step(&mut self, code: &str) -> Option<String> {
+        let code = match code.strip_prefix('@') {
+            Some(guarded) => guarded.split_once(' ')?.1.trim(),
+            None => code,
+        };
+        let (opcode, operands) = code.split_once(' ').unwrap_or((code, ""));
+        let operands: Vec<&str> =
+            operands.split(',').map(|operand| operand.trim().trim_end_matches(".reuse")).collect();
+        let base = opcode.split('.').next().unwrap_or("");
+        let (target, sources) = operands.split_first()?;
+        let name = match base {
+            "FADD" | "FMUL" | "FFMA" | "DADD" | "DMUL" | "DFMA" | "HADD2" | "HMUL2" | "HFMA2" | "FADD2"
+            | "FMUL2" | "FFMA2" => base,
+            "FADD32I" | "FMUL32I" | "FFMA32I" => &base[..4],
+            "MOV" if operands.len() == 2 => {
+                let from = self.origin(sources[0]);
+                self.0.insert((*target).to_owned(), from);
+                return None;
+            }
+            _ => {
+                self.define(target, opcode);
+                return None;
+            }
+        };
+        let zeros = sources.iter().filter(|source| source.trim_start_matches('-').starts_with("RZ")).count();
+        // A constant, or a copy: no arithmetic.
+        if zeros == sources.len()
+            || (zeros > 0 && name.ends_with("FMA2"))
+            || (zeros > 0 && name.ends_with("ADD"))
+        {
+            self.define(target, "constant");
+            return None;
+        }
+        let mut described: Vec<String> = sources
+            .iter()
+            .map(|source| {
+                let sign = if source.starts_with('-') { "-" } else { "" };
+                let size = if source.contains('|') { "|" } else { "" };
+                format!("{sign}{size}{}", self.origin(source))
+            })
+            .collect();
+        let factors = if name.contains("ADD") { described.len() } else { 2.min(described.len()) };
+        described[..factors].sort();
+        let rounding: Vec<&str> =
+            opcode.split('.').skip(1).filter(|part| matches!(*part, "RZ" | "RM" | "RP" | "SAT")).collect();
+        let text = format!("{name}{}({})", rounding.concat(), described.join(", "));
+        self.define(target, name);
+        Some(text)
+    }
+
+    /// Doubles and packed halves of wide registers are known by their first.
+    fn define(&mut self, target: &str, what: &str) {
+        let base = what.split('.').next().unwrap_or("");
+        let kind = match base {
+            "FADD" | "FMUL" | "FFMA" | "DADD" | "DMUL" | "DFMA" | "HADD2" | "HMUL2" | "HFMA2" | "FADD2"
+            | "FMUL2" | "FFMA2" | "MUFU" => base,
+            // Where a number comes from matters to none of them: parameters lie elsewhere in a batch.
+            _ => "x",
+        };
+        self.0.insert(target.to_owned(), kind.to_owned());
+    }
+
+    fn origin(&self, source: &str) -> String {
+        let name = source.trim_start_matches(['-', '~']).trim_matches('|');
+        let name = name.split('.').next().unwrap_or(name);
+        if !name.starts_with('R') || name == "RZ" {
+            return "x".to_owned();
+        }
+        self.0.get(name).cloned().unwrap_or_else(|| "x".to_owned())
+    }
+}
