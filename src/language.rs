@@ -31,8 +31,11 @@ pub fn free(only: InGraphFunctions) {
     match only {}
 }
 
-/// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`: launches that only update a buffer by
-/// atomics are not ordered among each other.
+/// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`, which a kernel updates by atomics.
+///
+/// Two such launches are not ordered among each other where the PTX shows that they commute: all that both do to the
+/// buffer is one reduction (`add`, `min`, `max`, `and`, `or` or `xor`) of one type, at the scope of the device or wider,
+/// whose results are not used. All others are ordered as they are written; in explicit order the build refuses them.
 pub fn atomic(only: InGraphFunctions) {
     match only {}
 }
