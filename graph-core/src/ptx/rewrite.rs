@@ -16,6 +16,7 @@
 
 mod batch;
 mod body;
+mod contract;
 mod depend;
 mod edit;
 mod head;
@@ -132,6 +133,14 @@ pub enum Refusal {
     Directive {
         /// With its dot.
         name: String,
+        /// Of the file.
+        line: u32,
+    },
+    /// It adds two products without a rounding modifier.
+    #[error(
+        "it adds two products, in line {line}, of which the assembler may round either together with the sum"
+    )]
+    Contraction {
         /// Of the file.
         line: u32,
     },

@@ -71,12 +71,6 @@ impl Arithmetic {
         }
         found
     }
-
-    /// Whether one has a kind of instruction that the other has not: loops may be unrolled differently, what is fused in
-    /// a turn of them may not differ.
-    pub fn fused_differently(&self, other: &Arithmetic) -> bool {
-        self.differences(other).iter().any(|(_, one, two)| *one == 0 || *two == 0)
-    }
 }
 
 /// `.text.NAME:` begins a function, `/*0100*/ @!P0 FFMA.FTZ R5, R4, R3, -R2 ;` is an instruction.
@@ -115,36 +109,30 @@ struct Registers(BTreeMap<String, String>);
 impl Registers {
     /// Takes an instruction; its description, if it is floating-point arithmetic.
     fn step(&mut self, code: &str) -> Option<String> {
-        let code = match code.strip_prefix('@') {
-            Some(guarded) => guarded.split_once(' ')?.1.trim(),
-            None => code,
+        let (guarded, code) = match code.strip_prefix('@') {
+            Some(guarded) => (true, guarded.split_once(' ')?.1.trim()),
+            None => (false, code),
         };
         let (opcode, operands) = code.split_once(' ').unwrap_or((code, ""));
         let operands: Vec<&str> =
             operands.split(',').map(|operand| operand.trim().trim_end_matches(".reuse")).collect();
-        let base = opcode.split('.').next().unwrap_or("");
         let (target, sources) = operands.split_first()?;
-        let name = match base {
-            "FADD" | "FMUL" | "FFMA" | "DADD" | "DMUL" | "DFMA" | "HADD2" | "HMUL2" | "HFMA2" | "FADD2"
-            | "FMUL2" | "FFMA2" => base,
-            "FADD32I" | "FMUL32I" | "FFMA32I" => &base[..4],
-            "MOV" if operands.len() == 2 => {
-                let from = self.origin(sources[0]);
-                self.0.insert((*target).to_owned(), from);
-                return None;
-            }
-            _ => {
-                self.define(target, opcode);
-                return None;
-            }
+        let base = opcode.split('.').next().unwrap_or("");
+        let Some(name) = float(base) else {
+            let from = match base {
+                "MOV" if sources.len() == 1 => self.origin(sources[0]),
+                "MUFU" => base.to_owned(),
+                // Where a number comes from matters to none of them: parameters lie elsewhere in a batch.
+                _ => "x".to_owned(),
+            };
+            self.define(target, &from, width(opcode), guarded);
+            return None;
         };
+        let wide = if name.starts_with('D') { 2 } else { 1 };
         let zeros = sources.iter().filter(|source| source.trim_start_matches('-').starts_with("RZ")).count();
         // A constant, or a copy: no arithmetic.
-        if zeros == sources.len()
-            || (zeros > 0 && name.ends_with("FMA2"))
-            || (zeros > 0 && name.ends_with("ADD"))
-        {
-            self.define(target, "constant");
+        if zeros == sources.len() || (zeros > 0 && !name.contains("MUL")) {
+            self.define(target, "x", wide, guarded);
             return None;
         }
         let mut described: Vec<String> = sources
@@ -160,20 +148,25 @@ impl Registers {
         let rounding: Vec<&str> =
             opcode.split('.').skip(1).filter(|part| matches!(*part, "RZ" | "RM" | "RP" | "SAT")).collect();
         let text = format!("{name}{}({})", rounding.concat(), described.join(", "));
-        self.define(target, name);
+        self.define(target, name, wide, guarded);
         Some(text)
     }
 
-    /// Doubles and packed halves of wide registers are known by their first.
-    fn define(&mut self, target: &str, what: &str) {
-        let base = what.split('.').next().unwrap_or("");
-        let kind = match base {
-            "FADD" | "FMUL" | "FFMA" | "DADD" | "DMUL" | "DFMA" | "HADD2" | "HMUL2" | "HFMA2" | "FADD2"
-            | "FMUL2" | "FFMA2" | "MUFU" => base,
-            // Where a number comes from matters to none of them: parameters lie elsewhere in a batch.
-            _ => "x",
-        };
-        self.0.insert(target.to_owned(), kind.to_owned());
+    /// Notes what a register holds, and those that follow it. A guarded instruction may leave what was there.
+    fn define(&mut self, target: &str, what: &str, count: u32, guarded: bool) {
+        let number = target.strip_prefix('R').and_then(|digits| digits.parse::<u32>().ok());
+        let names = (0..count).map(|more| match number {
+            Some(number) => format!("R{}", number + more),
+            None => target.to_owned(),
+        });
+        for name in names {
+            let before = if guarded { self.origin(&name) } else { what.to_owned() };
+            let mut both: Vec<&str> = before.split('|').chain(what.split('|')).collect();
+            both.sort_unstable();
+            both.dedup();
+            let both = both.join("|");
+            self.0.insert(name, both);
+        }
     }
 
     fn origin(&self, source: &str) -> String {
@@ -183,5 +176,27 @@ impl Registers {
             return "x".to_owned();
         }
         self.0.get(name).cloned().unwrap_or_else(|| "x".to_owned())
+    }
+}
+
+/// The operation of a floating-point instruction.
+fn float(base: &str) -> Option<&str> {
+    match base {
+        "FADD" | "FMUL" | "FFMA" | "DADD" | "DMUL" | "DFMA" | "HADD2" | "HMUL2" | "HFMA2" | "FADD2"
+        | "FMUL2" | "FFMA2" => Some(base),
+        "FADD32I" | "FMUL32I" | "FFMA32I" | "HADD2_32I" | "HMUL2_32I" | "HFMA2_32I" => {
+            base.get(..base.len() - 3).map(|name| name.trim_end_matches('_'))
+        }
+        _ => None,
+    }
+}
+
+/// How many registers an instruction defines.
+fn width(opcode: &str) -> u32 {
+    let has = |part: &str| opcode.split('.').any(|other| other == part);
+    match () {
+        () if has("128") || opcode.contains("MMA") || has("4") => 4,
+        () if has("64") || has("WIDE") || has("F64") || opcode.starts_with("CS2R") || has("2") => 2,
+        () => 1,
     }
 }

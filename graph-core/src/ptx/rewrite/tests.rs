@@ -403,3 +403,34 @@ fn loops_that_wait_for_others_are_found() {
         assert!(batchable(&parse(&text).unwrap(), "k").is_ok(), "{body}");
     }
 }
+
+#[test]
+fn sums_of_two_products_are_not_batched() {
+    let refusal = |body: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .f32 v)\n{{\n.reg .pred q; .reg .f32 a, b, c, d, e; \
+             .reg .f64 x, y, z;\nld.param.f32 a, [v];\n{body}\nret;\n}}\n"
+        );
+        batchable(&parse(&text).unwrap(), "k").err()
+    };
+    let refused = Some(Refusal::Contraction { line: 8 });
+    assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), refused);
+    assert_eq!(refusal("mul.ftz.f32 b, a, a; mul.ftz.f32 c, a, b; sub.ftz.f32 d, b, c;"), refused);
+    assert_eq!(refusal("mul.f64 x, x, x; mul.f64 y, x, x; add.f64 z, x, y;"), refused);
+    // Through what leaves it as it is, in any order of the text, and through local memory.
+    assert_eq!(
+        refusal("again: neg.f32 c, b; selp.f32 d, c, a, q; add.f32 e, d, b; mul.f32 b, a, a; @q bra again;"),
+        refused
+    );
+    assert_eq!(
+        refusal(
+            "{ .local .f32 m; mul.f32 b, a, a; st.local.f32 [m], b; ld.local.f32 c, [m]; add.f32 d, b, c; }"
+        ),
+        refused
+    );
+    // One product, or one of them, or the sum, rounded for itself.
+    assert_eq!(refusal("mul.f32 b, a, a; add.f32 c, b, a; sub.f32 d, a, b;"), None);
+    assert_eq!(refusal("mul.rn.f32 b, a, a; mul.f32 c, a, b; add.f32 d, b, c;"), None);
+    assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.rn.f32 d, b, c;"), None);
+    assert_eq!(refusal("mul.f32 b, a, a; mul.f32 c, a, b; add.f32 d, a, a; fma.rn.f32 e, b, c, d;"), None);
+}

@@ -3,7 +3,7 @@
 use super::super::effect::{self, Effect};
 pub(super) use super::super::mentions::names;
 use super::super::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
-use super::Refusal;
+use super::{Refusal, contract};
 use std::collections::{BTreeSet, HashMap};
 
 /// Functions that the driver brings along and that neither launch nor know the grid.
@@ -218,6 +218,9 @@ impl<'m, 'a> Scan<'m, 'a> {
                     _ => {}
                 }
             }
+        }
+        if let Some(line) = contract::sum_of_products(function) {
+            look.batching(Refusal::Contraction { line });
         }
         look.uses
     }
