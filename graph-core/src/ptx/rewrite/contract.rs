@@ -37,8 +37,11 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
         return None;
     }
     let mut products = Products { stored: !function.entry, ..Products::default() };
-    let settled = (0..MOST_PASSES)
-        .any(|_| !instructions().fold(false, |news, instruction| products.step(instruction) || news));
+    let settled = (0..MOST_PASSES).any(|_| {
+        let before = (products.of.len(), products.stored);
+        instructions().for_each(|instruction| products.step(instruction));
+        before == (products.of.len(), products.stored)
+    });
     let of_products = |sum: &Instruction<'_>| {
         let terms = sum.operands.iter().skip(1);
         !settled || terms.filter(|term| products.has(term)).count() > 1
@@ -57,8 +60,8 @@ fn is_bare(instruction: &Instruction<'_>) -> bool {
 }
 
 impl<'a> Products<'a> {
-    /// Whether that is news.
-    fn step(&mut self, instruction: &Instruction<'a>) -> bool {
+    /// Notes what an instruction makes of products.
+    fn step(&mut self, instruction: &Instruction<'a>) {
         let memory = || matches!(instruction.space(), Some(Space::Local | Space::Param) | None);
         let carries = match instruction.mnemonic() {
             "mul" => is_bare(instruction),
@@ -70,24 +73,22 @@ impl<'a> Products<'a> {
                 true
             }
             "st" if memory() => {
-                let before = self.stored;
                 self.stored |= self.any(instruction);
-                return self.stored != before;
+                false
             }
             _ => false,
         };
         if !carries {
-            return false;
+            return;
         }
-        let mut defined = Vec::new();
+        let mut define = |name| {
+            self.of.insert(name);
+        };
         match instruction.operands.first() {
-            Some(first @ Operand::List(_)) => names(first, &mut |name| defined.push(name)),
-            Some(first) if first_operand_is_defined(instruction) => {
-                names(first, &mut |name| defined.push(name))
-            }
+            Some(first @ Operand::List(_)) => names(first, &mut define),
+            Some(first) if first_operand_is_defined(instruction) => names(first, &mut define),
             _ => {}
         }
-        defined.into_iter().fold(false, |news, name| self.of.insert(name) || news)
     }
 
     fn has(&self, operand: &Operand<'a>) -> bool {
