@@ -151,7 +151,7 @@ impl interp::Memory for View<'_> {
             shadow: backing.shadow(),
             marks: seen.marks().start(),
             pages: seen.marks().pages(),
-            written: backing.is_host(),
+            written: !backing.is_marked(),
             writable: found.kind != Kind::Constant,
         })
     }
