@@ -42,8 +42,9 @@ pub struct Entry {
     pub dynamic_shared: bool,
 }
 
-/// The entries of a file, and the names of those that no declaration fits: bits of an aggregate are an address.
-pub fn of(text: &str) -> Result<(Vec<Entry>, Vec<String>), String> {
+/// The entries of a file, and the names of those that no declaration fits: bits of an aggregate are an address. `said` tells
+/// which parameters of a kernel are pointers beside those that are found.
+pub fn of(text: &str, said: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
     let mut analysis = Analysis::new(&module);
     let (mut entries, mut left) = (Vec::new(), Vec::new());
@@ -52,7 +53,8 @@ pub fn of(text: &str) -> Result<(Vec<Entry>, Vec<String>), String> {
     };
     let outside = module.items.iter().any(|item| matches!(item, Item::Variable(found) if external(found)));
     for function in module.entries() {
-        let pointers = analysis.pointers(function);
+        let mut pointers = analysis.pointers(function);
+        said(function.name).into_iter().for_each(|at| pointers[at] = true);
         let facts = analysis.kernel(function.name, &pointers);
         let opaque = function.parameters.iter().any(|parameter| parameter.class() == Class::Opaque);
         let hidden_address =

@@ -13,8 +13,10 @@ pub struct Size {
     pub shared: u32,
     /// What integers are.
     pub integer: i64,
-    /// By parameter: what a number is, or below what the elements of a buffer are; else they are 0.
+    /// By parameter: what a number is, or each element of a buffer; else these are 0.
     pub values: BTreeMap<usize, i64>,
+    /// The kind of report that the launch has to make.
+    pub report: Option<String>,
 }
 
 /// What `sizes.txt` says, by the names of kernels.
@@ -41,12 +43,19 @@ impl Sizes {
         self.0.keys().map(String::as_str)
     }
 
+    /// The parameters of a kernel that are pointers, where its PTX does not tell.
+    pub fn pointers(&self, name: &str) -> Vec<usize> {
+        let settings = self.0.get(name).into_iter().flatten();
+        let said = settings.filter(|(key, _)| key == "pointers").flat_map(|(_, value)| value.split(','));
+        said.map(|at| at.parse().unwrap()).collect()
+    }
+
     /// How an entry is launched.
     pub fn of(&self, entry: &Entry) -> Size {
         let block = entry.required.unwrap_or([entry.most.map_or(64, |most| most.min(64)), 1, 1]);
         let shared = if entry.dynamic_shared { 32 << 10 } else { 0 };
         let grid = entry.cluster.unwrap_or([2, 1, 1]);
-        let mut size = Size { grid, block, shared, integer: 16, values: BTreeMap::new() };
+        let mut size = Size { grid, block, shared, integer: 16, values: BTreeMap::new(), report: None };
         for (key, value) in self.0.get(&entry.name).into_iter().flatten() {
             let three = || {
                 let mut parts = value.split('x').map(|part| part.parse::<u32>().unwrap());
@@ -57,6 +66,8 @@ impl Sizes {
                 "grid" => size.grid = three(),
                 "block" => size.block = three(),
                 "shared" => size.shared = number() as u32,
+                "pointers" => {}
+                "report" => size.report = Some(value.clone()),
                 "integer" => size.integer = number(),
                 key => {
                     let at = key.strip_prefix('p').and_then(|at| at.parse().ok());
