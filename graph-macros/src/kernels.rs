@@ -230,7 +230,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     }
     let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
     let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
-    let limits = proof::limits(checked);
+    let limits = proof::limits(&text, checked);
     let assertions = checked.map(|checked| proof::assertions(parameters, checked));
     quote! {
         #assertions

@@ -76,6 +76,10 @@ impl Limits {
         if threads > u64::from(self.threads) {
             return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
         }
+        if let Some([a, b, c]) = info.required_block.filter(|required| *required != block) {
+            let [x, y, z] = block;
+            return Err(format!("a block of {x} x {y} x {z} threads, and `{name}` requires {a} x {b} x {c}"));
+        }
         let registers = registers(threads, info.registers);
         if registers > u64::from(self.registers) {
             return Err(format!(
@@ -86,12 +90,7 @@ impl Limits {
         if threads > u64::from(info.most_threads) {
             return Err(format!("a block of {threads} threads, and `{name}` takes {}", info.most_threads));
         }
-        match info.required_block {
-            Some(required) if required != block => {
-                Err(format!("a block of {block:?}, and `{name}` requires {required:?}"))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn shared(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
