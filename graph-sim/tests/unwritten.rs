@@ -268,3 +268,17 @@ fn variables_that_are_copied_into_carry_the_mark() {
     context.download::<u32>(address, 1);
     warned("uw_counter", 4);
 }
+
+#[test]
+fn memory_that_nothing_touches_costs_nothing() {
+    let Some((context, _)) = simulated() else { return };
+    let before = std::time::Instant::now();
+    // More in all than many a machine has.
+    let all: Vec<u64> = (0..4).map(|_| context.alloc(8 << 30)).collect();
+    for &address in &all {
+        ok!(sys::cuMemsetD32_v2(address + (7 << 30), 5, 4));
+        assert_eq!(context.download::<u32>(address + (7 << 30), 4), [5; 4]);
+    }
+    all.into_iter().for_each(|address| ok!(sys::cuMemFree_v2(address)));
+    assert!(before.elapsed().as_secs() < 10, "{:?}", before.elapsed());
+}

@@ -14,23 +14,32 @@ use crate::status::{Result, Status};
 /// Zeroed memory of the process; large pieces cost nothing until they are touched.
 struct Block {
     start: *mut u8,
+    allocated: *mut u8,
     layout: Layout,
 }
 
 impl Block {
+    /// So many bytes at a multiple of `align`. The allocator is not asked for the alignment: it would write zeros to all of
+    /// the memory then, where otherwise it takes fresh pages.
     fn new(bytes: u64, align: usize) -> Result<Self> {
         let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?.max(1);
-        let layout = Layout::from_size_align(bytes, align).map_err(|_| Status::OUT_OF_MEMORY)?;
+        let room = bytes.checked_add(align).ok_or(Status::OUT_OF_MEMORY)?;
+        let layout = Layout::from_size_align(room, 1).map_err(|_| Status::OUT_OF_MEMORY)?;
         // SAFETY: the layout's size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() { Err(Status::OUT_OF_MEMORY) } else { Ok(Block { start, layout }) }
+        let allocated = unsafe { alloc_zeroed(layout) };
+        if allocated.is_null() {
+            return Err(Status::OUT_OF_MEMORY);
+        }
+        // SAFETY: less than `align` bytes further is inside of what was allocated.
+        let start = unsafe { allocated.add(allocated.addr().next_multiple_of(align) - allocated.addr()) };
+        Ok(Block { start, allocated, layout })
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.start, self.layout) };
+        unsafe { dealloc(self.allocated, self.layout) };
     }
 }
 
