@@ -12,12 +12,15 @@
 //! - the same input gives the same decision.
 
 pub mod batch;
+mod blocks;
 pub mod cost;
 mod lines;
 pub mod overlap;
 pub mod width;
 
 use std::collections::BTreeMap;
+
+pub use blocks::Blocks;
 
 use crate::ir::{Launches, Program, StatementId};
 use crate::reach::{Cycle, Reach};
@@ -52,13 +55,14 @@ pub struct Launch {
 
 impl Launch {
     /// Its blocks.
-    pub fn blocks(&self) -> u64 {
-        self.grid.iter().map(|&extent| u64::from(extent)).product()
+    pub fn blocks(&self) -> Blocks {
+        Blocks::of(self.grid)
     }
 
     /// Its threads.
     pub fn threads(&self) -> u64 {
-        self.block.iter().map(|&extent| u64::from(extent)).product::<u64>().saturating_mul(self.blocks())
+        let extents = self.block.iter().chain(&self.grid).map(|&extent| u64::from(extent));
+        extents.fold(1, u64::saturating_mul)
     }
 }
 

@@ -64,11 +64,33 @@ pub fn lay_out(
     early: &[Vec<StatementId>],
     memory: Memory,
 ) -> Result<Layout, LayoutError> {
+    in_range(program, dims, placed)?;
     match memory {
         Memory::Nodes => nodes(program, dims, placed, early),
         Memory::Arena => packed(program, dims, placed, true),
         Memory::Owned => packed(program, dims, placed, false),
     }
+}
+
+/// What a graph allocates is [`plan::MOST_BYTES`] in all at most, whatever it allocates it by: no sum of sizes and offsets
+/// overflows then.
+fn in_range(program: &Program, dims: &[u64], placed: &Placed) -> Result<(), LayoutError> {
+    let mut sum = 0u64;
+    for (buffer, life) in placed.lives.iter().enumerate() {
+        if life.as_ref().is_some_and(|life| life.allocated) {
+            let declared = &program.buffers[buffer];
+            let room =
+                plan::room(bytes(program, dims, buffer as BufferId)?, ALIGNMENT.max(declared.align.into()));
+            sum = room
+                .and_then(|room| sum.checked_add(room))
+                .filter(|&sum| sum <= plan::MOST_BYTES)
+                .ok_or_else(|| LayoutError::TooMuch {
+                    buffer: declared.name.to_string(),
+                    most: plan::MOST_BYTES,
+                })?;
+        }
+    }
+    Ok(())
 }
 
 /// What every lowering begins with: a memory of its own for each buffer that `own` picks.

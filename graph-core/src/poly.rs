@@ -108,7 +108,8 @@ impl Poly {
     /// Divided by a number that divides every coefficient.
     pub fn divided(&self, by: i128) -> Option<Poly> {
         let terms = self.terms.iter().map(|(product, &coefficient)| {
-            (by != 0 && coefficient % by == 0).then(|| (product.clone(), coefficient / by))
+            (coefficient.checked_rem(by)? == 0)
+                .then(|| Some((product.clone(), coefficient.checked_div(by)?)))?
         });
         Some(Poly { terms: terms.collect::<Option<_>>()? })
     }
@@ -224,8 +225,12 @@ impl Facts {
             && self.by_negative.get(product).is_some_and(|facts| {
                 facts.iter().any(|fact| {
                     // Take the fact as often as the negative coefficient needs it.
-                    let times = (-poly.coefficient(product)).div_ceil_positive(-fact.coefficient(product));
-                    fact.times(&Poly::constant(times))
+                    let (wanted, given) = (poly.coefficient(product), fact.coefficient(product));
+                    wanted
+                        .checked_neg()
+                        .zip(given.checked_neg())
+                        .map(|(wanted, given)| wanted.div_ceil_positive(given))
+                        .and_then(|times| fact.times(&Poly::constant(times)))
                         .and_then(|scaled| poly.minus(&scaled))
                         .is_some_and(|rest| rest.nonnegative() || self.proves(&rest, depth - 1))
                 })
@@ -297,5 +302,13 @@ mod tests {
         let huge = Poly::constant(i128::MAX);
         assert_eq!(huge.plus(&Poly::constant(1)), None);
         assert_eq!(huge.times(&huge), None);
+        // The lowest number, which has no opposite.
+        let lowest = Poly::constant(i128::MIN);
+        assert_eq!(lowest.divided(-1), None);
+        assert_eq!(huge.divided(0), None);
+        assert_eq!(Poly::default().minus(&lowest), None);
+        let mut facts = Facts::default();
+        facts.add(&lowest);
+        assert!(!facts.at_most(&Poly::constant(0), &lowest));
     }
 }

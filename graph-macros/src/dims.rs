@@ -136,10 +136,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
                 BinOp::Add(_) => left.plus(&right),
                 BinOp::Sub(_) => left.minus(&right),
                 BinOp::Mul(_) => left.times(&right),
-                BinOp::Div(_) => match (left.as_constant()?, right.as_constant()?) {
-                    (a, b) if b != 0 => Some(Poly::constant(a / b)),
-                    _ => None,
-                },
+                BinOp::Div(_) => left.as_constant()?.checked_div(right.as_constant()?).map(Poly::constant),
                 _ => None,
             }
         }

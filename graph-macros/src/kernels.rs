@@ -232,9 +232,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     }
     let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
     let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
-    let required = checked.and_then(|checked| checked.block.required);
-    let required = required.map(|[x, y, z]| quote!(.requires([#x, #y, #z])));
-    let limits = proof::limits(checked);
+    let limits = proof::limits(&text, checked);
     let assertions = checked.map(|checked| proof::assertions(parameters, checked));
     quote! {
         #assertions
@@ -243,7 +241,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
             #[doc(hidden)]
             pub fn __kernel() -> &'static #private::Kernel {
                 static KERNEL: #private::Kernel =
-                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #required;
+                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden;
                 &KERNEL
             }
 

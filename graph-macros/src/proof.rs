@@ -152,23 +152,42 @@ pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     all
 }
 
-/// Whether a launch is one that the kernel takes: functions of its item, for constant assertions at the launch.
-pub fn limits(checked: Option<&Checked>) -> TokenStream {
+/// Whether a launch is one that the kernel takes, and which it takes: functions and texts of its item, for constant
+/// assertions at the launch.
+pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
     let rule = checked.map(|checked| checked.block).unwrap_or_default();
     let most = u64::from(rule.most.unwrap_or(1024).min(1024));
-    let block = match rule.required {
-        Some([a, b, c]) => quote!(x == #a && y == #b && z == #c),
-        None => quote!(x as u64 * y as u64 * z as u64 <= #most),
+    let (block, blocks) = match rule.required {
+        Some([a, b, c]) => (
+            quote!(x == #a && y == #b && z == #c),
+            format!("CW306: `{name}` requires blocks of {a} x {b} x {c} threads, by its `.reqntid`"),
+        ),
+        None => (
+            quote!(x as u64 * y as u64 * z as u64 <= #most),
+            format!("CW306: `{name}` takes blocks of at most {most} threads, by its `.maxntid`"),
+        ),
     };
-    let grid = match rule.cluster {
+    let (grid, grids) = match rule.cluster {
         Some([a, b, c]) => {
             let (a, b, c) = (a.max(1), b.max(1), c.max(1));
-            quote!(x % #a == 0 && y % #b == 0 && z % #c == 0)
+            let text = format!(
+                "CW306: `{name}` takes grids that are multiples of its clusters, {a} x {b} x {c} blocks, by its `.reqnctapercluster`"
+            );
+            (quote!(x % #a == 0 && y % #b == 0 && z % #c == 0), text)
         }
-        None => quote!(true),
+        None => (quote!(true), format!("CW306: `{name}` takes all grids")),
     };
     let shared = checked.map_or(0, |checked| checked.shared);
+    let shared_text = format!(
+        "CW306: `{name}` has {shared} bytes of static shared memory, and no device has more than 232448 a block in all"
+    );
     quote! {
+        #[doc(hidden)]
+        pub const __BLOCKS: &'static str = #blocks;
+        #[doc(hidden)]
+        pub const __GRIDS: &'static str = #grids;
+        #[doc(hidden)]
+        pub const __SHARED: &'static str = #shared_text;
         /// `.maxntid` or `.reqntid`.
         #[doc(hidden)]
         pub const fn __admits_block(x: u32, y: u32, z: u32) -> bool {

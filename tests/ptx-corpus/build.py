@@ -19,6 +19,7 @@ VARIANTS = {
     "sparse": [("75", "plain"), ("90", "plain"), ("80", "debug")],
     "tensor": [("80", "plain"), ("90", "plain"), ("80", "debug")],
     "hopper": [("90", "plain"), ("90", "debug")],
+    "state": [("75", "plain"), ("90", "plain"), ("80", "debug")],
     "more": [("75", "plain"), ("90", "plain"), ("80", "debug")],
 }
 MODES = {"plain": [], "lines": ["--generate-line-info"], "debug": ["--device-debug"]}

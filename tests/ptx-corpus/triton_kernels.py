@@ -56,6 +56,50 @@ def triton_matmul(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.cons
     tl.store(c + rm[:, None] * n + rn[None, :], acc, mask=(rm[:, None] < m) & (rn[None, :] < n))
 
 
+@triton.jit
+def triton_layer_norm(x, gain, bias, out, cols, eps, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    i = tl.arange(0, BLOCK)
+    mask = i < cols
+    v = tl.load(x + row * cols + i, mask=mask, other=0.0)
+    mean = tl.sum(v, axis=0) / cols
+    d = tl.where(mask, v - mean, 0.0)
+    scale = 1.0 / tl.sqrt(tl.sum(d * d, axis=0) / cols + eps)
+    g, b = tl.load(gain + i, mask=mask), tl.load(bias + i, mask=mask)
+    tl.store(out + row * cols + i, d * scale * g + b, mask=mask)
+
+
+@triton.jit
+def triton_cumsum(x, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + i, mask=i < n, other=0)
+    tl.store(out + i, tl.cumsum(v, axis=0), mask=i < n)
+
+
+@triton.jit
+def triton_transpose(x, out, rows, cols, M: tl.constexpr, N: tl.constexpr):
+    r = tl.program_id(0) * M + tl.arange(0, M)
+    c = tl.program_id(1) * N + tl.arange(0, N)
+    v = tl.load(x + r[:, None] * cols + c[None, :], mask=(r[:, None] < rows) & (c[None, :] < cols))
+    tl.store(out + c[:, None] * rows + r[None, :], tl.trans(v), mask=(c[:, None] < cols) & (r[None, :] < rows))
+
+
+@triton.jit
+def triton_gather(x, index, out, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    at = tl.load(index + i, mask=i < n, other=0)
+    tl.store(out + i, tl.load(x + at, mask=i < n), mask=i < n)
+
+
+@triton.jit
+def triton_maximum(x, out, n, BLOCK: tl.constexpr):
+    best = tl.full((BLOCK,), -float("inf"), tl.float32)
+    for start in range(0, n, BLOCK):
+        i = start + tl.arange(0, BLOCK)
+        best = tl.maximum(best, tl.load(x + i, mask=i < n, other=-float("inf")))
+    tl.store(out, tl.max(best, axis=0))
+
+
 KERNELS = [
     (triton_add, {"x": "*fp32", "y": "*fp32", "out": "*fp32", "n": "i32"}, {"BLOCK": 256}),
     (triton_scale, {"x": "*fp16", "a": "fp32", "n": "i32"}, {"BLOCK": 512}),
@@ -66,6 +110,15 @@ KERNELS = [
         {"a": "*fp16", "b": "*fp16", "c": "*fp32", "m": "i32", "n": "i32", "k": "i32"},
         {"M": 64, "N": 64, "K": 32},
     ),
+    (
+        triton_layer_norm,
+        {"x": "*fp32", "gain": "*fp32", "bias": "*fp32", "out": "*fp32", "cols": "i32", "eps": "fp32"},
+        {"BLOCK": 256},
+    ),
+    (triton_cumsum, {"x": "*i32", "out": "*i32", "n": "i32"}, {"BLOCK": 512}),
+    (triton_transpose, {"x": "*fp32", "out": "*fp32", "rows": "i32", "cols": "i32"}, {"M": 32, "N": 32}),
+    (triton_gather, {"x": "*fp64", "index": "*i64", "out": "*fp64", "n": "i32"}, {"BLOCK": 256}),
+    (triton_maximum, {"x": "*fp32", "out": "*fp32", "n": "i32"}, {"BLOCK": 1024}),
 ]
 
 

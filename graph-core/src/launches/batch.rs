@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ir::{Kind, StatementId};
 
-use super::{Batch, Batching, Classes, Contracted, Draft, Launch, by_member, cost};
+use super::{Batch, Batching, Blocks, Classes, Contracted, Draft, Launch, by_member, cost};
 
 /// What a statement is, as far as its time goes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -109,7 +109,7 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     for members in joined.into_values() {
         let grids: BTreeSet<[u32; 3]> =
             members.iter().filter_map(|&id| launch(id)).map(|launch| launch.grid).collect();
-        let blocks: u64 = members.iter().filter_map(|&id| launch(id)).map(Launch::blocks).sum();
+        let blocks: Blocks = members.iter().filter_map(|&id| launch(id)).map(Launch::blocks).sum();
         let wave = members.first().and_then(|&id| launch(id)).map_or(0, |launch| launch.wave);
         if members.len() > 1 && (grids.len() == 1 || cost::fits_flat(blocks, wave)) {
             // Launches that are alike with those of other groups are better batched with them.
@@ -156,8 +156,8 @@ fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) 
 
 /// Flattened blocks lie in one dimension of the grid, and their number stays what the search takes.
 fn flat_fits(launches: &[&Launch]) -> bool {
-    let blocks: u64 = launches.iter().map(|launch| launch.blocks()).sum();
-    blocks <= i32::MAX as u64 && cost::fits_flat(blocks, launches[0].wave)
+    let blocks: Blocks = launches.iter().map(|launch| launch.blocks()).sum();
+    blocks <= Blocks::new(i32::MAX as u64) && cost::fits_flat(blocks, launches[0].wave)
 }
 
 /// What comes before and after a batch's members, each once.

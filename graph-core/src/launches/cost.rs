@@ -20,11 +20,12 @@
 //! level by level 1.46x with 4 blocks each and 1.95x with 64. So what data decides is batched only where all is waited for
 //! together.
 
+use super::Blocks;
 use super::overlap::Run;
 
 /// A member of a batch fills the device once at most: a larger one gains little.
-pub fn fits_a_batch(blocks: u64, wave: u32) -> bool {
-    blocks <= u64::from(wave)
+pub fn fits_a_batch(blocks: Blocks, wave: u32) -> bool {
+    blocks <= Blocks::from(wave)
 }
 
 /// Flattened members pay for the search of each block: all of them are this many waves at most. 18,750 blocks gained, and
@@ -32,14 +33,14 @@ pub fn fits_a_batch(blocks: u64, wave: u32) -> bool {
 const FLAT_WAVES: u64 = 32;
 
 /// Whether so many blocks in all may be flattened.
-pub fn fits_flat(blocks: u64, wave: u32) -> bool {
-    blocks <= FLAT_WAVES * u64::from(wave)
+pub fn fits_flat(blocks: Blocks, wave: u32) -> bool {
+    blocks <= Blocks::from(wave) * FLAT_WAVES
 }
 
 /// How many branches run side by side at best, for the blocks of their largest kernel. `None` for as many as there are.
-pub fn lines(blocks: u64, wave: u32) -> Option<usize> {
+pub fn lines(blocks: Blocks, wave: u32) -> Option<usize> {
     // 195 blocks of 1,056 gain, and 776 lose.
-    (blocks * 3 <= u64::from(wave)).then_some(16)
+    (blocks * 3 <= Blocks::from(wave)).then_some(16)
 }
 
 /// Branches are put in line where there are this many times as many as lines: up to there nothing was measured to gain.
@@ -68,7 +69,7 @@ pub const MOST_EDGES: usize = 1 << 18;
 /// 64 threads, took 0.84 and 0.79 (0.67 where they [prompt](may_prompt)); empty ones 0.88 and 0.70.
 pub fn begins_behind_begun(first: Run, second: Run) -> bool {
     let is_tiny = |run: Run| run.threads <= 64;
-    first.blocks >= u64::from(first.wave) || is_tiny(first) && is_tiny(second) && !first.prompts
+    first.blocks >= Blocks::from(first.wave) || is_tiny(first) && is_tiny(second) && !first.prompts
 }
 
 /// Whether a brief kernel of so many blocks that runs alone prompts the launch of what comes next, behind its own wait, by
@@ -76,24 +77,24 @@ pub fn begins_behind_begun(first: Run, second: Run) -> bool {
 /// against full edges: 1, 2 and 4 blocks 0.68, 0.68 and 0.69 (0.85, 0.82 and 0.83 without); 16 blocks 0.80 (0.76), 2,112
 /// blocks 1.41 (0.98). A kernel of 4 blocks with a barrier took 0.94 with it and 0.77 without. To have one function for all
 /// grids, which asks for the grid's extents first, cost large kernels up to 0.06.
-pub fn may_prompt(blocks: u64) -> bool {
-    blocks <= 4
+pub fn may_prompt(blocks: Blocks) -> bool {
+    blocks <= Blocks::new(4)
 }
 
 /// Whether early starts gain beside others; `blocks` are those of all that run at the same time. 4, 8, 16 and 32 chains of
 /// brief kernels with up to a wave in all took 0.92, 0.99, 0.98 and 0.97. With more, 4 chains of 528 and of 1,056 blocks took
 /// 1.04, 16 and 32 of 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
-pub fn gains_beside_others(run: Run, blocks: u64) -> bool {
-    let wave = u64::from(run.wave);
+pub fn gains_beside_others(run: Run, blocks: Blocks) -> bool {
+    let wave = Blocks::from(run.wave);
     !run.brief || blocks <= wave || run.blocks > wave
 }
 
 /// Whether chains are batched level by level at all, if nothing joins them between: `blocks` are those of a level, of so many
 /// members. 4 chains with a wave in all, halved, take 1.04 of the time, 4 with two waves 1.08 (brief ones 1.06 to 1.10);
 /// 8 take 0.95 and 1.00.
-pub fn gains_in_line(members: usize, blocks: u64, wave: u32, brief: bool) -> bool {
+pub fn gains_in_line(members: usize, blocks: Blocks, wave: u32, brief: bool) -> bool {
     let waves = if brief { 2 } else { 1 };
-    members >= 8 || blocks < waves * u64::from(wave)
+    members >= 8 || blocks < Blocks::from(wave) * waves
 }
 
 /// Whether chains that are batched level by level, if nothing joins them between, are better batched in two halves. Chains
@@ -118,6 +119,7 @@ pub fn gains_in_line(members: usize, blocks: u64, wave: u32, brief: bool) -> boo
 ///
 /// Brief stencils in three dimensions, 12 by 128, 250, 432 and 1,024: 0.94, 0.93, 0.94, 1.03 in one, 0.84, 0.86, 0.88, 0.97
 /// in halves; flattened, another 0.03 to 0.08 more.
-pub fn gains_halved(blocks: u64, wave: u32, brief: bool, flat: bool) -> bool {
-    5 * blocks >= u64::from(wave) && (!brief || flat || blocks <= 2 * u64::from(wave))
+pub fn gains_halved(blocks: Blocks, wave: u32, brief: bool, flat: bool) -> bool {
+    let wave = Blocks::from(wave);
+    blocks * 5 >= wave && (!brief || flat || blocks <= wave * 2)
 }

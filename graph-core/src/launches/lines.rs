@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::ir::StatementId;
 
-use super::{Batch, Contracted, Draft, Launch, cost};
+use super::{Batch, Blocks, Contracted, Draft, Launch, cost};
 
 /// Batches, with their lines as wide as is best.
 ///
@@ -89,7 +89,7 @@ fn width(draft: &Draft<'_>, batches: &[Batch], line: &[(usize, Vec<StatementId>)
     let (mut in_line, mut halved) = (0, 0);
     for (at, members) in line {
         let launches = || members.iter().filter_map(|&id| draft.launches[id as usize].as_ref());
-        let blocks: u64 = launches().map(Launch::blocks).sum();
+        let blocks: Blocks = launches().map(Launch::blocks).sum();
         if let Some(&Launch { wave, brief, .. }) = launches().next() {
             in_line += usize::from(cost::gains_in_line(members.len(), blocks, wave, brief));
             halved += usize::from(cost::gains_halved(blocks, wave, brief, batches[*at].axis.is_none()));

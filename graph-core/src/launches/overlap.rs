@@ -20,13 +20,13 @@ use crate::ir::StatementId;
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
 
-use super::{Batch, Contracted, Launch, cost};
+use super::{Batch, Blocks, Contracted, Launch, cost};
 
 /// What is known of an operation's launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
     /// Its blocks.
-    pub blocks: u64,
+    pub blocks: Blocks,
     /// Its threads.
     pub threads: u64,
     /// The blocks of it that the device holds at once.
@@ -55,7 +55,7 @@ impl Run {
         launches.try_fold(first, |all, launch| {
             let launch = one(launch?);
             Some(Run {
-                blocks: all.blocks.saturating_add(launch.blocks),
+                blocks: all.blocks + launch.blocks,
                 threads: all.threads.saturating_add(launch.threads),
                 wave: all.wave.min(launch.wave),
                 waits: all.waits && launch.waits,
@@ -118,7 +118,7 @@ fn is_memory(what: &What) -> bool {
 struct Beside {
     levels: Vec<u32>,
     /// Of each level how many nodes, and how many blocks.
-    all: Vec<(usize, u64)>,
+    all: Vec<(usize, Blocks)>,
 }
 
 impl Beside {
@@ -131,18 +131,18 @@ impl Beside {
             let level = before.max().unwrap_or(0);
             beside.levels.push(level);
             if beside.all.len() <= level as usize {
-                beside.all.resize(level as usize + 1, (0, 0));
+                beside.all.resize(level as usize + 1, (0, Blocks::default()));
             }
             if !is_memory(&operation.what) {
                 let (nodes, blocks) = &mut beside.all[level as usize];
                 *nodes += 1;
-                *blocks = blocks.saturating_add(run.map_or(0, |run| run.blocks));
+                *blocks = *blocks + run.map_or(Blocks::default(), |run| run.blocks);
             }
         }
         beside
     }
 
-    fn at(&self, operation: usize) -> (usize, u64) {
+    fn at(&self, operation: usize) -> (usize, Blocks) {
         self.all[self.levels[operation] as usize]
     }
 }

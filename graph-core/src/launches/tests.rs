@@ -316,8 +316,14 @@ fn marked(runs: &[overlap::Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     list
 }
 
-const RUN: overlap::Run =
-    overlap::Run { blocks: 64, threads: 64 * 256, wave: WAVE, waits: true, brief: true, prompts: false };
+const RUN: overlap::Run = overlap::Run {
+    blocks: Blocks::new(64),
+    threads: 64 * 256,
+    wave: WAVE,
+    waits: true,
+    brief: true,
+    prompts: false,
+};
 
 fn chain_of(runs: &[overlap::Run]) -> Vec<(Option<u32>, bool)> {
     let edges: Vec<(u32, u32)> = (1..runs.len() as u32).map(|id| (id - 1, id)).collect();
@@ -326,8 +332,8 @@ fn chain_of(runs: &[overlap::Run]) -> Vec<(Option<u32>, bool)> {
 
 #[test]
 fn what_follows_a_kernel_that_fills_the_device_begins_behind_begun_blocks() {
-    let full = overlap::Run { blocks: u64::from(WAVE), ..RUN };
-    let tiny = overlap::Run { blocks: 1, threads: 64, ..RUN };
+    let full = overlap::Run { blocks: Blocks::from(WAVE), ..RUN };
+    let tiny = overlap::Run { blocks: Blocks::new(1), threads: 64, ..RUN };
     let rigid = overlap::Run { waits: false, ..full };
     assert_eq!(chain_of(&[full, RUN, full]), [(Some(0), true), (Some(1), false)]);
     assert_eq!(chain_of(&[tiny, tiny, RUN]), [(Some(0), true), (Some(1), false)]);
@@ -336,11 +342,11 @@ fn what_follows_a_kernel_that_fills_the_device_begins_behind_begun_blocks() {
 
 #[test]
 fn few_blocks_prompt_what_comes_next_where_they_run_alone() {
-    let few = overlap::Run { blocks: 2, threads: 512, prompts: true, ..RUN };
+    let few = overlap::Run { blocks: Blocks::new(2), threads: 512, prompts: true, ..RUN };
     let prompts = |list: Vec<Operation>| -> Vec<bool> { list.iter().map(|one| one.prompts).collect() };
     assert_eq!(prompts(marked(&[few, few, RUN, few], &[(0, 1), (1, 2), (2, 3)])), [true, true, false, false]);
     // Tiny ones rather prompt than begin behind begun blocks.
-    let tiny = overlap::Run { blocks: 1, threads: 32, ..few };
+    let tiny = overlap::Run { blocks: Blocks::new(1), threads: 32, ..few };
     assert_eq!(prompts(marked(&[tiny, tiny], &[(0, 1)])), [true, false]);
     // Nothing starts early behind the second, and two run beside each other.
     let rigid = overlap::Run { waits: false, ..few };
@@ -353,14 +359,15 @@ fn kernels_beside_others_start_early_only_where_the_device_has_room() {
     // Chains side by side: operation `step * chains + chain`.
     let chains = |count: u32, blocks: u64| {
         let edges: Vec<(u32, u32)> = (count..3 * count).map(|id| (id - count, id)).collect();
-        let list = marked(&vec![overlap::Run { blocks, ..RUN }; 3 * count as usize], &edges);
+        let list =
+            marked(&vec![overlap::Run { blocks: Blocks::new(blocks), ..RUN }; 3 * count as usize], &edges);
         (list.iter().filter(|operation| operation.early.is_some()).count(), list.iter().any(|o| o.at_once))
     };
     assert_eq!(chains(1, 10_000), (2, true));
     assert_eq!(chains(4, 264), (8, false));
     assert_eq!(chains(4, 265), (0, false));
     assert_eq!(chains(4, 2_000), (8, false));
-    let long = overlap::Run { blocks: 1_000, brief: false, ..RUN };
+    let long = overlap::Run { blocks: Blocks::new(1_000), brief: false, ..RUN };
     let list = marked(&[long; 4], &[(0, 2), (1, 3)]);
     assert_eq!([list[2].early, list[3].early], [Some(0), Some(1)]);
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use crate::ir::StatementId;
 
-use super::{Contracted, Decision, Draft, Launch, by_member, cost};
+use super::{Blocks, Contracted, Decision, Draft, Launch, by_member, cost};
 
 /// Adds order between branches.
 pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
@@ -31,8 +31,9 @@ pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
         groups.entry(around).or_default().push(branch);
     }
     for branches in groups.into_values() {
-        let (blocks, wave) =
-            branches.iter().fold((0, u32::MAX), |(most, least), b| (most.max(b.blocks), least.min(b.wave)));
+        let (blocks, wave) = branches
+            .iter()
+            .fold((Blocks::default(), u32::MAX), |(most, least), b| (most.max(b.blocks), least.min(b.wave)));
         let Some(lines) = cost::lines(blocks, wave) else { continue };
         if branches.len() < cost::TOO_MANY * lines {
             continue;
@@ -48,7 +49,7 @@ struct Branch {
     head: StatementId,
     tail: StatementId,
     /// Of its largest kernel.
-    blocks: u64,
+    blocks: Blocks,
     /// The smallest number of blocks that fill the device.
     wave: u32,
 }
@@ -59,7 +60,7 @@ fn branch<'l>(
     head: StatementId,
     single: &impl Fn(StatementId) -> Option<&'l Launch>,
 ) -> Branch {
-    let mut branch = Branch { head, tail: head, blocks: 0, wave: u32::MAX };
+    let mut branch = Branch { head, tail: head, blocks: Blocks::default(), wave: u32::MAX };
     let mut next = Some(head);
     while let Some((id, launch)) = next.and_then(|id| Some((id, single(id)?))) {
         branch.tail = id;

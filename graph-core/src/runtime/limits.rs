@@ -6,6 +6,7 @@ use super::config::Shape;
 use super::driver::Driver;
 use super::error::{Error, Result};
 use super::kernel::{FunctionInfo, Kernel};
+use crate::launches::Blocks;
 
 /// What a device takes of a launch.
 #[derive(Clone, Copy, Debug)]
@@ -72,9 +73,14 @@ impl Limits {
 
     fn threads(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
         let block = shape.block;
+        // The extents are those of a device: their product fits.
         let threads: u64 = block.iter().map(|&extent| u64::from(extent)).product();
         if threads > u64::from(self.threads) {
             return Err(format!("a block of {threads} threads, and the device takes {}", self.threads));
+        }
+        if let Some([a, b, c]) = info.required_block.filter(|required| *required != block) {
+            let [x, y, z] = block;
+            return Err(format!("a block of {x} x {y} x {z} threads, and `{name}` requires {a} x {b} x {c}"));
         }
         let registers = registers(threads, info.registers);
         if registers > u64::from(self.registers) {
@@ -86,12 +92,7 @@ impl Limits {
         if threads > u64::from(info.most_threads) {
             return Err(format!("a block of {threads} threads, and `{name}` takes {}", info.most_threads));
         }
-        match info.required_block {
-            Some(required) if required != block => {
-                Err(format!("a block of {block:?}, and `{name}` requires {required:?}"))
-            }
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn shared(&self, shape: &Shape, name: &str, info: &FunctionInfo) -> std::result::Result<(), String> {
@@ -116,7 +117,7 @@ impl Limits {
         if !self.clusters {
             return Err(format!("`{name}` is launched in clusters of blocks, which the device has not"));
         }
-        if cluster.iter().map(|&extent| u64::from(extent)).product::<u64>() > PORTABLE_CLUSTER {
+        if Blocks::of(cluster) > Blocks::new(PORTABLE_CLUSTER) {
             return Err(format!(
                 "`{name}` requires clusters of {x} x {y} x {z} blocks, and more than {PORTABLE_CLUSTER} are not on every device"
             ));

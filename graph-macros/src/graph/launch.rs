@@ -19,35 +19,37 @@ const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
 /// The most dynamic shared memory of a block on any of them, with opt-in: 227 KiB (9.0, 10.0).
 const SHARED: i128 = 227 * 1024;
 
-/// A literal of a configuration, which the kernel's item says whether it takes: the name of the constant function that
-/// knows, its arguments, what it is in words.
+/// A literal of a configuration. The kernel's item says whether it takes it, by a constant function, and which it takes, by
+/// a constant text.
 #[derive(Clone)]
 pub struct Literal {
-    pub admits: &'static str,
+    /// The names of the function and the text.
+    rule: (&'static str, &'static str),
+    /// The function's arguments.
     pub values: Vec<u32>,
-    pub what: String,
     pub span: Span,
 }
 
+const GRID_RULE: (&str, &str) = ("__admits_grid", "__GRIDS");
+const BLOCK_RULE: (&str, &str) = ("__admits_block", "__BLOCKS");
+const SHARED_RULE: (&str, &str) = ("__admits_shared", "__SHARED");
+
 impl Literal {
-    fn of(expr: &Expr, admits: &'static str, what: &str) -> Option<Literal> {
+    fn of(expr: &Expr, rule: (&'static str, &'static str)) -> Option<Literal> {
         let mut values = parts(expr)
             .into_iter()
             .map(|part| constant(part, &[]).and_then(|value| u32::try_from(value).ok()))
             .collect::<Option<Vec<u32>>>()?;
         values.resize(3, 1);
-        let [x, y, z] = values[..] else { return None };
-        Some(Literal { admits, values, what: format!("a {what} of {x} x {y} x {z}"), span: expr.span() })
+        (values.len() == 3).then(|| Literal { rule, values, span: expr.span() })
     }
 
     /// The assertion that a kernel takes it. rustc evaluates it once the macros have found nothing.
     pub fn assertion(&self, kernel: &syn::Path) -> TokenStream {
-        let Literal { admits, values, what, span } = self;
-        let admits = Ident::new(admits, Span::mixed_site());
-        let name = quote!(#kernel).to_string().replace(' ', "");
-        let message = format!("CW306: `{name}` does not take {what}");
+        let Literal { rule: (admits, takes), values, span } = self;
+        let [admits, takes] = [admits, takes].map(|name| Ident::new(name, Span::mixed_site()));
         quote_spanned! {*span=>
-            const _: () = ::core::assert!(<#kernel>::#admits(#(#values),*), #message);
+            const _: () = ::core::assert!(<#kernel>::#admits(#(#values),*), "{}", <#kernel>::#takes);
         }
     }
 }
@@ -96,8 +98,8 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
             let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
             extent(grid, "grid", &GRID, None, report);
             extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
-            literals.extend(Literal::of(grid, "__admits_grid", "grid"));
-            literals.extend(Literal::of(block, "__admits_block", "block"));
+            literals.extend(Literal::of(grid, GRID_RULE));
+            literals.extend(Literal::of(block, BLOCK_RULE));
         }
         Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
             let count = &call.args[0];
@@ -112,10 +114,10 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
                 let Member::Named(name) = &field.member else { continue };
                 if name == "grid_dim" {
                     extent(&field.expr, "grid", &GRID, None, report);
-                    literals.extend(Literal::of(&field.expr, "__admits_grid", "grid"));
+                    literals.extend(Literal::of(&field.expr, GRID_RULE));
                 } else if name == "block_dim" {
                     extent(&field.expr, "block", &BLOCK, Some(BLOCK_THREADS), report);
-                    literals.extend(Literal::of(&field.expr, "__admits_block", "block"));
+                    literals.extend(Literal::of(&field.expr, BLOCK_RULE));
                 } else if name == "shared_mem_bytes"
                     && let Some(bytes) = constant(&field.expr, &[])
                 {
@@ -132,12 +134,7 @@ fn shared(expr: &Expr, bytes: i128, literals: &mut Vec<Literal>, report: &mut Re
         let message = format!("a block has at most {SHARED} bytes of dynamic shared memory on any device");
         refuse(expr, &message, report);
     } else if let Ok(value) = u32::try_from(bytes) {
-        literals.push(Literal {
-            admits: "__admits_shared",
-            values: vec![value],
-            what: format!("{value} bytes of dynamic shared memory"),
-            span: expr.span(),
-        });
+        literals.push(Literal { rule: SHARED_RULE, values: vec![value], span: expr.span() });
     }
 }
 

@@ -312,6 +312,10 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
 
 /// The one of the known values that a string literal names.
 fn value<T: Copy>(expr: &Expr, known: &[(&str, T)], report: &mut Report) -> Option<T> {
+    // A literal that a macro of the user's has handed on comes in a group.
+    if let Expr::Group(inner) = expr {
+        return value(&inner.expr, known, report);
+    }
     if let Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = expr
         && let Some((_, value)) = known.iter().find(|(name, _)| *name == text.value())
     {

@@ -38,7 +38,7 @@ pub fn check(state: &State, launch: &Launch) -> Result {
     }
     let over =
         |value: &[u32; 3], limit: &[u32; 3]| value.iter().zip(limit).any(|(value, limit)| value > limit);
-    let threads = launch.block.iter().map(|&size| u64::from(size)).product::<u64>();
+    let threads = launch.block.iter().fold(1u64, |all, &size| all.saturating_mul(u64::from(size)));
     if over(&launch.grid, &MAX_GRID) || over(&launch.block, &MAX_BLOCK) || threads > u64::from(MAX_THREADS) {
         return no(
             Status::INVALID_VALUE,
@@ -62,7 +62,7 @@ pub fn check(state: &State, launch: &Launch) -> Result {
         if !device().has_clusters() {
             return no(Status::INVALID_CLUSTER_SIZE, "a cluster, and the device has none".to_owned());
         }
-        let size: u64 = cluster.iter().map(|&size| u64::from(size)).product();
+        let size = cluster.iter().fold(1u64, |size, &extent| size.saturating_mul(u64::from(extent)));
         let divides = launch
             .grid
             .iter()
@@ -151,7 +151,7 @@ impl interp::Memory for View<'_> {
             shadow: backing.shadow(),
             marks: seen.marks().start(),
             pages: seen.marks().pages(),
-            written: backing.is_host(),
+            written: !backing.is_marked(),
             writable: found.kind != Kind::Constant,
         })
     }

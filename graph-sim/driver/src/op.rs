@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
-use crate::memory::{self, ATOMIC, Box3, Place, READ, WRITTEN};
+use crate::config::config;
+use crate::memory::{self, ATOMIC, Box3, Place, READ, Unwritten, WRITTEN};
+use crate::report::Report;
 use crate::state::State;
 use crate::status::{Result, Status};
 use crate::types::{
@@ -269,9 +271,9 @@ pub const LIFE: u8 = 16;
 /// Bytes that a piece of work touched: from, to, and [`READ`], [`WRITTEN`], [`ATOMIC`] or [`LIFE`] flags.
 pub type Touched = Vec<(u64, u64, u8)>;
 
-/// Does a copy.
-pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result {
-    let Some((to, from)) = copy.places(state)? else { return Ok(()) };
+/// Does a copy. Returns the bytes that arrive on the host though nothing wrote them: the first by its address.
+pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result<Option<Unwritten>> {
+    let Some((to, from)) = copy.places(state)? else { return Ok(None) };
     let lines = |at: &Box3| (at.start, at.pitch, at.slice);
     let ((_, to_pitch, to_slice), (_, from_pitch, from_slice)) = (lines(&copy.to.at), lines(&copy.from.at));
     let whole = (copy.height == 1 && copy.depth == 1)
@@ -284,11 +286,15 @@ pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Re
         (copy.width, copy.height, copy.depth)
     };
     let mut touches = Touched::new();
+    let mut unwritten: Option<Unwritten> = None;
     for slice in 0..depth {
         for row in 0..height {
             let (a, b) = (slice * to_slice + row * to_pitch, slice * from_slice + row * from_pitch);
-            memory::copy(&to.at(a), &from.at(b), width);
+            let found = memory::copy(&to.at(a), &from.at(b), width);
             let (a, b) = (copy.to.at.start + a, copy.from.at.start + b);
+            if let Some(Unwritten { first, bytes }) = found {
+                unwritten.get_or_insert(Unwritten { first: b + first, bytes: 0 }).bytes += bytes;
+            }
             touches.push((a, a + width, WRITTEN));
             touches.push((b, b + width, READ));
         }
@@ -296,6 +302,33 @@ pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Re
     if let Some(touched) = touched {
         touched.append(&mut touches);
     }
+    Ok(unwritten.filter(|_| config().initialised))
+}
+
+/// Tells of bytes that arrive on the host though nothing wrote them; `node` is the name of the node that copies them, and
+/// `buffer` what it calls the buffer.
+///
+/// # Errors
+///
+/// The report, where such a copy is an error and no warning.
+pub fn tell_unwritten(
+    state: &State,
+    Unwritten { first, bytes }: Unwritten,
+    (node, buffer): (Option<&str>, Option<String>),
+) -> std::result::Result<(), Report> {
+    let who = node.map_or("a copy".to_owned(), |name| format!("node {name}"));
+    let place = buffer.or_else(|| state.memory.find(first).map(|found| found.describe_at(first)));
+    let place = place.unwrap_or_else(|| "memory".to_owned());
+    let count = if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
+    let text =
+        format!("{who} brings {count} to the host that nothing wrote; address {first:#x} is in {place}");
+    let status = if config().strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
+    let nodes = node.map(str::to_owned).into_iter().collect();
+    let report = Report { kind: "uninitialised-read", status, nodes, text };
+    if config().strict {
+        return Err(report);
+    }
+    report.file();
     Ok(())
 }
 

@@ -28,7 +28,16 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             }
             Ok(())
         }
-        Op::Copy(copy) => op::run_copy(&state, copy, None),
+        Op::Copy(copy) => {
+            let told = op::run_copy(&state, copy, None)?
+                .map_or(Ok(()), |found| op::tell_unwritten(&state, found, (None, None)));
+            if let Err(report) = told {
+                state.break_context(context, report.status);
+                drop(state);
+                report.file();
+            }
+            Ok(())
+        }
         Op::Fill(fill) => op::run_fill(&state, fill, None),
         Op::Host { function, data } => {
             let (function, data) = (*function, *data);

@@ -80,7 +80,7 @@ pub struct Node {
 }
 
 /// A name and a place in the program's source.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The name.
     pub name: String,

@@ -196,6 +196,10 @@ fn perform(mut state: Guard, run: &Run) -> Result {
     {
         state.break_context(run.context, status);
     }
+    // What is copied to the host later has a name, too.
+    for (buffer, _) in run.shape.buffers.iter().filter(|(buffer, _)| !buffer.planned) {
+        state.memory.note_buffer(buffer.address, buffer.bytes, &buffer.note);
+    }
     drop(state);
     reports.into_iter().for_each(Report::file);
     Ok(())
@@ -385,7 +389,13 @@ impl Task {
             return Outcome { at, done, ahead, result };
         }
         let result = match &run.nodes[at].op {
-            Op::Copy(copy) => fault_of(op::run_copy(state, copy, Some(&mut done.touched)), name),
+            Op::Copy(copy) => {
+                let copied = fault_of(op::run_copy(state, copy, Some(&mut done.touched)), name);
+                copied.and_then(|found| {
+                    let Some(found) = found else { return Ok(()) };
+                    op::tell_unwritten(state, found, (Some(name), users.buffer_at(at, found.first)))
+                })
+            }
             Op::Fill(fill) => fault_of(op::run_fill(state, fill, Some(&mut done.touched)), name),
             _ => Ok(()),
         };
@@ -469,7 +479,7 @@ fn count_graph_memory(state: &mut State, device: usize, change: i64) {
     device.graph_reserved.1 = device.graph_reserved.1.max(device.graph_reserved.0);
 }
 
-fn fault_of(result: Result, name: &str) -> std::result::Result<(), Report> {
+fn fault_of<T>(result: Result<T>, name: &str) -> std::result::Result<T, Report> {
     result.map_err(|_| {
         let text = format!("node {name} copies or fills bytes that are in no live allocation");
         let nodes = vec![name.to_owned()];

@@ -14,31 +14,53 @@ use crate::status::{Result, Status};
 /// Zeroed memory of the process; large pieces cost nothing until they are touched.
 struct Block {
     start: *mut u8,
+    allocated: *mut u8,
     layout: Layout,
 }
 
 impl Block {
+    /// So many bytes at a multiple of `align`. The allocator is not asked for the alignment: it would write zeros to all of
+    /// the memory then, where otherwise it takes fresh pages.
     fn new(bytes: u64, align: usize) -> Result<Self> {
         let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?.max(1);
-        let layout = Layout::from_size_align(bytes, align).map_err(|_| Status::OUT_OF_MEMORY)?;
+        let room = bytes.checked_add(align).ok_or(Status::OUT_OF_MEMORY)?;
+        let layout = Layout::from_size_align(room, 1).map_err(|_| Status::OUT_OF_MEMORY)?;
         // SAFETY: the layout's size is not zero.
-        let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() { Err(Status::OUT_OF_MEMORY) } else { Ok(Block { start, layout }) }
+        let allocated = unsafe { alloc_zeroed(layout) };
+        if allocated.is_null() {
+            return Err(Status::OUT_OF_MEMORY);
+        }
+        // SAFETY: less than `align` bytes further is inside of what was allocated.
+        let start = unsafe { allocated.add(allocated.addr().next_multiple_of(align) - allocated.addr()) };
+        Ok(Block { start, allocated, layout })
     }
 }
 
 impl Drop for Block {
     fn drop(&mut self) {
         // SAFETY: allocated in `new` with this layout.
-        unsafe { dealloc(self.start, self.layout) };
+        unsafe { dealloc(self.allocated, self.layout) };
     }
 }
+
+/// Who writes an allocation's bytes besides what the driver runs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    /// Nobody: a byte counts as written once something has written it.
+    Device,
+    /// Nobody, but every byte counts as written: a variable whose marks would take too much memory.
+    Variable,
+    /// The host, behind our back, so that every byte counts as written.
+    Host,
+}
+
+/// Variables of up to so many bytes are marked byte by byte.
+const MARKED_VARIABLE: u64 = 1 << 30;
 
 /// The bytes of an allocation and their shadow.
 pub struct Backing {
     data: *mut u8,
-    /// Whether the host writes it behind our back, so that every byte counts as written.
-    host: bool,
+    owner: Owner,
     marks: Marks,
     /// Keeps `data`, unless that is memory of the program.
     _bytes: Option<Block>,
@@ -57,22 +79,30 @@ unsafe impl Sync for Backing {}
 impl Backing {
     /// Memory of a device; no byte counts as written.
     pub fn new(size: u64) -> Result<Self> {
-        Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, false)
+        Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, Owner::Device)
+    }
+
+    /// Memory of a module's variable, which begins with zeros: every byte counts as written.
+    pub fn new_variable(size: u64) -> Result<Self> {
+        let owner = if size <= MARKED_VARIABLE { Owner::Device } else { Owner::Variable };
+        let backing = Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, owner)?;
+        backing.mark(0, size, true);
+        Ok(backing)
     }
 
     /// Memory that the host writes too.
     pub fn new_host(size: u64) -> Result<Self> {
-        Backing::build(Some(Block::new(size, 4096)?), std::ptr::null_mut(), size, true)
+        Backing::build(Some(Block::new(size, 4096)?), std::ptr::null_mut(), size, Owner::Host)
     }
 
     /// Memory of the program.
     pub fn of_program(base: u64, size: u64) -> Result<Self> {
-        Backing::build(None, base as *mut u8, size, true)
+        Backing::build(None, base as *mut u8, size, Owner::Host)
     }
 
-    fn build(bytes: Option<Block>, data: *mut u8, size: u64, host: bool) -> Result<Self> {
+    fn build(bytes: Option<Block>, data: *mut u8, size: u64, owner: Owner) -> Result<Self> {
         let data = bytes.as_ref().map_or(data, |block| block.start);
-        Ok(Backing { data, host, marks: Marks::new(size)?, _bytes: bytes })
+        Ok(Backing { data, owner, marks: Marks::new(size)?, _bytes: bytes })
     }
 
     /// The bytes.
@@ -90,9 +120,14 @@ impl Backing {
         &self.marks
     }
 
-    /// Whether every byte counts as written.
+    /// Whether the host reads and writes it by its address.
     pub fn is_host(&self) -> bool {
-        self.host
+        self.owner == Owner::Host
+    }
+
+    /// Whether the shadow says which bytes were written; else every byte counts as written.
+    pub fn is_marked(&self) -> bool {
+        self.owner == Owner::Device
     }
 
     /// The shadow as cells that any thread may touch.
@@ -102,7 +137,7 @@ impl Backing {
 
     /// Marks a range as written, or as never written.
     pub fn mark(&self, offset: u64, bytes: u64, written: bool) {
-        if !self.host {
+        if self.is_marked() {
             // SAFETY: callers give ranges inside the allocation; the shadow is as long.
             unsafe { self.shadow().add(offset as usize).write_bytes(u8::from(written), bytes as usize) };
         }
@@ -111,7 +146,7 @@ impl Backing {
     /// Whether a byte was written.
     #[cfg(test)]
     pub fn is_written(&self, offset: u64) -> bool {
-        self.host || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
+        !self.is_marked() || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
     }
 }
 

@@ -1,11 +1,14 @@
 //! Copies and fills: bytes and their marks move together.
 //!
-//! A copy carries the marks of bytes that were never written along; on the way to the host such bytes become
-//! [`POISON`], so that a program which reads them sees nonsense and not the luck of a fresh page.
+//! A copy carries the marks of bytes that were never written along. On the way to the host such bytes become
+//! [`POISON`], so that a program which reads them sees nonsense and not the luck of a fresh page, and the copy says where
+//! they are.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::backing::Backing;
+use crate::interp::INITIALISED;
 
 /// What the host sees in place of a byte that was never written.
 const POISON: u8 = 0xcb;
@@ -28,6 +31,14 @@ impl Place {
         }
     }
 
+    /// Whether the host reads it by its address.
+    fn is_host(&self) -> bool {
+        match self {
+            Place::Device(backing, _) => backing.is_host(),
+            Place::Host(_) => true,
+        }
+    }
+
     /// The same, some bytes further.
     pub fn at(&self, bytes: u64) -> Place {
         match self {
@@ -37,36 +48,51 @@ impl Place {
     }
 }
 
-/// Copies bytes and marks; the ranges may overlap.
-pub fn copy(to: &Place, from: &Place, bytes: u64) {
+/// Bytes that nothing wrote, of a range that was copied to the host.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Unwritten {
+    /// The first of them, counted from the start of the range.
+    pub first: u64,
+    /// How many there are.
+    pub bytes: u64,
+}
+
+/// Copies bytes and marks; the ranges may overlap. Returns the bytes that arrive on the host though nothing wrote them.
+pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
     if bytes == 0 {
-        return;
+        return None;
     }
     // SAFETY: ends in allocations were checked against their sizes; ends on the host are the program's word.
     unsafe { std::ptr::copy(from.pointer(), to.pointer(), bytes as usize) };
     match (to, from) {
-        (Place::Device(to, at), Place::Device(from, of)) if !to.is_host() && !from.is_host() => {
+        (Place::Device(to, at), Place::Device(from, of)) if to.is_marked() && from.is_marked() => {
             // SAFETY: the shadows are as long as the allocations. No node runs now, so that the flags of a
             // running node are not among what is copied.
             unsafe {
                 std::ptr::copy(from.shadow().add(*of as usize), to.shadow().add(*at as usize), bytes as usize)
             };
         }
-        (Place::Device(to, at), _) if !to.is_host() => to.mark(*at, bytes, true),
-        (_, Place::Device(from, of)) if !from.is_host() => poison(to.pointer(), from, *of, bytes),
+        (Place::Device(to, at), _) if to.is_marked() => to.mark(*at, bytes, true),
+        (_, Place::Device(from, of)) if from.is_marked() && to.is_host() => {
+            return poison(to.pointer(), from, *of, bytes);
+        }
         _ => {}
     }
+    None
 }
 
 /// Overwrites on the host what was never written on the device.
-fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) {
+fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) -> Option<Unwritten> {
+    let mut found: Option<Unwritten> = None;
     let cells = &from.cells()[offset as usize..(offset + bytes) as usize];
     for (at, cell) in cells.iter().enumerate() {
-        if cell.load(std::sync::atomic::Ordering::Relaxed) == 0 {
+        if cell.load(Ordering::Relaxed) & INITIALISED == 0 {
             // SAFETY: the copy wrote this byte just now.
             unsafe { to.add(at).write(POISON) };
+            found.get_or_insert(Unwritten { first: at as u64, bytes: 0 }).bytes += 1;
         }
     }
+    found
 }
 
 /// Fills `count` elements of 1, 2 or 4 bytes.
@@ -122,8 +148,9 @@ mod tests {
         let written: Vec<bool> = (0..8).map(|at| b.is_written(at)).collect();
         assert_eq!(written, [false, false, true, true, true, true, false, false]);
         let mut out = [0u8; 8];
-        copy(&Place::Host(out.as_mut_ptr() as u64), &Place::Device(b, 0), 8);
+        let found = copy(&Place::Host(out.as_mut_ptr() as u64), &Place::Device(b, 0), 8);
         assert_eq!(out, [POISON, POISON, 1, 2, 3, 4, POISON, POISON]);
+        assert_eq!(found, Some(Unwritten { first: 0, bytes: 4 }));
     }
 
     #[test]

@@ -13,8 +13,9 @@ use std::sync::Arc;
 
 pub use crate::interp::{ATOMIC, EARLY, READ, WRITTEN};
 pub use backing::{Backing, Marks};
-pub use copy::{Box3, Place, copy, fill};
+pub use copy::{Box3, Place, Unwritten, copy, fill};
 
+use crate::graph::Note;
 use crate::status::{Result, Status};
 
 /// The first device address.
@@ -66,6 +67,8 @@ pub struct Allocation {
     pub id: u64,
     /// What the program calls it, if it said so.
     pub name: Option<String>,
+    /// What graphs called the buffers of the program's in it, by address, with their ends.
+    buffers: BTreeMap<u64, (u64, Note)>,
     /// Its bytes.
     pub backing: Arc<Backing>,
 }
@@ -86,6 +89,15 @@ impl Allocation {
         match &self.name {
             Some(name) => format!("`{name}`"),
             None => format!("the allocation at {:#x}, {} bytes", self.base, self.size),
+        }
+    }
+
+    /// What to call what lies at an address in it: the buffer that a graph told of last, or the allocation.
+    pub fn describe_at(&self, address: u64) -> String {
+        let last = self.buffers.range(..=address).next_back();
+        match last.filter(|(_, (end, _))| address < *end) {
+            Some((_, (_, note))) => note.describe(),
+            None => self.describe(),
         }
     }
 }
@@ -187,7 +199,11 @@ impl Memory {
             return Err(Status::INVALID_VALUE);
         }
         self.charge(device, size)?;
-        let placed = self.place(size).and_then(|base| Ok((base, Backing::new(size)?)));
+        let backing = match kind {
+            Kind::Variable | Kind::Constant => Backing::new_variable,
+            _ => Backing::new,
+        };
+        let placed = self.place(size).and_then(|base| Ok((base, backing(size)?)));
         let (base, backing) = placed.inspect_err(|_| self.used[device] -= size)?;
         self.enter(base, size, kind, device, context, backing);
         Ok(base)
@@ -238,7 +254,17 @@ impl Memory {
     fn enter(&mut self, base: u64, size: u64, kind: Kind, device: usize, context: u64, backing: Backing) {
         self.ids += 1;
         let backing = Arc::new(backing);
-        let allocation = Allocation { base, size, kind, device, context, id: self.ids, name: None, backing };
+        let allocation = Allocation {
+            base,
+            size,
+            kind,
+            device,
+            context,
+            id: self.ids,
+            name: None,
+            buffers: BTreeMap::new(),
+            backing,
+        };
         self.live.insert(base, allocation);
     }
 
@@ -269,6 +295,22 @@ impl Memory {
         let base = self.find(address).ok_or(Status::INVALID_VALUE)?.base;
         self.live.get_mut(&base).ok_or(Status::INVALID_VALUE)?.name = Some(name);
         Ok(())
+    }
+
+    /// Notes what a graph calls a buffer of the program's, in place of what was called so there before.
+    pub fn note_buffer(&mut self, address: u64, bytes: u64, note: &Note) {
+        let end = address.saturating_add(bytes);
+        let Some(base) = self.find(address).filter(|found| end <= found.end()).map(|found| found.base) else {
+            return;
+        };
+        let Some(Allocation { buffers, .. }) = self.live.get_mut(&base) else { return };
+        if bytes == 0 || buffers.get(&address).is_some_and(|known| known.0 == end && known.1 == *note) {
+            return;
+        }
+        while let Some((&from, _)) = buffers.range(..end).next_back().filter(|(_, (to, _))| *to > address) {
+            buffers.remove(&from);
+        }
+        buffers.insert(address, (end, note.clone()));
     }
 
     /// The live allocations by address.

@@ -1,0 +1,92 @@
+//! Numbers of blocks: a grid has up to 2^63 of them, and decisions add up and multiply what several grids have.
+
+use std::iter::Sum;
+use std::ops::{Add, Mul};
+
+/// A number of blocks. What is more than it can hold is the largest number that it can: sums and products never overflow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Blocks(u64);
+
+impl Blocks {
+    /// So many.
+    #[must_use]
+    pub const fn new(count: u64) -> Blocks {
+        Blocks(count)
+    }
+
+    /// Those of a grid.
+    #[must_use]
+    pub fn of(grid: [u32; 3]) -> Blocks {
+        grid.into_iter().fold(Blocks(1), |blocks, extent| blocks * u64::from(extent))
+    }
+}
+
+impl From<u32> for Blocks {
+    fn from(count: u32) -> Blocks {
+        Blocks(u64::from(count))
+    }
+}
+
+impl Add for Blocks {
+    type Output = Blocks;
+    fn add(self, other: Blocks) -> Blocks {
+        Blocks(self.0.saturating_add(other.0))
+    }
+}
+
+impl Mul<u64> for Blocks {
+    type Output = Blocks;
+    fn mul(self, times: u64) -> Blocks {
+        Blocks(self.0.saturating_mul(times))
+    }
+}
+
+impl Sum for Blocks {
+    fn sum<I: Iterator<Item = Blocks>>(all: I) -> Blocks {
+        all.fold(Blocks(0), Blocks::add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launches::cost;
+    use crate::launches::overlap::Run;
+
+    #[test]
+    fn grids_of_every_size_are_counted_and_added_up() {
+        assert_eq!(Blocks::of([2, 3, 4]), Blocks::new(24));
+        assert_eq!(Blocks::of([0, u32::MAX, u32::MAX]), Blocks::new(0));
+        assert_eq!(Blocks::of([u32::MAX; 3]), Blocks::new(u64::MAX));
+        let largest = Blocks::of([0x7fff_ffff, 65535, 65535]);
+        assert_eq!([largest; 3].into_iter().sum::<Blocks>(), Blocks::new(u64::MAX));
+    }
+
+    /// Whatever the grid and the device, the questions have an answer, and more blocks never gain where fewer do not.
+    #[test]
+    fn costs_have_no_extremes() {
+        let counts =
+            [0, 1, 4, 195, 1056, 1 << 31, 1 << 62, 1 << 63, u64::MAX / 3 + 1, u64::MAX / 5 + 1, u64::MAX];
+        for wave in [0, 1, 1056, u32::MAX] {
+            let mut before = (true, true, true);
+            for count in counts {
+                let blocks = Blocks::new(count);
+                let fits = (
+                    cost::fits_a_batch(blocks, wave),
+                    cost::fits_flat(blocks, wave),
+                    cost::lines(blocks, wave).is_some(),
+                );
+                assert!(fits.0 <= before.0 && fits.1 <= before.1 && fits.2 <= before.2, "{count} of {wave}");
+                before = fits;
+                for (brief, flat) in [(false, false), (true, false), (true, true)] {
+                    cost::gains_halved(blocks, wave, brief, flat);
+                    cost::gains_in_line(2, blocks, wave, brief);
+                    let run = Run { blocks, threads: count, wave, waits: true, brief, prompts: flat };
+                    cost::gains_beside_others(run, blocks);
+                    cost::begins_behind_begun(run, run);
+                }
+                assert_eq!(cost::may_prompt(blocks), count <= 4);
+            }
+        }
+    }
+}

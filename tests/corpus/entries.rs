@@ -1,0 +1,136 @@
+//! Declarations of the entries of a PTX file, made of what the file says of them.
+
+use cuweave_core::ptx::{self, Access, Analysis, Class, Function, Item, Site, Space, Statement};
+
+/// What a parameter is declared to be, and the type of its elements or its own.
+#[derive(Debug)]
+pub enum Kind {
+    /// `&[T; len]`
+    Read,
+    /// `&mut [T; len]`
+    ReadWrite,
+    /// `&mut [MaybeUninit<T>; len]`
+    Write,
+    /// `&[Atomic<T>; len]`
+    Atomic,
+    /// By value.
+    Scalar,
+    /// By value, of so many bytes with such an alignment.
+    Aggregate(u64, u64),
+}
+
+/// A parameter.
+#[derive(Debug)]
+pub struct Parameter {
+    pub kind: Kind,
+    /// A type of Rust's own; nothing for an aggregate.
+    pub ty: &'static str,
+}
+
+/// An entry.
+#[derive(Debug)]
+pub struct Entry {
+    pub name: String,
+    pub parameters: Vec<Parameter>,
+    /// `.reqntid`
+    pub required: Option<[u32; 3]>,
+    /// `.maxntid`, multiplied out.
+    pub most: Option<u32>,
+    /// `.reqnctapercluster`
+    pub cluster: Option<[u32; 3]>,
+    /// Whether the file has `.extern .shared` variables.
+    pub dynamic_shared: bool,
+}
+
+/// The entries of a file, and the names of those that no declaration fits: bits of an aggregate are an address. `said` tells
+/// which parameters of a kernel are pointers beside those that are found.
+pub fn of(text: &str, said: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
+    let module = ptx::parse(text).map_err(|error| error.to_string())?;
+    let mut analysis = Analysis::new(&module);
+    let (mut entries, mut left) = (Vec::new(), Vec::new());
+    let external = |variable: &ptx::Variable<'_>| {
+        variable.space == Space::Shared && variable.linkage == ptx::Linkage::Extern
+    };
+    let outside = module.items.iter().any(|item| matches!(item, Item::Variable(found) if external(found)));
+    for function in module.entries() {
+        let mut pointers = analysis.pointers(function);
+        said(function.name).into_iter().for_each(|at| pointers[at] = true);
+        let facts = analysis.kernel(function.name, &pointers);
+        let opaque = function.parameters.iter().any(|parameter| parameter.class() == Class::Opaque);
+        let hidden_address =
+            facts.parameters.iter().zip(&pointers).any(|(facts, pointer)| !pointer && facts.base.is_some());
+        if opaque || hidden_address {
+            left.push(function.name.to_owned());
+            continue;
+        }
+        let parameters = function.parameters.iter().zip(&facts.parameters).zip(&pointers);
+        let inside = function.body.iter().flat_map(|body| &body.statements);
+        let inside = inside
+            .into_iter()
+            .any(|statement| matches!(statement, Statement::Variable(_, variable) if external(variable)));
+        entries.push(Entry {
+            name: function.name.to_owned(),
+            parameters: parameters
+                .map(|((parameter, facts), &pointer)| if pointer { buffer(facts) } else { value(parameter) })
+                .collect(),
+            required: three(function, ".reqntid"),
+            most: three(function, ".maxntid").map(|most| most.iter().product()),
+            cluster: three(function, ".reqnctapercluster"),
+            dynamic_shared: outside || inside,
+        });
+    }
+    Ok((entries, left))
+}
+
+fn three(function: &Function<'_>, directive: &str) -> Option<[u32; 3]> {
+    let values = function.performance(directive)?;
+    Some([0, 1, 2].map(|at| values.get(at).copied().unwrap_or(1)))
+}
+
+fn buffer(facts: &ptx::ParameterFacts) -> Parameter {
+    let kind = match facts.access() {
+        Access::Nothing | Access::Reads => Kind::Read,
+        Access::Writes => Kind::Write,
+        Access::Atomics => Kind::Atomic,
+        Access::ReadsAndWrites | Access::Unknown => Kind::ReadWrite,
+    };
+    let sites = [&facts.atomics, &facts.writes, &facts.reads];
+    let ty = sites.into_iter().flatten().find_map(element).unwrap_or("u8");
+    Parameter { kind, ty }
+}
+
+/// The type that an access moves.
+fn element(site: &Site) -> Option<&'static str> {
+    let text = site.text.rsplit_once("@").map_or(site.text.as_str(), |(_, rest)| {
+        rest.split_once(char::is_whitespace).map_or(rest, |(_, rest)| rest)
+    });
+    let opcode = text.split_whitespace().next()?;
+    opcode.rsplit('.').find_map(|part| {
+        Some(match part {
+            "f32" => "f32",
+            "f64" => "f64",
+            "u32" | "b32" => "u32",
+            "s32" => "i32",
+            "u64" | "b64" => "u64",
+            "s64" => "i64",
+            "u16" | "b16" => "u16",
+            "s16" => "i16",
+            "u8" | "b8" => "u8",
+            "s8" => "i8",
+            _ => return None,
+        })
+    })
+}
+
+fn value(parameter: &ptx::Parameter<'_>) -> Parameter {
+    let ty = match (parameter.class(), parameter.size()) {
+        (Class::Float, 4) => "f32",
+        (Class::Float, 8) => "f64",
+        (Class::Integer | Class::Bits, 1) => "u8",
+        (Class::Integer | Class::Bits, 2) => "u16",
+        (Class::Integer | Class::Bits, 4) => "u32",
+        (Class::Integer | Class::Bits, 8) => "u64",
+        (_, size) => return Parameter { kind: Kind::Aggregate(size, parameter.align()), ty: "" },
+    };
+    Parameter { kind: Kind::Scalar, ty }
+}

@@ -1,0 +1,80 @@
+//! How entries are launched: by what their PTX says of the block, and where a kernel needs more than that, by `sizes.txt`.
+
+use std::collections::BTreeMap;
+
+use super::entries::Entry;
+
+/// The launch of an entry.
+#[derive(Clone, Debug)]
+pub struct Size {
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    /// Dynamic shared memory, in bytes.
+    pub shared: u32,
+    /// What integers are.
+    pub integer: i64,
+    /// By parameter: what a number is, or each element of a buffer; else these are 0.
+    pub values: BTreeMap<usize, i64>,
+    /// The kind of report that the launch has to make.
+    pub report: Option<String>,
+}
+
+/// What `sizes.txt` says, by the names of kernels.
+pub struct Sizes(BTreeMap<String, Vec<(String, String)>>);
+
+impl Sizes {
+    pub fn read(text: &str) -> Sizes {
+        let lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let words = |line: &str| {
+            let mut words = line.split_whitespace().map(str::to_owned);
+            let name = words.next().unwrap();
+            let pair = |word: String| {
+                let (key, value) =
+                    word.split_once('=').unwrap_or_else(|| panic!("`{line}`: no `=` in `{word}`"));
+                (key.to_owned(), value.to_owned())
+            };
+            (name, words.map(pair).collect())
+        };
+        Sizes(lines.map(words).collect())
+    }
+
+    /// The names that it knows.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// The parameters of a kernel that are pointers, where its PTX does not tell.
+    pub fn pointers(&self, name: &str) -> Vec<usize> {
+        let settings = self.0.get(name).into_iter().flatten();
+        let said = settings.filter(|(key, _)| key == "pointers").flat_map(|(_, value)| value.split(','));
+        said.map(|at| at.parse().unwrap()).collect()
+    }
+
+    /// How an entry is launched.
+    pub fn of(&self, entry: &Entry) -> Size {
+        let block = entry.required.unwrap_or([entry.most.map_or(64, |most| most.min(64)), 1, 1]);
+        let shared = if entry.dynamic_shared { 32 << 10 } else { 0 };
+        let grid = entry.cluster.unwrap_or([2, 1, 1]);
+        let mut size = Size { grid, block, shared, integer: 16, values: BTreeMap::new(), report: None };
+        for (key, value) in self.0.get(&entry.name).into_iter().flatten() {
+            let three = || {
+                let mut parts = value.split('x').map(|part| part.parse::<u32>().unwrap());
+                [0; 3].map(|_| parts.next().unwrap_or(1))
+            };
+            let number = || value.parse::<i64>().unwrap();
+            match key.as_str() {
+                "grid" => size.grid = three(),
+                "block" => size.block = three(),
+                "shared" => size.shared = number() as u32,
+                "pointers" => {}
+                "report" => size.report = Some(value.clone()),
+                "integer" => size.integer = number(),
+                key => {
+                    let at = key.strip_prefix('p').and_then(|at| at.parse().ok());
+                    size.values.insert(at.unwrap_or_else(|| panic!("`{key}` of `{}`", entry.name)), number());
+                }
+            }
+        }
+        size
+    }
+}
