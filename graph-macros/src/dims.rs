@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cuweave_core::poly::{Poly, Symbols};
 use cuweave_core::table::Op;
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
@@ -49,8 +49,9 @@ impl Bound {
             _ => {}
         }
         let text = format!("{} + {}", self.text, other.text);
+        let opaque = || format!("{:?} + {:?}", self.poly, other.poly);
         Bound {
-            poly: self.poly.plus(&other.poly).unwrap_or_else(|| symbols.variable(&text)),
+            poly: self.poly.plus(&other.poly).unwrap_or_else(|| symbols.opaque(&opaque(), &text)),
             term: Term::Operation(Op::Add, Rc::new((self.term.clone(), other.term.clone()))),
             text,
         }
@@ -62,7 +63,7 @@ impl Bound {
 pub enum Term {
     /// A literal.
     Constant(u64),
-    /// What rustc computes: its tokens, which give a `Dim`, and its text.
+    /// What rustc computes: its tokens, which give a `Dim`, and its [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// An operator and its sides.
     Operation(Op, Rc<(Term, Term)>),
@@ -95,7 +96,7 @@ impl Term {
     }
 
     fn leaf(expr: &Expr) -> Term {
-        Term::Leaf(Rc::new((wrapped(expr), compact(expr))))
+        Term::Leaf(Rc::new((wrapped(expr), key(expr))))
     }
 
     /// Its operations in postfix; a leaf is numbered by `leaf`.
@@ -112,8 +113,15 @@ impl Term {
     }
 }
 
+/// Returns the variable of a name, as it stands in expressions.
+pub fn variable(name: &Ident, symbols: &mut Symbols) -> Poly {
+    let mut key = String::new();
+    name_key(name, &mut key);
+    symbols.opaque(&key, &name.to_string())
+}
+
 fn poly(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Poly {
-    transparent(expr, integers, symbols).unwrap_or_else(|| symbols.variable(&compact(expr)))
+    transparent(expr, integers, symbols).unwrap_or_else(|| symbols.opaque(&key(expr), &compact(expr)))
 }
 
 /// The polynomial of what is made of `+`, `-`, `*`, literals and names.
@@ -209,6 +217,60 @@ pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
 
 fn wrapped(expr: &Expr) -> TokenStream {
     quote_spanned!(expr.span()=> ::cuweave::__private::dim(#expr))
+}
+
+/// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names alike.
+///
+/// Literals stand as they are written. A name stands with the context that it is resolved in, since a `macro_rules!` can
+/// bring a name that is not the user's of the same spelling. Spaces and comments between tokens make no difference.
+pub fn key(expr: &Expr) -> String {
+    let mut text = String::new();
+    // Most are names, and there are tens of thousands in a large function.
+    match expr {
+        Expr::Path(path) if path.path.get_ident().is_some() => {
+            path.path.get_ident().into_iter().for_each(|name| name_key(name, &mut text));
+        }
+        _ => tokens_key(expr.to_token_stream(), &mut text),
+    }
+    text
+}
+
+fn tokens_key(tokens: TokenStream, text: &mut String) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ('(', ')'),
+                    Delimiter::Brace => ('{', '}'),
+                    Delimiter::Bracket => ('[', ']'),
+                    Delimiter::None => ('<', '>'),
+                };
+                text.push(open);
+                tokens_key(group.stream(), text);
+                text.push(close);
+            }
+            TokenTree::Ident(name) => name_key(&name, text),
+            TokenTree::Punct(punct) => {
+                text.push(punct.as_char());
+                if punct.spacing() == Spacing::Joint {
+                    text.push('\u{1}');
+                }
+            }
+            TokenTree::Literal(literal) => text.push_str(&literal.to_string()),
+        }
+        // In no literal's text but those of literals with an escape that is written out.
+        text.push('\u{0}');
+    }
+}
+
+fn name_key(name: &Ident, text: &mut String) {
+    text.push_str(&name.to_string());
+    // rustc shows a span as `#3 bytes(10..11)`, of which the first part is the context. Nothing else tells it; where it
+    // looks otherwise, all contexts are one.
+    let span = format!("{:?}", name.span());
+    if let Some((context, _)) = span.split_once(' ').filter(|(context, _)| context.starts_with('#')) {
+        text.push_str(context);
+    }
 }
 
 /// The text of tokens, without the spaces that only tokens have.

@@ -30,7 +30,7 @@ impl Lowering<'_> {
                     "this names a statement, not a buffer",
                     "pass an allocation or an argument",
                 )),
-                None => Ok(None),
+                Some(Binding::Number) | None => Ok(None),
             },
             Expr::Index(index) => self.indexed(expr, index),
             _ => Ok(None),
