@@ -257,3 +257,78 @@ fn the_variable_of_a_loop_means_what_it_means_in_rust() {
     support::run!(device, turns(&device.ctx, &mut x));
     assert_eq!(device.download(&x), [0.0, 7.0, 1.0, 7.0, 2.0, 7.0, 3.0, 7.0]);
 }
+
+static LEAVES: AtomicU32 = AtomicU32::new(0);
+
+/// The first statement's configuration may leave the function that generated code evaluates it in.
+#[cuweave::graph]
+fn left(a: f32, x: &mut [f32; 8], y: &mut [f32; 4]) {
+    scale[{
+        if LEAVES.load(Ordering::Relaxed) == 1 {
+            return Ok(());
+        }
+        (1u32, 8u32)
+    }](&mut x, a, 8);
+    scale[(1, 4)](&mut y, a, 4);
+}
+
+#[test]
+fn an_expression_that_returns_from_generated_code_is_an_error() {
+    let device = device();
+    let (mut x, mut y) = (device.upload(&ramp(8)), device.upload(&ramp(4)));
+    LEAVES.store(1, Ordering::Relaxed);
+    let error = left(&device.ctx, 2.0, &mut x, &mut y).expect_err("it is not evaluated");
+    assert!(matches!(&error, Error::Config { at, .. } if at.name == "scale"), "{error}");
+    LEAVES.store(0, Ordering::Relaxed);
+    let mut exec = left(&device.ctx, 2.0, &mut x, &mut y).expect("it builds").instantiate().expect("an exec");
+    LEAVES.store(1, Ordering::Relaxed);
+    let error = exec.set_a(4.0).expect_err("it is not evaluated");
+    assert!(matches!(&error, Error::Config { at, .. } if at.name == "scale"), "{error}");
+    exec.launch(&device.stream).expect("the exec is as it was");
+    assert_eq!(device.download(&exec.args().x), ramp(8).iter().map(|x| x * 2.0).collect::<Vec<_>>());
+    assert_eq!(device.download(&exec.args().y), [0.0, 2.0, 4.0, 6.0]);
+}
+
+/// A constant of a program's own, named by the program and by its macro.
+const LEN: u32 = 4;
+
+macro_rules! with_a_length {
+    ($name:ident, $len:expr) => {
+        #[cuweave::graph]
+        fn $name(out: &mut [f32; LEN]) {
+            let h = alloc::<f32>($len);
+            fill(&mut h[..$len], 3.0);
+            copy(&h[..LEN], &mut out);
+        }
+    };
+}
+with_a_length!(of_a_macro, LEN);
+
+#[test]
+fn a_constant_is_one_wherever_it_is_named() {
+    let device = device();
+    let mut out = device.zeros::<f32>(4);
+    support::run!(device, of_a_macro(&device.ctx, &mut out));
+    assert_eq!(device.download(&out), [3.0; 4]);
+}
+
+#[cuweave::graph]
+fn shown(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+    copy(&x, &mut out);
+}
+
+#[test]
+fn graphs_execs_and_what_they_are_bound_to_can_be_shown() {
+    let device = device();
+    let graph = shown(&device.ctx, 4, device.upload(&ramp(4)), device.zeros::<f32>(4)).expect("it builds");
+    assert_eq!(format!("{graph:?}"), r#"Graph { function: "shown", operations: 1, .. }"#);
+    let mut exec: shown::Exec<'static> = graph.instantiate().expect("it instantiates");
+    assert_eq!(format!("{exec:?}"), r#"Exec { function: "shown", operations: 1, .. }"#);
+    assert_eq!(format!("{:?} {:?}", exec.args(), exec.args().n), "Views { .. } 4");
+    assert_eq!(format!("{:?}", exec.args_mut()), "ViewsMut { .. }");
+    let args = format!("{:?}", exec.into_args());
+    assert!(
+        args.starts_with(r#"Args { x: Shared { bound: "Owned", len: 4, .. }, out: Exclusive {"#),
+        "{args}"
+    );
+}

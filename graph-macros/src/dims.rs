@@ -222,7 +222,7 @@ fn wrapped(expr: &Expr) -> TokenStream {
 /// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names alike.
 ///
 /// Literals stand as they are written. A name stands with the context that it is resolved in, since a `macro_rules!` can
-/// bring a name that is not the user's of the same spelling. Spaces and comments between tokens make no difference.
+/// bring a local name that is not the user's of the same spelling. Spaces and comments between tokens make no difference.
 pub fn key(expr: &Expr) -> String {
     let mut text = String::new();
     // Most are names, and there are tens of thousands in a large function.
@@ -264,7 +264,12 @@ fn tokens_key(tokens: TokenStream, text: &mut String) {
 }
 
 fn name_key(name: &Ident, text: &mut String) {
-    text.push_str(&name.to_string());
+    let spelling = name.to_string();
+    text.push_str(&spelling);
+    // A constant is an item, and has one meaning wherever its name comes from.
+    if !spelling.contains(char::is_lowercase) {
+        return;
+    }
     // rustc shows a span as `#3 bytes(10..11)`, of which the first part is the context. Nothing else tells it; where it
     // looks otherwise, all contexts are one.
     let span = format!("{:?}", name.span());

@@ -5,7 +5,7 @@
 #[diagnostic::on_unimplemented(
     message = "`fill` does not take elements of type `{Self}`",
     label = "the elements of this buffer are of type `{Self}`",
-    note = "`fill` takes `u8` to `u64`, `i8` to `i64`, `usize`, `isize`, `f32`, `f64` and `bool`: one value of 1, 2, 4 or 8 bytes without padding"
+    note = "`fill` takes the integers of up to 64 bits, `f32`, `f64` and `bool`, and with feature `f16` also `half::f16` and `half::bf16`"
 )]
 pub trait Fillable: sealed::Sealed + Copy {
     /// Returns the value's bits, in the low bytes.
@@ -29,6 +29,11 @@ macro_rules! fillable {
             }
         }
     )*};
+}
+#[cfg(feature = "f16")]
+fillable! {
+    half::f16: |value| value.to_bits().into();
+    half::bf16: |value| value.to_bits().into();
 }
 fillable! {
     u8: |value| value.into();

@@ -206,7 +206,8 @@ impl Expansion<'_> {
     /// scalar.
     fn used(&self) -> Vec<bool> {
         let (lowered, program) = (self.lowered, &self.lowered.source.program);
-        if lowered.faulty {
+        // A statement that is wrong is left out, and with it what it uses.
+        if lowered.faulty || !lowered.unknown.is_empty() {
             return vec![true; self.signature.arguments.len()];
         }
         let mut accessed = vec![false; program.buffers.len()];

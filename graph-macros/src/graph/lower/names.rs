@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use syn::{Expr, FieldValue, Item, Macro, Member, PatIdent};
+use syn::{Expr, FieldValue, Item, Macro, PatIdent};
 
 /// The names in an expression.
 #[derive(Default)]
 pub struct Names {
-    /// All of them, also in the texts and the tokens that macros are given.
+    /// Those that may stand for values, also in the tokens that macros are given.
     pub mentioned: BTreeSet<String>,
     /// Those that stand for values from outside, as far as the syntax tells.
     pub values: Vec<Ident>,
@@ -32,9 +32,9 @@ impl Names {
             names.values.push(name.clone());
             return names;
         }
-        collect(expr.to_token_stream(), &mut names.mentioned);
         names.visit_expr(expr);
-        let Names { values, bound, .. } = &mut names;
+        let Names { mentioned, values, bound, .. } = &mut names;
+        mentioned.extend(values.iter().map(Ident::to_string));
         values.retain(|name| !bound.contains(&name.to_string()));
         names
     }
@@ -65,16 +65,18 @@ impl<'e> Visit<'e> for Names {
     }
 
     fn visit_field_value(&mut self, field: &'e FieldValue) {
-        self.opaque |= field.colon_token.is_none() && matches!(field.member, Member::Named(_));
+        self.opaque |= field.colon_token.is_none();
         visit::visit_field_value(self, field);
     }
 
-    fn visit_macro(&mut self, _: &'e Macro) {
+    fn visit_macro(&mut self, call: &'e Macro) {
         self.opaque = true;
+        collect(call.tokens.clone(), &mut self.mentioned);
     }
 
-    fn visit_item(&mut self, _: &'e Item) {
+    fn visit_item(&mut self, item: &'e Item) {
         self.opaque = true;
+        collect(item.to_token_stream(), &mut self.mentioned);
     }
 }
 
