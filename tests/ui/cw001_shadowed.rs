@@ -30,4 +30,13 @@ fn variables(n: u32, out: &mut [f32; n]) {
     }
 }
 
+#[cuweave::graph]
+fn indices(n: u32, out: [&mut [f32; n]; 2]) {
+    for i in 0..2 {
+        let i = &mut out[i];
+        fill(&mut i, 0.0);
+        fill(&mut out[i], 0.0); //~ CW001
+    }
+}
+
 fn main() {}

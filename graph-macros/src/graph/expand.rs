@@ -198,7 +198,10 @@ impl Expansion<'_> {
     fn unused(&self) -> TokenStream {
         let names: Vec<&Ident> = self.signature.arguments.iter().map(|argument| &argument.name).collect();
         let levels = self.signature.arguments.iter().map(|argument| &argument.levels);
-        let used = names.iter().zip(self.used()).filter(|(_, used)| *used).map(|(name, _)| name);
+        // rustc says nothing of `_name`, and lints say that a use of one is none.
+        let told = |name: &Ident| !name.to_string().starts_with('_');
+        let used =
+            names.iter().zip(self.used()).filter(|(name, used)| *used && told(name)).map(|(name, _)| name);
         quote!(let _ = |#(#(#levels)* #names: ()),*| { #(let _ = #used;)* };)
     }
 

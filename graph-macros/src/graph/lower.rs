@@ -323,11 +323,7 @@ impl Lowering<'_> {
 
     /// An expression that rustc evaluates, with the values of the loops' variables put in.
     pub(super) fn substituted(&mut self, expr: &Expr) -> Expr {
-        let found = names::Names::of(expr);
-        found.mentioned.iter().for_each(|name| self.mention(name));
-        for name in &found.values {
-            self.is_no_buffer(name);
-        }
+        let found = self.names(expr);
         let mut expr = expr.clone();
         if !self.variables.is_empty() {
             if found.binds(&self.variables) {
@@ -338,10 +334,16 @@ impl Lowering<'_> {
         expr
     }
 
-    fn mention(&mut self, name: &str) {
-        if self.scalars.contains(name) && !self.mentioned.contains(name) {
-            self.mentioned.insert(name.to_owned());
+    /// The names in an expression, checked to stand for scalars.
+    pub(super) fn names(&mut self, expr: &Expr) -> names::Names {
+        let found = names::Names::of(expr);
+        for name in &found.mentioned {
+            if self.scalars.contains(name) && !self.mentioned.contains(name) {
+                self.mentioned.insert(name.clone());
+            }
         }
+        found.values.iter().for_each(|name| self.is_no_buffer(name));
+        found
     }
 
     /// The user's expressions are computed of scalars: a name that a buffer or a statement has taken stands for no scalar

@@ -12,13 +12,13 @@ struct Padded {
 }
 
 #[cuweave::graph]
-fn filled(n: u32, x: &mut [Padded; n]) {
-    fill(&mut x, Padded { wide: 1, narrow: 2 }); //~ E0277
+fn filled(n: u32, x: &mut [Padded; n]) { //~ E0277
+    fill(&mut x, Padded { wide: 1, narrow: 2 });
 }
 
 #[cuweave::graph]
-fn widest(n: u32, x: &mut [u128; n]) {
-    fill(&mut x, 0); //~ E0277
+fn widest(n: u32, x: &mut [u128; n]) { //~ E0277
+    fill(&mut x, 0);
 }
 
 fn main() {}

@@ -22,7 +22,7 @@ impl<K: 'static> fake<K> {
 
 #[cuweave::graph]
 fn launched(n: u32, x: &mut [f32; n]) {
-    fake::<_>[per_item(n)](&mut x); //~ E0283
+    fake::<_>[per_item(n)](&mut x); //~ E0277
 }
 
 fn main() {}

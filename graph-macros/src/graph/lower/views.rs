@@ -42,6 +42,7 @@ impl Lowering<'_> {
             && let Some(Binding::Array(views)) = path.path.get_ident().and_then(|name| self.scopes.get(name))
         {
             let views = views.clone();
+            self.names(&index.index);
             let Some(at) = constant(&index.index, &self.variables) else {
                 return Err(self.refuse(
                     &index.index,
