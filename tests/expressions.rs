@@ -87,7 +87,7 @@ fn a_panic_in_a_configuration_leaves_the_exec_as_it_was() {
 
 /// Gives an even length, or panics.
 fn even(n: u32) -> u32 {
-    assert!(n % 2 == 0, "odd");
+    assert!(n.is_multiple_of(2), "odd");
     n
 }
 

@@ -341,3 +341,71 @@ pub fn constant(expr: &Expr, variables: &[(String, i128)]) -> Option<i128> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key_of(text: &str) -> String {
+        key(&syn::parse_str(text).expect("an expression"))
+    }
+
+    #[test]
+    fn one_code_has_one_key() {
+        let same = [
+            ("f(n)", "f ( n /* that one */ )"),
+            ("a.b::<c>()", "a . b :: < c > ( )"),
+            ("x <= y", "x<=y"),
+            (r#"f("a  b")"#, r#"f( "a  b" )"#),
+        ];
+        for (one, other) in same {
+            assert_eq!(key_of(one), key_of(other), "{one}, {other}");
+        }
+    }
+
+    #[test]
+    fn two_codes_have_two_keys() {
+        let all = [
+            "n",
+            "r#n",
+            "(n)",
+            "f(n)",
+            "f((n))",
+            "f(n,)",
+            "f(n, m)",
+            "f(nm)",
+            "f[n]",
+            "f(1)",
+            "f(1u32)",
+            "f(1u64)",
+            "f(0x1)",
+            "f(1.0)",
+            r#"f("1")"#,
+            r##"f(r"1")"##,
+            r##"f(r#"1"#)"##,
+            r#"f(b"1")"#,
+            r#"f(c"1")"#,
+            "f('1')",
+            "f(b'1')",
+            r#"f("x::y")"#,
+            r#"f("x :: y")"#,
+            r#"f("( x )")"#,
+            r#"f("(x)")"#,
+            r#"f("a b", "c")"#,
+            r#"f("a b\", \"c")"#,
+            "f(a.0.1)",
+            "f(a.0 .2)",
+            "m!(a && b)",
+            "m!(a & &b)",
+            "m!(a & & b)",
+            "m!(a-=-b)",
+            "m!(a -= -b)",
+            "m![a && b]",
+        ];
+        for (at, one) in all.iter().enumerate() {
+            for other in &all[..at] {
+                assert_ne!(key_of(one), key_of(other), "{one}, {other}");
+            }
+        }
+    }
+}

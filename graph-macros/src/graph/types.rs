@@ -74,7 +74,14 @@ impl Expansion<'_> {
         let generated = self.generated();
         quote! {
             #[doc = #documented]
-            #[allow(clippy::all, unused, non_snake_case, private_interfaces, private_bounds)]
+            #[allow(
+                clippy::all,
+                clippy::used_underscore_binding,
+                unused,
+                non_snake_case,
+                private_interfaces,
+                private_bounds
+            )]
             #visibility mod #name {
                 use super::*;
 
