@@ -157,6 +157,33 @@ batch_of_changing_configurations!(
     a_batch_whose_second_member_changes in_another_batch threads_in_another_batch IN_ANOTHER_BATCH set_b set_a
 );
 
+static DEPTH: AtomicU32 = AtomicU32::new(1);
+
+fn depth() -> u32 {
+    DEPTH.load(Ordering::Relaxed)
+}
+
+#[cuweave::graph(launches = "batched")]
+fn in_depth(a: f32, x: &mut [f32; 8], y: &mut [f32; 8]) {
+    scale[((1, 1, depth()), 8)](&mut x, a, 8);
+    scale[((1, 1, depth()), 8)](&mut y, a, 8);
+}
+
+/// The members still agree, but the extent that they agree in counts the members.
+#[test]
+fn a_batch_whose_members_all_change() {
+    let device = device();
+    let (mut x, mut y) = (device.upload(&ramp(8)), device.upload(&ramp(8)));
+    let graph = in_depth(&device.ctx, 1.0, &mut x, &mut y).expect("it builds");
+    assert_eq!(graph.report().kernels, 1, "the two launches are a batch");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    DEPTH.store(2, Ordering::Relaxed);
+    let error = exec.set_a(2.0).expect_err("another grid");
+    let text = "is one of 2 launches that are batched, and its configuration was (1 x 1 x 1, 8 x 1 x 1, 0 B) when the graph was \
+                built and is (1 x 1 x 2, 8 x 1 x 1, 0 B) now: build the graph again";
+    assert!(error.to_string().ends_with(text), "{error}");
+}
+
 fn length(text: &str) -> u32 {
     u32::try_from(text.len()).expect("a short text")
 }

@@ -36,6 +36,14 @@ impl Bound {
     ///
     /// `as_written` is false where the values of loop variables were put in: the source says something else then.
     pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
+        // Most are names, whose one key serves twice.
+        if let Expr::Path(path) = expr
+            && let Some(name) = path.path.get_ident()
+        {
+            let (key, text) = (key(expr), name.to_string());
+            let poly = symbols.opaque(&key, &text);
+            return Bound { poly, term: Term::Leaf(Rc::new((wrapped(expr), key))), text };
+        }
         let poly = poly(expr, integers, symbols);
         let text = if as_written { compact(expr) } else { symbols.text(&poly) };
         Bound { poly, term: Term::of(expr, integers), text }

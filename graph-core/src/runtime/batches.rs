@@ -86,8 +86,8 @@ impl Core {
             return Ok(());
         }
         let reason = format!(
-            "is launched as one with {} others, and its configuration was {} when the graph was built and is now {}",
-            operation.sources.len() - 1,
+            "is one of {} launches that are batched, and its configuration was {} when the graph was built and is {} now",
+            operation.sources.len(),
             old.shape,
             new.shape
         );

@@ -133,7 +133,7 @@ impl<'b> Evaluation<'b> {
         if self.records.len() == recorded + 1 {
             return Ok(());
         }
-        Err(self.config("its expressions return before it is evaluated".to_owned()))
+        Err(self.config("an expression in it returns before the statement is recorded".to_owned()))
     }
 
     /// The next statement has nothing to record.

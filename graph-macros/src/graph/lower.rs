@@ -323,6 +323,9 @@ impl Lowering<'_> {
 
     /// An expression that rustc evaluates, with the values of the loops' variables put in.
     pub(super) fn substituted(&mut self, expr: &Expr) -> Expr {
+        if matches!(expr, Expr::Lit(_)) {
+            return expr.clone();
+        }
         let found = self.names(expr);
         let mut expr = expr.clone();
         if !self.variables.is_empty() {
