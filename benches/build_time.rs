@@ -97,7 +97,7 @@ fn race<A: GraphFn>(
     by_hand: impl Fn() -> Result<hand::Graph>,
     mut ours: impl FnMut() -> Result<([Duration; 2], Size)>,
 ) -> Result<()> {
-    let program = &A::table().get().ok_or("no table")?.program;
+    let program = &A::table(cuweave::__private::Token).get().ok_or("no table")?.program;
     let dims = dims(program, names)?;
     let (mut of_ours, mut of_adds) = (Vec::new(), Vec::new());
     let (mut of_hand, mut of_planning) = (Vec::new(), Vec::new());

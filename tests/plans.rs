@@ -179,7 +179,7 @@ fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
 
 /// The stages, with these values of the expressions that lengths are computed of.
 fn stages<A: GraphFn>(leaves: &[u64]) -> String {
-    let table = A::table().get().expect("a table");
+    let table = A::table(cuweave::__private::Token).get().expect("a table");
     let program = &table.program;
     let dims: Vec<u64> = table.dims.iter().map(|code| value(code, leaves)).collect();
     let mut text = dump::program(program);

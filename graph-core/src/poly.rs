@@ -1,7 +1,7 @@
 //! Lengths and range bounds as polynomials.
 //!
 //! A bound is a sum of products of integer arguments with integer coefficients; whatever is not made of `+`, `-`
-//! and `*` is an opaque variable, equal to another if its text is. Every variable is known to be at least 0,
+//! and `*` is an opaque variable, equal to another if its key is. Every variable is known to be at least 0,
 //! and every range of the program gives facts (`lo <= hi <= len`, a length is at least 1) that the build checks
 //! before anything else. What cannot be proved from these is taken to overlap.
 
@@ -159,19 +159,31 @@ impl Poly {
 /// The names behind variables.
 #[derive(Clone, Debug, Default)]
 pub struct Symbols {
+    /// By key.
     ids: BTreeMap<String, u32>,
+    /// The text of each variable.
+    texts: Vec<String>,
 }
 
 impl Symbols {
     /// A polynomial as text.
     pub fn text(&self, poly: &Poly) -> String {
-        poly.text_with(&|id| self.ids.iter().find(|(_, other)| **other == id).map(|(name, _)| name.clone()))
+        poly.text_with(&|id| self.texts.get(id as usize).cloned())
     }
 
-    /// The variable of this name or text.
-    pub fn variable(&mut self, text: &str) -> Poly {
-        let next = self.ids.len() as u32;
-        Poly::variable(*self.ids.entry(text.to_owned()).or_insert(next))
+    /// Returns the variable of this name.
+    pub fn variable(&mut self, name: &str) -> Poly {
+        self.opaque(name, name)
+    }
+
+    /// Returns the variable of this key, which reads as `text`. Expressions with one key must have one value.
+    pub fn opaque(&mut self, key: &str, text: &str) -> Poly {
+        let next = self.texts.len() as u32;
+        let id = *self.ids.entry(key.to_owned()).or_insert(next);
+        if id == next {
+            self.texts.push(text.to_owned());
+        }
+        Poly::variable(id)
     }
 }
 

@@ -7,6 +7,7 @@
 //! The bytes are unsigned numbers in LEB128 and texts behind their length; [`encode`] and [`Decoded::read`] are the
 //! format, field by field in the same order. Both sides are of one version, since one crate exports both.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -72,6 +73,8 @@ pub struct Printed<'p> {
 pub struct Decoded {
     /// Its program.
     pub program: Program,
+    /// The element type of each buffer.
+    pub elements: Vec<TypeId>,
     /// How each of the program's `dims` is computed.
     pub dims: Vec<Vec<Op>>,
     /// The step of the generated code that evaluates each statement.
@@ -80,17 +83,18 @@ pub struct Decoded {
     pub scalars: Vec<Scalar>,
 }
 
-/// Size and alignment of an element type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Size, alignment and identity of an element type.
+#[derive(Clone, Copy, Debug)]
 pub struct Layout {
     size: u32,
     align: u32,
+    id: fn() -> TypeId,
 }
 
 impl Layout {
     /// Of a type.
-    pub const fn of<T>() -> Layout {
-        Layout { size: size_of::<T>() as u32, align: align_of::<T>() as u32 }
+    pub const fn of<T: 'static>() -> Layout {
+        Layout { size: size_of::<T>() as u32, align: align_of::<T>() as u32, id: TypeId::of::<T> }
     }
 }
 
@@ -283,7 +287,8 @@ impl Decoded {
         let options = reader.options()?;
         let (dim_texts, dims): (Vec<Text>, Vec<Vec<Op>>) =
             reader.list(|reader| Some((reader.text()?, reader.list(Reader::op)?)))?.into_iter().unzip();
-        let buffers = reader.list(|reader| reader.buffer(layouts))?;
+        let (buffers, elements): (Vec<Buffer>, Vec<TypeId>) =
+            reader.list(|reader| reader.buffer(layouts))?.into_iter().unzip();
         let (statements, steps): (Vec<Statement>, Vec<u32>) =
             reader.list(|reader| Some((reader.statement()?, reader.number()?)))?.into_iter().unzip();
         let views = reader.list(|reader| {
@@ -316,7 +321,7 @@ impl Decoded {
             edges: edges.into(),
             edges_before_reduction,
         };
-        reader.bytes.is_empty().then_some(Decoded { program, dims, steps, scalars })
+        reader.bytes.is_empty().then_some(Decoded { program, elements, dims, steps, scalars })
     }
 }
 
@@ -401,7 +406,7 @@ impl Reader {
         })
     }
 
-    fn buffer(&mut self, layouts: &[Layout]) -> Option<Buffer> {
+    fn buffer(&mut self, layouts: &[Layout]) -> Option<(Buffer, TypeId)> {
         let (name, line) = (self.text()?, self.number()?);
         let origin = match self.number()? {
             0 => Origin::Alloc(self.number()?),
@@ -411,8 +416,8 @@ impl Reader {
             _ => return None,
         };
         let (len, layout) = (self.number()?, self.number()?);
-        let Layout { size, align } = *layouts.get(layout as usize)?;
-        Some(Buffer { name, line, origin, len, element: size, align })
+        let Layout { size, align, id } = *layouts.get(layout as usize)?;
+        Some((Buffer { name, line, origin, len, element: size, align }, id()))
     }
 
     fn statement(&mut self) -> Option<Statement> {
@@ -539,10 +544,10 @@ mod tests {
         let printed =
             Printed { program: &program, layouts: &[0; 6], dims: &dims, steps: &steps, scalars: &scalars };
         let bytes = encode(&printed);
-        (bytes, Decoded { program, dims, steps, scalars })
+        (bytes, Decoded { program, elements: vec![TypeId::of::<[u16; 2]>(); 6], dims, steps, scalars })
     }
 
-    const LAYOUTS: &[Layout] = &[Layout { size: 4, align: 2 }];
+    const LAYOUTS: &[Layout] = &[Layout::of::<[u16; 2]>()];
 
     #[test]
     fn what_is_written_is_read() {

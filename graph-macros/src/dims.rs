@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cuweave_core::poly::{Poly, Symbols};
 use cuweave_core::table::Op;
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
@@ -36,6 +36,14 @@ impl Bound {
     ///
     /// `as_written` is false where the values of loop variables were put in: the source says something else then.
     pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
+        // Most are names, whose one key serves twice.
+        if let Expr::Path(path) = expr
+            && let Some(name) = path.path.get_ident()
+        {
+            let (key, text) = (key(expr), name.to_string());
+            let poly = symbols.opaque(&key, &text);
+            return Bound { poly, term: Term::Leaf(Rc::new((wrapped(expr), key))), text };
+        }
         let poly = poly(expr, integers, symbols);
         let text = if as_written { compact(expr) } else { symbols.text(&poly) };
         Bound { poly, term: Term::of(expr, integers), text }
@@ -49,8 +57,9 @@ impl Bound {
             _ => {}
         }
         let text = format!("{} + {}", self.text, other.text);
+        let opaque = || format!("{:?} + {:?}", self.poly, other.poly);
         Bound {
-            poly: self.poly.plus(&other.poly).unwrap_or_else(|| symbols.variable(&text)),
+            poly: self.poly.plus(&other.poly).unwrap_or_else(|| symbols.opaque(&opaque(), &text)),
             term: Term::Operation(Op::Add, Rc::new((self.term.clone(), other.term.clone()))),
             text,
         }
@@ -62,7 +71,7 @@ impl Bound {
 pub enum Term {
     /// A literal.
     Constant(u64),
-    /// What rustc computes: its tokens, which give a `Dim`, and its text.
+    /// What rustc computes: its tokens, which give a `Dim`, and its [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// An operator and its sides.
     Operation(Op, Rc<(Term, Term)>),
@@ -95,7 +104,7 @@ impl Term {
     }
 
     fn leaf(expr: &Expr) -> Term {
-        Term::Leaf(Rc::new((wrapped(expr), compact(expr))))
+        Term::Leaf(Rc::new((wrapped(expr), key(expr))))
     }
 
     /// Its operations in postfix; a leaf is numbered by `leaf`.
@@ -112,8 +121,15 @@ impl Term {
     }
 }
 
+/// Returns the variable of a name, as it stands in expressions.
+pub fn variable(name: &Ident, symbols: &mut Symbols) -> Poly {
+    let mut key = String::new();
+    name_key(name, &mut key);
+    symbols.opaque(&key, &name.to_string())
+}
+
 fn poly(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Poly {
-    transparent(expr, integers, symbols).unwrap_or_else(|| symbols.variable(&compact(expr)))
+    transparent(expr, integers, symbols).unwrap_or_else(|| symbols.opaque(&key(expr), &compact(expr)))
 }
 
 /// The polynomial of what is made of `+`, `-`, `*`, literals and names.
@@ -208,6 +224,65 @@ fn wrapped(expr: &Expr) -> TokenStream {
     quote_spanned!(expr.span()=> ::cuweave::__private::dim(#expr))
 }
 
+/// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names alike.
+///
+/// Literals stand as they are written. A name stands with the context that it is resolved in, since a `macro_rules!` can
+/// bring a local name that is not the user's of the same spelling. Spaces and comments between tokens make no difference.
+pub fn key(expr: &Expr) -> String {
+    let mut text = String::new();
+    // Most are names, and there are tens of thousands in a large function.
+    match expr {
+        Expr::Path(path) if path.path.get_ident().is_some() => {
+            path.path.get_ident().into_iter().for_each(|name| name_key(name, &mut text));
+        }
+        _ => tokens_key(expr.to_token_stream(), &mut text),
+    }
+    text
+}
+
+fn tokens_key(tokens: TokenStream, text: &mut String) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => {
+                let (open, close) = match group.delimiter() {
+                    Delimiter::Parenthesis => ('(', ')'),
+                    Delimiter::Brace => ('{', '}'),
+                    Delimiter::Bracket => ('[', ']'),
+                    Delimiter::None => ('<', '>'),
+                };
+                text.push(open);
+                tokens_key(group.stream(), text);
+                text.push(close);
+            }
+            TokenTree::Ident(name) => name_key(&name, text),
+            TokenTree::Punct(punct) => {
+                text.push(punct.as_char());
+                if punct.spacing() == Spacing::Joint {
+                    text.push('\u{1}');
+                }
+            }
+            TokenTree::Literal(literal) => text.push_str(&literal.to_string()),
+        }
+        // In no literal's text but those of literals with an escape that is written out.
+        text.push('\u{0}');
+    }
+}
+
+fn name_key(name: &Ident, text: &mut String) {
+    let spelling = name.to_string();
+    text.push_str(&spelling);
+    // A constant is an item, and has one meaning wherever its name comes from.
+    if !spelling.contains(char::is_lowercase) {
+        return;
+    }
+    // rustc shows a span as `#3 bytes(10..11)`, of which the first part is the context. Nothing else tells it; where it
+    // looks otherwise, all contexts are one.
+    let span = format!("{:?}", name.span());
+    if let Some((context, _)) = span.split_once(' ').filter(|(context, _)| context.starts_with('#')) {
+        text.push_str(context);
+    }
+}
+
 /// The text of tokens, without the spaces that only tokens have.
 pub fn compact(expr: &Expr) -> String {
     // Most are names, and there are tens of thousands in a large function.
@@ -269,5 +344,72 @@ pub fn constant(expr: &Expr, variables: &[(String, i128)]) -> Option<i128> {
             }
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key_of(text: &str) -> String {
+        key(&syn::parse_str(text).expect("an expression"))
+    }
+
+    #[test]
+    fn one_code_has_one_key() {
+        let same = [
+            ("f(n)", "f ( n /* that one */ )"),
+            ("a.b::<c>()", "a . b :: < c > ( )"),
+            ("x <= y", "x<=y"),
+            (r#"f("a  b")"#, r#"f( "a  b" )"#),
+        ];
+        for (one, other) in same {
+            assert_eq!(key_of(one), key_of(other), "{one}, {other}");
+        }
+    }
+
+    #[test]
+    fn two_codes_have_two_keys() {
+        let all = [
+            "n",
+            "r#n",
+            "(n)",
+            "f(n)",
+            "f((n))",
+            "f(n,)",
+            "f(n, m)",
+            "f(nm)",
+            "f[n]",
+            "f(1)",
+            "f(1u32)",
+            "f(1u64)",
+            "f(0x1)",
+            "f(1.0)",
+            r#"f("1")"#,
+            r##"f(r"1")"##,
+            r##"f(r#"1"#)"##,
+            r#"f(b"1")"#,
+            r#"f(c"1")"#,
+            "f('1')",
+            "f(b'1')",
+            r#"f("x::y")"#,
+            r#"f("x :: y")"#,
+            r#"f("( x )")"#,
+            r#"f("(x)")"#,
+            r#"f("a b", "c")"#,
+            r#"f("a b\", \"c")"#,
+            "f(a.0.1)",
+            "f(a.0 .2)",
+            "m!(a && b)",
+            "m!(a & &b)",
+            "m!(a-=-b)",
+            "m!(a -= -b)",
+            "m![a && b]",
+        ];
+        for (at, one) in all.iter().enumerate() {
+            for other in &all[..at] {
+                assert_ne!(key_of(one), key_of(other), "{one}, {other}");
+            }
+        }
     }
 }

@@ -237,20 +237,25 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     quote! {
         #assertions
         #[allow(clippy::all, unused)]
-        impl #name {
-            #[doc(hidden)]
-            pub fn __kernel() -> &'static #private::Kernel {
+        impl #private::KernelItem for #name {
+            fn kernel(_: #private::Token) -> &'static #private::Kernel {
                 static KERNEL: #private::Kernel =
                     #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden;
                 &KERNEL
             }
+        }
 
+        #[allow(clippy::all, unused)]
+        impl #name {
             #limits
 
             // The user's arguments and nothing else, so that rustc counts what they count.
             #[doc(hidden)]
             pub fn __launch<#(#generics),*>(#(#arguments),*) -> #private::Arguments {
-                let mut #launch = #private::Arguments::new(Self::__kernel().words, #buffers);
+                let mut #launch = #private::Arguments::new(
+                    <Self as #private::KernelItem>::kernel(#private::Token).words,
+                    #buffers,
+                );
                 #(#steps)*
                 #launch
             }

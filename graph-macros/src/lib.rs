@@ -35,6 +35,10 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// name with its types. The levels of lints (`#[allow(..)]`) and doc comments may stand on its statements; `#[cfg(..)]`
 /// stands on the whole function.
 ///
+/// The module `name` has the types: `name::Exec`, which `Graph::instantiate` returns, with `launch`, the setters and all other
+/// methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field an argument. An argument that no statement uses is an
+/// unused variable for rustc: `_name` or `#[allow(unused_variables)]` silences it.
+///
 /// `#[cuweave::graph(..)]` takes, each once:
 ///
 /// - `order = "inferred"`, the default, from what statements read and write; `"explicit"`: from `#[after]` alone, which is

@@ -10,7 +10,7 @@ use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use crate::dims::Bound;
+use crate::dims::{Bound, variable};
 use crate::image::Image;
 use crate::kernels::{Access, Parameter, ParameterKind};
 use crate::report::Report;
@@ -84,7 +84,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
     let mut symbols = Symbols::default();
     for parameter in parameters {
         // In this order: the variable of a parameter is its index.
-        symbols.variable(&parameter.name.to_string());
+        variable(&parameter.name, &mut symbols);
     }
     let parameters = parameters
         .iter()

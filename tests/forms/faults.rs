@@ -47,7 +47,7 @@ fn scenario(
         set(&mut exec, y, scalars)?;
         exec.core.launch(&device.stream, ())?;
     }
-    Ok(exec.into_args())
+    Ok(exec.core.into_args())
 }
 
 #[test]

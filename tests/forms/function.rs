@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView};
 use cuweave::__private::{
-    Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, GraphFn, Layout, Loaded,
-    Shared, Table, Visitor, build, dim, load, mark,
+    Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, Generated, GraphFn, Layout,
+    Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
 use cuweave::{ArenaPool, Exec, Graph, Report};
 use cuweave_core::ir::Program;
@@ -66,13 +66,31 @@ pub struct Args<'a> {
 }
 
 /// The exec, and how many outputs it has.
+#[derive(Debug)]
 pub struct Methods<'a> {
     pub core: ExecCore<Args<'a>>,
     outputs: usize,
 }
 
-impl<'a> GraphFn for Args<'a> {
-    type Methods = Methods<'a>;
+impl GraphFn for Args<'_> {
+    fn table(_: Token) -> &'static Table {
+        BUILT.get().expect("a program is built")
+    }
+
+    fn dims(&self, _: &mut Dims, _: Token) {}
+
+    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>, _: Token) -> cuweave::Result<()> {
+        match &self.printable.does[step as usize] {
+            Does::Nothing => Ok(()),
+            Does::Copy => evaluation.copy(),
+            &Does::Fill(value) => evaluation.fill(value),
+            Does::Launch(launch) => self.launch(step, launch, evaluation),
+        }
+    }
+}
+
+impl<'a> Generated for Args<'a> {
+    type Exec = Methods<'a>;
     type Views<'v>
         = [CudaView<'v, u32>; 2]
     where
@@ -82,47 +100,32 @@ impl<'a> GraphFn for Args<'a> {
     where
         Self: 'v;
 
-    fn table() -> &'static Table {
-        BUILT.get().expect("a program is built")
-    }
-
-    fn dims(&self, _: &mut Dims) {}
-
-    fn operands(&mut self, visitor: &mut Visitor<'_>) {
+    fn operands(&mut self, visitor: &mut Visitor<'_>, _: Token) {
         self.x.visit(visitor);
         self.y.visit(visitor);
         self.z.visit(visitor);
     }
 
-    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>) -> cuweave::Result<()> {
-        match &self.printable.does[step as usize] {
-            Does::Nothing => Ok(()),
-            Does::Copy => evaluation.copy(),
-            &Does::Fill(value) => evaluation.fill(value),
-            Does::Launch(launch) => self.launch(step, launch, evaluation),
-        }
-    }
-
-    fn views(&self) -> [CudaView<'_, u32>; 2] {
+    fn views(&self, _: Token) -> [CudaView<'_, u32>; 2] {
         [self.x.view(), self.z.view()]
     }
 
-    fn views_mut(&mut self) {}
+    fn views_mut(&mut self, _: Token) {}
 
-    fn methods(core: ExecCore<Self>) -> Methods<'a> {
+    fn exec(core: ExecCore<Self>, _: Token) -> Methods<'a> {
         let outputs = BUILT.get().and_then(Table::get).map_or(0, |table| table.program.outputs.len());
         Methods { core, outputs }
     }
 
-    fn core<'m>(methods: &'m Methods<'a>) -> &'m ExecCore<Self> {
+    fn core<'m>(methods: &'m Methods<'a>, _: Token) -> &'m ExecCore<Self> {
         &methods.core
     }
 
-    fn core_mut<'m>(methods: &'m mut Methods<'a>) -> &'m mut ExecCore<Self> {
+    fn core_mut<'m>(methods: &'m mut Methods<'a>, _: Token) -> &'m mut ExecCore<Self> {
         &mut methods.core
     }
 
-    fn into_core(methods: Methods<'a>) -> ExecCore<Self> {
+    fn into_core(methods: Methods<'a>, _: Token) -> ExecCore<Self> {
         methods.core
     }
 }
@@ -252,7 +255,7 @@ impl Device {
             let output = exec.core.output::<u32>(output).map_err(|error| error.to_string())?;
             left.push(self.stream.clone_dtoh(&*output).map_err(|error| error.to_string())?);
         }
-        for view in exec.args() {
+        for view in exec.core.views() {
             left.push(self.stream.clone_dtoh(&view).map_err(|error| error.to_string())?);
         }
         Ok(left)
@@ -271,14 +274,14 @@ impl Device {
         inputs: &Inputs,
     ) -> Result<(Vec<Left>, Report, usize), String> {
         let graph = self.build(self.args(function, inputs)).map_err(|error| error.to_string())?;
-        let flat = graph.operations().batches.iter().filter(|batch| batch.axis.is_none()).count();
+        let flat = operations(&graph).batches.iter().filter(|batch| batch.axis.is_none()).count();
         let exec = match pool {
             Some(pool) => graph.instantiate_in(pool),
             None => graph.instantiate(),
         };
         let mut exec = exec.map_err(|error| error.to_string())?;
         let left = self.launches(&mut exec, inputs)?;
-        Ok((left, exec.report(), flat))
+        Ok((left, exec.core.report(), flat))
     }
 
     /// What each launch leaves by the statements one after the other, without setters: a graph a launch.

@@ -189,8 +189,8 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
         cuweave_sim::fail(call, 1, ERROR).expect("a fault");
         let mut exec = graph.instantiate_in(&pool).expect("it can be as it is written");
         assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` was made");
-        assert_eq!(device.launches(&mut exec, &inputs), Ok(expected()), "{}", exec.report());
-        let report = exec.report();
+        assert_eq!(device.launches(&mut exec, &inputs), Ok(expected()), "{}", exec.core.report());
+        let report = exec.core.report();
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
         assert!(report.left_alone.iter().any(|why| why.contains(call)), "{report}");
     }

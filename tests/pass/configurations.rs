@@ -79,7 +79,7 @@ fn items(n: u32, x: &mut [f32; 4]) {
 fn no_items_are_an_error() {
     let device = device();
     let mut x = device.zeros::<f32>(4);
-    let error = items(&device.ctx, 0, &mut x).err().expect("no items");
+    let error = items(&device.ctx, 0, &mut x).expect_err("no items");
     assert!(error.to_string().contains("scale"), "{error}");
 }
 
@@ -87,7 +87,7 @@ fn no_items_are_an_error() {
 fn a_configuration_that_the_kernel_refuses_is_an_error_at_build() {
     let device = device();
     let mut x = device.zeros::<f32>(64);
-    let error = threads(&device.ctx, 128, 64, &mut x).err().expect("128 threads are more than 64");
+    let error = threads(&device.ctx, 128, 64, &mut x).expect_err("128 threads are more than 64");
     assert!(error.to_string().contains("narrow"), "{error}");
 }
 

@@ -178,7 +178,7 @@ fn a_shorter_buffer_than_declared_is_an_error_that_names_it() {
     let device = device();
     let x = device.upload(&ramp(29));
     let mut out = device.zeros::<f32>(20);
-    let error = windowed(&device.ctx, 10, 20, &x, &mut out).err().expect("29 elements are fewer than 30");
+    let error = windowed(&device.ctx, 10, 20, &x, &mut out).expect_err("29 elements are fewer than 30");
     assert!(error.to_string().contains("`x`"), "{error}");
 }
 

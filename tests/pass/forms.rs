@@ -47,9 +47,9 @@ fn lengths_of_every_integer_type() {
     let want: Vec<f32> = ramp(32).iter().map(|x| if *x < 8.0 { x * 30.0 } else { x * 6.0 }).collect();
     assert_eq!(device.download(&x), want);
     assert_eq!(device.download(&y), want[8..16]);
-    let error = signed(&device.ctx, -1, &mut x).err().expect("no length is negative");
+    let error = signed(&device.ctx, -1, &mut x).expect_err("no length is negative");
     assert!(error.to_string().contains("`x`") && error.to_string().contains("negative"), "{error}");
-    let error = signed(&device.ctx, 0, &mut x).err().expect("no buffer is empty");
+    let error = signed(&device.ctx, 0, &mut x).expect_err("no buffer is empty");
     assert!(error.to_string().contains("`x`") && error.to_string().contains("zero"), "{error}");
 }
 
@@ -136,7 +136,7 @@ fn tuples_of_three_and_of_one() {
 
 /// Raw names, a `mut` argument, arguments that nothing uses.
 #[cuweave::graph(memory = "nodes", launches = "as-written")]
-fn r#match(mut n: u32, unused: &[f32; n], spare: f32, r#in: &mut [f32; n]) {
+fn r#match(mut n: u32, _unused: &[f32; n], #[allow(unused_variables)] spare: f32, r#in: &mut [f32; n]) {
     let mut h = alloc::<f32>(n);
     k::copy_to[per_item(n)](&r#in, &mut h, n);
     k::scale[per_item(n)](&mut h, 2.0, n);
@@ -166,7 +166,7 @@ fn a_configuration_is_an_argument() {
     run!(device, configured(&device.ctx, 8, LaunchConfig::for_num_elems(8), &mut x));
     assert_eq!(device.download(&x), ramp(8).iter().map(|x| x * 4.0).collect::<Vec<_>>());
     let wide = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (2000, 1, 1), shared_mem_bytes: 0 };
-    let error = configured(&device.ctx, 8, wide, &mut x).err().expect("2000 threads are too many");
+    let error = configured(&device.ctx, 8, wide, &mut x).expect_err("2000 threads are too many");
     assert!(error.to_string().contains("`scale`") && error.to_string().contains("2000"), "{error}");
 }
 

@@ -171,7 +171,7 @@ fn a_range_outside_its_buffer_is_an_error_that_names_it() {
     let device = device();
     let mut x = device.upload(&ramp(30));
     let mut out = device.zeros::<f32>(30);
-    let error = split(&device.ctx, 30, 31, &mut x, &mut out).err().expect("31 is past the end");
+    let error = split(&device.ctx, 30, 31, &mut x, &mut out).expect_err("31 is past the end");
     assert!(error.to_string().contains("`x"), "{error}");
 }
 

@@ -66,6 +66,34 @@ impl Core {
         self.write_member(batch, member, statement)
     }
 
+    /// Checks that a new record of a statement can still be a member of its batch.
+    ///
+    /// All members share one configuration. It depends on no scalar that has a setter, but an expression of the user's may
+    /// give another value each time that it is evaluated.
+    pub(super) fn check_member(&self, statement: StatementId, new: &Recorded) -> Result<()> {
+        let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
+        let operation = &self.operations.list[operation as usize];
+        let (&Recorded::Launch(old), Recorded::Launch(new)) = (&self.records[statement as usize], new) else {
+            return Ok(());
+        };
+        if operation.sources.len() < 2 {
+            return Ok(());
+        }
+        let axis = self.operations.batches[self.batch_of(operation)?].axis;
+        // Members behind each other may have any grid: it stands in the table.
+        let grid_differs = axis.is_some() && old.shape.grid != new.shape.grid;
+        if !grid_differs && (old.shape.block, old.shape.shared) == (new.shape.block, new.shape.shared) {
+            return Ok(());
+        }
+        let reason = format!(
+            "is one of {} launches that are batched, and its configuration was {} when the graph was built and is {} now",
+            operation.sources.len(),
+            old.shape,
+            new.shape
+        );
+        Err(Error::BuildAgain { at: at_statement(self.program, statement), reason })
+    }
+
     /// Gives the node of a batch its table.
     pub(super) fn patch_batch(&mut self, operation: OperationId) -> Result<()> {
         let operations = self.operations.clone();

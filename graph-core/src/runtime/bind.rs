@@ -3,6 +3,7 @@
 //! A bound argument is visited when the graph is built and when it is set, for its address, its length and what
 //! guards it (see `operand.rs`).
 
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use super::operand::Visitor;
 use super::output::{Output, OutputDescription};
 
 /// What a `&[T; len]` argument is bound to.
-#[derive(Debug)]
+#[non_exhaustive]
 pub enum Shared<'a, T> {
     /// A borrowed buffer.
     Slice(&'a CudaSlice<T>),
@@ -28,7 +29,7 @@ pub enum Shared<'a, T> {
 }
 
 /// What a `&mut [T; len]` argument is bound to.
-#[derive(Debug)]
+#[non_exhaustive]
 pub enum Exclusive<'a, T> {
     /// A borrowed buffer.
     Slice(&'a mut CudaSlice<T>),
@@ -39,7 +40,7 @@ pub enum Exclusive<'a, T> {
 }
 
 /// What a `&Pinned<[T; len]>` argument is bound to.
-#[derive(Debug)]
+#[non_exhaustive]
 pub enum SharedPinned<'a, T> {
     /// Borrowed pinned memory.
     Slice(&'a PinnedHostSlice<T>),
@@ -50,7 +51,7 @@ pub enum SharedPinned<'a, T> {
 }
 
 /// What a `&mut Pinned<[T; len]>` argument is bound to.
-#[derive(Debug)]
+#[non_exhaustive]
 pub enum ExclusivePinned<'a, T> {
     /// Borrowed pinned memory.
     Slice(&'a mut PinnedHostSlice<T>),
@@ -59,9 +60,40 @@ pub enum ExclusivePinned<'a, T> {
 }
 
 /// What a `[T; len]` argument is bound to: the output of another graph, which is handed over at each launch.
-#[derive(Debug)]
 pub struct Taken<T> {
     pub(super) description: OutputDescription<T>,
+}
+
+macro_rules! debug {
+    ($($bound:ty: $name:literal $($variant:ident)*;)*) => {$(
+        /// The element type need not be `Debug`: what lies on the device is not shown.
+        impl<T> fmt::Debug for $bound {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let (variant, len) = match self {
+                    $(Self::$variant(memory) => (stringify!($variant), memory.len()),)*
+                };
+                f.debug_struct($name).field("bound", &variant).field("len", &len).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug! {
+    Shared<'_, T>: "Shared" Slice View Arc Owned;
+    Exclusive<'_, T>: "Exclusive" Slice View Owned;
+    SharedPinned<'_, T>: "SharedPinned" Slice Arc Owned;
+    ExclusivePinned<'_, T>: "ExclusivePinned" Slice Owned;
+}
+
+impl<T> fmt::Debug for Taken<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Taken").field("description", &self.description).finish()
+    }
+}
+
+impl<T> fmt::Debug for PinnedViewMut<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PinnedViewMut").field("len", &self.0.len()).finish_non_exhaustive()
+    }
 }
 
 /// A `Pinned<[T; len]>` argument is the caller's page-locked host memory.
@@ -337,7 +369,6 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
 
 /// A mutable view of pinned memory that is bound: contents can change, and the memory stays where it is. (A
 /// `&mut PinnedHostSlice` could be swapped for another one.) It is a host slice for cudarc.
-#[derive(Debug)]
 pub struct PinnedViewMut<'v, T>(pub(super) &'v mut PinnedHostSlice<T>);
 
 impl<T> Deref for PinnedViewMut<'_, T> {

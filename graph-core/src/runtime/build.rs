@@ -21,7 +21,7 @@ use super::driver::{self, Driver, Word};
 use super::error::{At, Error, Result};
 use super::evaluate::{Evaluation, Recorded};
 use super::facts::{self, Changing, Facts};
-use super::graph::{Graph, GraphFn};
+use super::graph::{Graph, GraphFn, Token};
 use super::limits::Limits;
 use super::modules::Modules;
 use super::operand::{MemoryKind, Operand, Owners, Visitor};
@@ -35,13 +35,13 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let driver = driver::driver()?;
     context::enter(driver, ctx)?;
     driver::mark_log(driver);
-    let table = A::table()
+    let table = A::table(Token)
         .get()
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
     let program = &table.program;
 
     let mut dims = Dims::default();
-    args.dims(&mut dims);
+    args.dims(&mut dims, Token);
     let (leaves, returned) = dims.into_parts();
     let dims = values(table, &leaves)?;
     for (buffer, declared, actual) in returned {
@@ -58,7 +58,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     let mut owners = Owners::default();
     let mut visitor = Visitor::new(ctx, &mut owners);
-    args.operands(&mut visitor);
+    args.operands(&mut visitor, Token);
     let operands = visitor.finish()?;
     check_operands(program, &dims, 0, &operands)?;
     check_overlap(program, &dims, &operands)?;
@@ -108,8 +108,7 @@ fn evaluate<A: GraphFn>(
         if declared.kind.is_memory() {
             evaluation.nothing();
         } else {
-            evaluation.of(statement);
-            args.evaluate(step, &mut evaluation)?;
+            evaluation.one(statement, |evaluation| args.evaluate(step, evaluation, Token))?;
         }
     }
     let (records, words) = evaluation.into_parts();

@@ -24,6 +24,13 @@ pub struct Shape {
     pub shared: u32,
 }
 
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { grid: [gx, gy, gz], block: [bx, by, bz], shared } = self;
+        write!(f, "({gx} x {gy} x {gz}, {bx} x {by} x {bz}, {shared} B)")
+    }
+}
+
 /// What can stand as a launch configuration.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a launch configuration",

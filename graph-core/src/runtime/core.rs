@@ -445,7 +445,7 @@ impl Core {
                 Some(slot) => slot,
                 None => {
                     let len = self.dims[self.program.buffers[buffer as usize].len as usize];
-                    let len = (len, self.element(buffer));
+                    let len = (len, self.element(buffer), self.table.elements[buffer as usize]);
                     let (at, address) = (at_buffer(self.program, buffer), self.bases[buffer as usize]);
                     Arc::new(Slot::new(self.driver, &self.ctx, address, len, at, self.id)?)
                 }

@@ -18,8 +18,7 @@ mod simulator;
 
 pub use buffers::{Lent, Made, allocate, guarded, pinned_parts};
 pub use params::{
-    Filling, Launching, Packed, Place, Scratch, Values, Word, address_word, bits_of, number, push_value,
-    write_value,
+    Filling, Launching, Packed, Place, Scratch, Values, Word, address_word, number, push_value, write_value,
 };
 pub use simulator::{Member, PlannedBuffer, Simulator};
 

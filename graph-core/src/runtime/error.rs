@@ -328,11 +328,13 @@ pub enum Error {
         /// The later one.
         second: Box<At>,
     },
-    /// An argument that reaches a length cannot be set.
-    #[error("{at} reaches a length or a bound, and cannot be set: build the graph again")]
+    /// A setter would change what was settled when the graph was built.
+    #[error("{at} {reason}: build the graph again")]
     BuildAgain {
-        /// The argument.
+        /// The argument, or the launch.
         at: Box<At>,
+        /// Why it cannot change.
+        reason: String,
     },
     /// An earlier failure left the graph half changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]

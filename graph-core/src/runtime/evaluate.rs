@@ -11,6 +11,7 @@ use super::config::{BlockLimits, Config, Shape};
 use super::dims::{Dim, Fault};
 use super::driver::{self, Function, Launching, Word};
 use super::error::{At, Error, Result};
+use super::fill::Fillable;
 use super::kernel::{Kernel, ParamKind};
 use super::limits::Limits;
 use super::mark::Mark;
@@ -115,9 +116,24 @@ impl<'b> Evaluation<'b> {
         Evaluation { program, dims, limits, modules, statement: 0, records, words }
     }
 
-    /// What comes is about this statement.
-    pub(super) fn of(&mut self, statement: StatementId) {
+    /// Evaluates one statement.
+    ///
+    /// # Errors
+    ///
+    /// Those of `step`; a step that does not record its statement, which an expression of the user's that returns can
+    /// bring about.
+    pub(super) fn one(
+        &mut self,
+        statement: StatementId,
+        step: impl FnOnce(&mut Evaluation<'b>) -> Result<()>,
+    ) -> Result<()> {
+        let recorded = self.records.len();
         self.statement = statement;
+        step(self)?;
+        if self.records.len() == recorded + 1 {
+            return Ok(());
+        }
+        Err(self.config("an expression in it returns before the statement is recorded".to_owned()))
     }
 
     /// The next statement has nothing to record.
@@ -242,14 +258,18 @@ impl Evaluation<'_> {
         }
     }
 
-    /// A fill with a value.
-    pub fn fill<T: Copy + DeviceRepr>(&mut self, value: T) -> Result<()> {
+    /// Records a fill with a value.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements.
+    pub fn fill<T: Fillable>(&mut self, value: T) -> Result<()> {
         self.not_empty()?;
         let (size, first) = (size_of::<T>() as u32, self.words.len() as u32);
         if size == 8 {
             self.words.resize(first as usize + FILL64.words, driver::address_word(0));
         }
-        self.records.push(Recorded::Fill { bits: driver::bits_of(value), size, first });
+        self.records.push(Recorded::Fill { bits: value.bits(), size, first });
         Ok(())
     }
 

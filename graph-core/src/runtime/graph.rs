@@ -1,12 +1,17 @@
-//! Graph functions as types: what generated code implements, and the graph and the exec that users hold.
+//! Graph functions as types: what generated code implements, the graph that users hold, and what every exec is made of.
+//!
+//! Generated code stands in the user's crate, so the traits that it implements are public, and a generic function of
+//! the user's can call their methods. Those that are not for users take a [`Token`], whose type has a name under
+//! `__private` only: safe code that does not go through there can neither call nor implement them.
 
 use std::cell::Cell;
+use std::fmt;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
+use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 use crate::table::Table;
 
@@ -19,10 +24,17 @@ use super::evaluate::Evaluation;
 use super::operand::Visitor;
 use super::report::{BuildTimes, Report};
 
-/// What the macro generates for a graph function: its bound arguments.
-pub trait GraphFn: Sized {
-    /// The type beside it that has `launch`, the setters and the outputs.
-    type Methods;
+/// The permission to call what only generated code calls.
+///
+/// It has no public name outside `__private`, implements no trait that makes values, and is never passed to a method that
+/// a user can write.
+#[derive(Debug)]
+pub struct Token;
+
+/// The types beside a graph function, with access to their private fields. Implemented by generated code.
+pub trait Generated: Sized {
+    /// The exec: `launch`, the setters and everything else.
+    type Exec: fmt::Debug;
     /// Views of the bound buffers.
     type Views<'v>
     where
@@ -32,27 +44,39 @@ pub trait GraphFn: Sized {
     where
         Self: 'v;
 
-    /// The checked program, the scalar arguments and what computes lengths and bounds.
-    fn table() -> &'static Table;
-    /// The values of the expressions that lengths and bounds are computed of, in the order of the table's leaves.
-    fn dims(&self, dims: &mut Dims);
     /// Shows the bound buffers, in the order of the program's buffers.
-    fn operands(&mut self, visitor: &mut Visitor<'_>);
-    /// Gives the statement of an evaluation its configuration and values; the table says by which step.
-    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>) -> Result<()>;
+    fn operands(&mut self, visitor: &mut Visitor<'_>, token: Token);
     /// Views of the bound buffers.
-    fn views(&self) -> Self::Views<'_>;
+    fn views(&self, token: Token) -> Self::Views<'_>;
     /// Mutable views.
-    fn views_mut(&mut self) -> Self::ViewsMut<'_>;
+    fn views_mut(&mut self, token: Token) -> Self::ViewsMut<'_>;
     /// Wraps an exec.
-    fn methods(core: ExecCore<Self>) -> Self::Methods;
-    /// The exec.
-    fn core(methods: &Self::Methods) -> &ExecCore<Self>;
-    /// The exec.
-    fn core_mut(methods: &mut Self::Methods) -> &mut ExecCore<Self>;
-    /// The exec.
-    fn into_core(methods: Self::Methods) -> ExecCore<Self>;
+    fn exec(core: ExecCore<Self>, token: Token) -> Self::Exec;
+    /// Unwraps an exec.
+    fn core(exec: &Self::Exec, token: Token) -> &ExecCore<Self>;
+    /// Unwraps an exec.
+    fn core_mut(exec: &mut Self::Exec, token: Token) -> &mut ExecCore<Self>;
+    /// Unwraps an exec.
+    fn into_core(exec: Self::Exec, token: Token) -> ExecCore<Self>;
 }
+
+/// A graph function, by the type of its bound arguments. `#[cuweave::graph]` implements it, and nothing else can.
+pub trait GraphFn: Generated {
+    /// Returns the checked program, the scalar arguments and what computes lengths and bounds.
+    #[doc(hidden)]
+    fn table(token: Token) -> &'static Table;
+    /// Adds the values of the expressions that lengths and bounds are computed of, in the order of the table's leaves.
+    #[doc(hidden)]
+    fn dims(&self, dims: &mut Dims, token: Token);
+    /// Gives the statement of an evaluation its configuration and values; the table says by which step.
+    #[doc(hidden)]
+    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>, token: Token) -> Result<()>;
+}
+
+/// The exec of a graph function: a graph that can be launched, again and again.
+///
+/// For `#[cuweave::graph] fn residual(..)` it is the type `residual::Exec`, which has all methods.
+pub type Exec<A> = <A as Generated>::Exec;
 
 /// A graph that is built and not instantiated.
 ///
@@ -73,7 +97,7 @@ impl<A: GraphFn> Graph<A> {
     /// # Errors
     ///
     /// A failure of the driver, for example for lack of memory.
-    pub fn instantiate(mut self) -> Result<Exec<A>> {
+    pub fn instantiate(mut self) -> Result<A::Exec> {
         self.core.instantiate()?;
         Ok(self.into_exec())
     }
@@ -88,39 +112,33 @@ impl<A: GraphFn> Graph<A> {
     ///
     /// A pool of another context, or on a stream that is capturing; sizes that cannot be planned; a failure of the
     /// driver, for example for lack of memory.
-    pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<Exec<A>> {
+    pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
         self.core.instantiate_in(pool)?;
         Ok(self.into_exec())
     }
 
-    fn into_exec(self) -> Exec<A> {
-        Exec {
-            methods: A::methods(ExecCore {
-                core: self.core,
-                args: self.args,
-                not_sync: PhantomData,
-                _outlived: Outlived(PhantomData),
-            }),
-        }
+    fn into_exec(self) -> A::Exec {
+        let Graph { core, args, .. } = self;
+        A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
     }
 
-    /// What the graph consists of and what it needs.
+    /// Returns what the graph consists of and what it needs.
     pub fn report(&self) -> Report {
         Report::of(&self.core)
     }
 
-    /// How long the host took to build it.
+    /// Returns how long the host took to build it.
     pub fn times(&self) -> BuildTimes {
         self.core.times
     }
 
-    /// The graph as a picture, in the DOT language.
+    /// Returns the graph as a picture, in the DOT language.
     pub fn dot(&self) -> String {
         dot::dot(&self.core)
     }
 
-    /// The temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared bytes are
-    /// shaded, and what makes the bound is outlined.
+    /// Returns the temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared
+    /// bytes are shaded, and what makes the bound is outlined.
     ///
     /// # Errors
     ///
@@ -129,8 +147,8 @@ impl<A: GraphFn> Graph<A> {
         self.core.memory_svg()
     }
 
-    /// The longest chain of statements against the bytes of the temporaries, at up to so many budgets between the plan as
-    /// it is and the floor, the widest first.
+    /// Returns the longest chain of statements against the bytes of the temporaries, at up to so many budgets between the
+    /// plan as it is and the floor, the widest first.
     ///
     /// # Errors
     ///
@@ -138,99 +156,20 @@ impl<A: GraphFn> Graph<A> {
     pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
         self.core.budget_curve(points)
     }
+}
 
-    /// The operations as they were added.
-    #[doc(hidden)]
-    pub fn operations(&self) -> &crate::operation::Operations {
-        &self.core.operations
+impl<A: GraphFn> fmt::Debug for Graph<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.describe("Graph", f)
     }
 }
 
-/// A graph that can be launched, again and again.
-///
-/// It owns or borrows every operand. What depends on the graph function, `launch`, the setters and `output`, are
-/// methods of the type that it dereferences to.
-pub struct Exec<A: GraphFn> {
-    methods: A::Methods,
+/// Returns the operations of a graph as they were added.
+pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
+    &graph.core.operations
 }
 
-impl<A: GraphFn> Exec<A> {
-    /// Brings the graph to the device and maps its memory, so that the first launch need not.
-    ///
-    /// # Errors
-    ///
-    /// A stream of another context or one that is capturing; a failure of the driver.
-    pub fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
-        A::core_mut(&mut self.methods).core.upload(stream)
-    }
-
-    /// Views of the bound buffers. What is done with them comes after the last launch, and the next launch after it.
-    pub fn args(&self) -> A::Views<'_> {
-        let exec = A::core(&self.methods);
-        exec.core.settle();
-        exec.args.views()
-    }
-
-    /// Mutable views of the buffers that are bound mutably or owned: contents can change, addresses cannot.
-    pub fn args_mut(&mut self) -> A::ViewsMut<'_> {
-        let exec = A::core_mut(&mut self.methods);
-        exec.core.settle();
-        exec.args.views_mut()
-    }
-
-    /// Gives the arguments back. What is done with them comes after the last launch.
-    pub fn into_args(self) -> A {
-        let ExecCore { core, args, .. } = A::into_core(self.methods);
-        drop(core);
-        args
-    }
-
-    /// What the graph consists of and what it needs.
-    pub fn report(&self) -> Report {
-        Report::of(&A::core(&self.methods).core)
-    }
-
-    /// The graph as a picture, in the DOT language.
-    pub fn dot(&self) -> String {
-        dot::dot(&A::core(&self.methods).core)
-    }
-
-    /// The temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared bytes are
-    /// shaded, and what makes the bound is outlined.
-    ///
-    /// # Errors
-    ///
-    /// Sizes that overflow.
-    pub fn memory_svg(&self) -> Result<String> {
-        A::core(&self.methods).core.memory_svg()
-    }
-
-    /// The longest chain of statements against the bytes of the temporaries, at up to so many budgets between the plan as
-    /// it is and the floor, the widest first.
-    ///
-    /// # Errors
-    ///
-    /// Sizes that overflow.
-    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        A::core(&self.methods).core.budget_curve(points)
-    }
-}
-
-impl<A: GraphFn> Deref for Exec<A> {
-    type Target = A::Methods;
-
-    fn deref(&self) -> &A::Methods {
-        &self.methods
-    }
-}
-
-impl<A: GraphFn> DerefMut for Exec<A> {
-    fn deref_mut(&mut self) -> &mut A::Methods {
-        &mut self.methods
-    }
-}
-
-/// An exec, for the generated methods.
+/// The contents of every exec: its generated methods call those here.
 ///
 /// Fields in the order of their drop: the graph first, which orders what follows behind the last launch, then the
 /// arguments, whose owned buffers are freed behind it.
@@ -247,4 +186,66 @@ pub(super) struct Outlived<A>(PhantomData<A>);
 
 impl<A> Drop for Outlived<A> {
     fn drop(&mut self) {}
+}
+
+impl<A> fmt::Debug for ExecCore<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.describe("Exec", f)
+    }
+}
+
+impl<A: GraphFn> ExecCore<A> {
+    /// See the generated `upload`.
+    pub fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        self.core.upload(stream)
+    }
+
+    /// See the generated `args`.
+    pub fn views(&self) -> A::Views<'_> {
+        self.core.settle();
+        self.args.views(Token)
+    }
+
+    /// See the generated `args_mut`.
+    pub fn views_mut(&mut self) -> A::ViewsMut<'_> {
+        self.core.settle();
+        self.args.views_mut(Token)
+    }
+
+    /// See the generated `into_args`.
+    pub fn into_args(self) -> A {
+        let ExecCore { core, args, .. } = self;
+        drop(core);
+        args
+    }
+
+    /// See the generated `report`.
+    pub fn report(&self) -> Report {
+        Report::of(&self.core)
+    }
+
+    /// See the generated `dot`.
+    pub fn dot(&self) -> String {
+        dot::dot(&self.core)
+    }
+
+    /// See the generated `memory_svg`.
+    pub fn memory_svg(&self) -> Result<String> {
+        self.core.memory_svg()
+    }
+
+    /// See the generated `budget_curve`.
+    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        self.core.budget_curve(points)
+    }
+}
+
+impl Core {
+    /// Prints the function and its size, for `Debug`.
+    fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("function", &self.program.name)
+            .field("operations", &self.operations.list.len())
+            .finish_non_exhaustive()
+    }
 }

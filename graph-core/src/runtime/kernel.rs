@@ -10,6 +10,7 @@ use crate::ptx::{self, rewrite};
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
 use super::error::{DriverFailure, Error, Result, describe};
 use super::facts;
+use super::graph::Token;
 use super::image::{self, Target};
 use super::variants::{self, Early, Entry, Form, Text, Variants};
 
@@ -147,6 +148,17 @@ impl Kernel {
         self.hidden_writes = writes;
         self
     }
+}
+
+/// A kernel's item, which `#[kernels]` generates. Nothing else can implement it: only generated code can name a
+/// [`Token`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a kernel",
+    label = "a launch names a kernel that a `#[kernels]` block declares"
+)]
+pub trait KernelItem {
+    /// Returns the kernel's declaration.
+    fn kernel(token: Token) -> &'static Kernel;
 }
 
 /// See [`Kernel::address_words`]: the bits of a mask, and a walk over the parameters behind its end.

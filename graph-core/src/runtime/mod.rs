@@ -6,8 +6,8 @@
 //!
 //! - `driver`: the driver's calls, the one module with `unsafe`;
 //! - `bind`, `operand`: what arguments are bound to, and how its uses are ordered with the graph's;
-//! - `mark`, `kernel`, `image`, `modules`, `config`, `limits`, `dims`, `evaluate`: what generated code says of kernels
-//!   and launches, and whether device and driver take it;
+//! - `mark`, `kernel`, `image`, `modules`, `config`, `limits`, `dims`, `fill`, `evaluate`: what generated code says of
+//!   kernels and launches, and whether device and driver take it;
 //! - `build`, `hidden`, `core`: from arguments to nodes;
 //! - `graph`, `launch`, `set`, `output`: the graph and the exec, and what can be done with them;
 //! - `arena`: one arena for the execs of a stream;
@@ -30,6 +30,7 @@ mod driver;
 mod error;
 mod evaluate;
 mod facts;
+mod fill;
 mod graph;
 mod hidden;
 mod hook;
@@ -74,9 +75,10 @@ pub mod private {
     pub use super::driver::Packed;
     pub use super::error::{Error, Result};
     pub use super::evaluate::{Arguments, Evaluation};
-    pub use super::graph::{Exec, ExecCore, Graph, GraphFn};
+    pub use super::fill::Fillable;
+    pub use super::graph::{Exec, ExecCore, Generated, Graph, GraphFn, Token, operations};
     pub use super::hook::{change_next_plan, change_next_tables};
-    pub use super::kernel::{Kernel, Loaded, Module, Param, ParamKind, Updates, load};
+    pub use super::kernel::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use super::mark::{Fits, param};
     /// The kinds of buffer arguments.
     pub mod mark {

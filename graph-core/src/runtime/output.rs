@@ -8,7 +8,7 @@
 //!   made it frees it before its next launch, or at its own end;
 //! - after either end, the next launch waits for the free, or for the launch of the graph that took it over.
 
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +32,8 @@ pub struct Slot {
     len: u64,
     /// `size_of` its element.
     element: u64,
+    /// The type of its element.
+    element_type: TypeId,
     at: Box<At>,
     /// Records the free, for the next launch to wait for.
     freed: Arc<CudaEvent>,
@@ -92,7 +94,7 @@ impl Slot {
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
         address: u64,
-        (len, element): (u64, u64),
+        (len, element, element_type): (u64, u64, TypeId),
         at: Box<At>,
         maker: u64,
     ) -> Result<Slot> {
@@ -104,6 +106,7 @@ impl Slot {
             address,
             len,
             element,
+            element_type,
             at,
             freed,
             maker,
@@ -194,7 +197,7 @@ impl Slot {
 
     /// The handle of what a launch made; `done` records the launch. There is one handle a launch.
     pub(super) fn output<'e, T: 'static>(self: &'e Arc<Slot>, done: &CudaEvent) -> Result<Output<'e, T>> {
-        if size_of::<T>() as u64 != self.element {
+        if TypeId::of::<T>() != self.element_type {
             return Err(Error::Plan(format!("{} has elements of another type", self.at)));
         }
         let mut state = self.state();

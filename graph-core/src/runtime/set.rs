@@ -12,7 +12,7 @@ use super::core::{Core, NodeParams};
 use super::driver::{Event, Values};
 use super::error::{At, Error, Result};
 use super::evaluate::{Evaluation, Recorded};
-use super::graph::{ExecCore, GraphFn};
+use super::graph::{ExecCore, GraphFn, Token};
 use super::operand::{Operand, Visitor};
 use super::output::{HandedOver, Output, OutputDescription};
 
@@ -72,16 +72,16 @@ impl<A: GraphFn> ExecCore<A> {
             let file = self.core.program.file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
+                reason: "reaches a length or a bound, and cannot be set".to_owned(),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
-        let changed = self
-            .evaluate(&scalar.statements)
-            .and_then(|records| self.core.exchange(&scalar.statements, records));
-        if changed.is_err() {
-            *place(&mut self.args) = old;
-        }
-        changed
+        // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
+        let mut change = Change { exec: self, place, old: Some(old) };
+        let records = change.exec.evaluate(&scalar.statements)?;
+        change.exec.core.exchange(&scalar.statements, records)?;
+        change.old = None;
+        Ok(())
     }
 
     /// New records of statements, with their words in the spare room.
@@ -90,8 +90,8 @@ impl<A: GraphFn> ExecCore<A> {
         let room = (statements.len(), std::mem::take(&mut core.spare));
         let mut evaluation = Evaluation::new(core.program, &core.dims, &core.limits, &mut core.modules, room);
         for &statement in statements {
-            evaluation.of(statement);
-            self.args.evaluate(core.table.steps[statement as usize], &mut evaluation)?;
+            let step = core.table.steps[statement as usize];
+            evaluation.one(statement, |evaluation| self.args.evaluate(step, evaluation, Token))?;
         }
         let (mut records, mut words) = evaluation.into_parts();
         for (&statement, record) in statements.iter().zip(&mut records) {
@@ -99,6 +99,21 @@ impl<A: GraphFn> ExecCore<A> {
         }
         core.spare = words;
         Ok(records)
+    }
+}
+
+/// A scalar argument that is being set. Dropped before it is complete, it puts the old value back.
+struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
+    exec: &'e mut ExecCore<A>,
+    place: P,
+    old: Option<T>,
+}
+
+impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
+    fn drop(&mut self) {
+        if let Some(old) = self.old.take() {
+            *(self.place)(&mut self.exec.args) = old;
+        }
     }
 }
 
@@ -157,6 +172,7 @@ impl Core {
         let swap = |core: &mut Core, records: &mut [Recorded]| {
             statements.iter().zip(records).for_each(|(&statement, record)| core.swap(statement, record));
         };
+        statements.iter().zip(&records).try_for_each(|(&id, record)| self.check_member(id, record))?;
         swap(self, &mut records);
         self.patch_all(statements).inspect_err(|_| {
             swap(self, &mut records);

@@ -45,10 +45,9 @@ impl Attributes {
     }
 }
 
-/// Reports what the attributes of an argument must not be: they are not printed again.
-pub fn of_argument(attributes: &[Attribute], report: &mut Report) {
-    let refused = attributes.iter().filter(|attribute| !is_level(attribute) && !is_silent(attribute));
-    refused.for_each(|attribute| refuse(attribute, report));
+/// Returns the levels of lints that stand on an argument; other attributes are reported, since they are not printed again.
+pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> Vec<Attribute> {
+    Attributes::of(attributes, false, report).levels
 }
 
 fn refuse(attribute: &Attribute, report: &mut Report) {

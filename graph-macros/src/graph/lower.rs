@@ -16,6 +16,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, Block, Expr, Path, Type};
 
 use super::attributes::Attributes;
+
 use super::launch::Literal;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
@@ -23,9 +24,12 @@ use crate::dims::{Bound, Substitute};
 use crate::report::Report;
 
 mod calls;
+mod names;
 mod statements;
 mod tail;
 mod views;
+
+pub use names::collect;
 
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
@@ -36,6 +40,8 @@ pub struct Lowered {
     pub leaves: Vec<TokenStream>,
     /// Names of the arguments that are integers: their arithmetic is done, and checked, in 64 bits.
     pub integers: BTreeSet<String>,
+    /// Names of the scalar arguments that an expression names.
+    pub mentioned: BTreeSet<String>,
     /// The element type of each buffer.
     pub elements: Vec<Type>,
     /// What evaluates each statement.
@@ -128,6 +134,8 @@ struct Lowering<'r> {
     scalars: BTreeSet<String>,
     /// Those that are integers: their arithmetic is done, and checked, in 64 bits.
     integers: BTreeSet<String>,
+    /// The scalar arguments that an expression names.
+    mentioned: BTreeSet<String>,
     returned_lengths: Vec<(BufferId, DimId, DimId)>,
     /// An `#[after]` names what is not known.
     order_unknown: bool,
@@ -179,6 +187,7 @@ pub fn lower(
         refused: false,
         scalars: BTreeSet::new(),
         integers: BTreeSet::new(),
+        mentioned: BTreeSet::new(),
         returned_lengths: Vec::new(),
         order_unknown: false,
         unknown: Vec::new(),
@@ -230,6 +239,7 @@ impl Lowering<'_> {
             dims,
             leaves,
             integers: self.integers,
+            mentioned: self.mentioned,
             elements: self.elements,
             bodies: self.bodies,
             lints: self.lints,
@@ -311,12 +321,47 @@ impl Lowering<'_> {
         Bound::of(&substituted, as_written, &self.integers, &mut self.symbols)
     }
 
-    pub(super) fn substituted(&self, expr: &Expr) -> Expr {
+    /// An expression that rustc evaluates, with the values of the loops' variables put in.
+    pub(super) fn substituted(&mut self, expr: &Expr) -> Expr {
+        if matches!(expr, Expr::Lit(_)) {
+            return expr.clone();
+        }
+        let found = self.names(expr);
         let mut expr = expr.clone();
         if !self.variables.is_empty() {
+            if found.binds(&self.variables) {
+                return names::within(&self.variables, &found.mentioned, &expr);
+            }
             Substitute { variables: &self.variables }.visit_expr_mut(&mut expr);
         }
         expr
+    }
+
+    /// The names in an expression, checked to stand for scalars.
+    pub(super) fn names(&mut self, expr: &Expr) -> names::Names {
+        let found = names::Names::of(expr);
+        for name in &found.mentioned {
+            if self.scalars.contains(name) && !self.mentioned.contains(name) {
+                self.mentioned.insert(name.clone());
+            }
+        }
+        found.values.iter().for_each(|name| self.is_no_buffer(name));
+        found
+    }
+
+    /// The user's expressions are computed of scalars: a name that a buffer or a statement has taken stands for no scalar
+    /// any more.
+    fn is_no_buffer(&mut self, name: &Ident) {
+        let what = match self.scopes.get(name) {
+            Some(Binding::View(_) | Binding::Array(_)) => "a buffer",
+            Some(Binding::Statement) => "a statement",
+            Some(Binding::Unknown | Binding::Number) | None => return,
+        };
+        self.refuse(
+            name,
+            &format!("`{name}` is {what} here, and an expression is computed of scalars"),
+            "give one of the two another name",
+        );
     }
 
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
@@ -415,16 +460,17 @@ impl Lowering<'_> {
     }
 }
 
-/// How the bounds are computed, and the expressions that they are computed of, each once.
+/// How the bounds are computed, and the expressions that they are computed of, each once: one that gives another value
+/// each time is asked once a build.
 fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
     let mut leaves = Vec::new();
-    let mut number = |tokens: &TokenStream, text: &str| {
-        if let Some(&number) = numbers.get(text) {
+    let mut number = |tokens: &TokenStream, key: &str| {
+        if let Some(&number) = numbers.get(key) {
             return number;
         }
         leaves.push(tokens.clone());
-        numbers.insert(text.to_owned(), leaves.len() as u32 - 1);
+        numbers.insert(key.to_owned(), leaves.len() as u32 - 1);
         leaves.len() as u32 - 1
     };
     let code = |bound: &Bound| {

@@ -4,10 +4,12 @@ mod attributes;
 mod expand;
 mod launch;
 mod lower;
+mod methods;
 mod scope;
 mod signature;
 mod steps;
 mod table;
+mod types;
 
 use cuweave_core::compile;
 use cuweave_core::ir::Program;

@@ -16,6 +16,8 @@ pub enum Binding {
     Array(Vec<View>),
     /// A statement.
     Statement,
+    /// The variable of a loop that is being unrolled.
+    Number,
     /// A faulty `let` gave it: nothing is said of its uses.
     Unknown,
 }

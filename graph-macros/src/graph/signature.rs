@@ -6,7 +6,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::Parser;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{Expr, FnArg, ItemFn, Pat, ReturnType, Safety, Type};
+use syn::{Attribute, Expr, FnArg, ItemFn, Pat, ReturnType, Safety, Type};
 
 use super::attributes;
 use crate::report::Report;
@@ -14,6 +14,8 @@ use crate::report::Report;
 /// An argument.
 pub struct Argument {
     pub name: Ident,
+    /// The levels of lints that stand on it.
+    pub levels: Vec<Attribute>,
     pub kind: ArgumentKind,
 }
 
@@ -120,7 +122,7 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
             return None;
         }
     };
-    attributes::of_argument(&typed.attrs, report);
+    let levels = attributes::of_argument(&typed.attrs, report);
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),
@@ -132,7 +134,7 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
         return None;
     };
     let kind = argument_kind(&typed.ty, report)?;
-    Some(Argument { name: name.ident.clone(), kind })
+    Some(Argument { name: name.ident.clone(), levels, kind })
 }
 
 fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {

@@ -7,14 +7,14 @@
 use std::collections::{BTreeSet, HashMap};
 
 use cuweave_core::ir::{Mode, Program, Statement};
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
 use super::expand::{ident, named};
 use super::launch;
-use super::lower::{Body, LaunchArgument, Lowered};
+use super::lower::{Body, LaunchArgument, Lowered, collect};
 
 /// Steps that a generated function has: rustc's time for one function grows faster than its length.
 const CHUNK: usize = 64;
@@ -168,7 +168,9 @@ impl<'l> Steps<'l> {
         }
     }
 
-    /// Functions that evaluate some steps each, and the body that calls the right one.
+    /// Returns functions that evaluate some steps each, and the body that calls the right one.
+    ///
+    /// The user's expressions stand in functions of their own, where no `self` is and no name of generated code.
     pub fn evaluation(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
         // No name that a user's could meet: their expressions stand among these.
         let [args, number, evaluation] =
@@ -188,7 +190,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #args: &#function::Args<'_>,
                     #number: u32,
-                    #evaluation: &mut __private::Evaluation<'_>,
+                    #evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
                     let #function::Args { #(#scalars,)* .. } = #args;
                     #(let #scalars = *#scalars;)*
@@ -220,7 +222,9 @@ impl<'l> Steps<'l> {
             }
             Body::Fill { value } => {
                 let element = self.element(at, 0);
-                quote!(#evaluation.fill::<#element>(#value))
+                // rustc says at the buffer that its elements cannot be filled with.
+                let fill = quote_spanned!(self.lowered.spans.accesses[at][0]=> fill::<#element>);
+                quote!(#evaluation.#fill(#value))
             }
             Body::Launch { kernel, config, arguments, .. } => {
                 let arguments = arguments.iter().map(|argument| match argument {
@@ -229,8 +233,12 @@ impl<'l> Steps<'l> {
                 });
                 // rustc points at the kernel where the number of arguments is wrong.
                 let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
+                // Only an item of `#[kernels]` has this: a type of the user's with a `__launch` is no kernel.
+                let item = quote_spanned! {kernel.span()=>
+                    <#kernel as ::cuweave::__private::KernelItem>::kernel(::cuweave::__private::Token)
+                };
                 let config = launch::tokens(config, &self.lowered.integers);
-                quote!(#evaluation.run(<#kernel>::__kernel(), #config, #call))
+                quote!(#evaluation.run(#item, #config, #call))
             }
         }
     }
@@ -246,55 +254,23 @@ impl<'l> Steps<'l> {
         let span = self.lowered.spans.accesses[at][index as usize];
         let (kind, buffer) = (ident(kind), named(self.buffer_name(at, index as usize)));
         let element = self.element(at, index as usize);
-        quote_spanned!(span=> __private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+        quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
     }
 
-    /// What rustc asserts of literals: that the kernels take those of their configurations, and that fills have elements
-    /// of a size that the driver fills with. Each is told once.
+    /// The assertions that kernels take the literals of their configurations. Each is told once.
     pub fn assertions(&self) -> TokenStream {
         let mut told = BTreeSet::new();
-        let mut sizes = BTreeSet::new();
         let mut assertions = TokenStream::new();
         for &at in &self.first {
-            match &self.lowered.bodies[at] {
-                Body::Launch { kernel, literals, .. } => {
-                    for literal in literals {
-                        let start = literal.span.start();
-                        if told.insert((start.line, start.column, &literal.values)) {
-                            assertions.extend(literal.assertion(kernel));
-                        }
-                    }
+            let Body::Launch { kernel, literals, .. } = &self.lowered.bodies[at] else { continue };
+            for literal in literals {
+                let start = literal.span.start();
+                if told.insert((start.line, start.column, &literal.values)) {
+                    assertions.extend(literal.assertion(kernel));
                 }
-                Body::Fill { .. } => {
-                    let span = self.lowered.spans.accesses[at][0];
-                    let start = span.start();
-                    if sizes.insert((start.line, start.column)) {
-                        assertions.extend(fill_size(self.element(at, 0), span));
-                    }
-                }
-                Body::Copy | Body::Memory => {}
             }
         }
         assertions
-    }
-}
-
-fn fill_size(element: &Type, at: Span) -> TokenStream {
-    quote_spanned! {at=>
-        const _: () = ::core::assert!(
-            ::core::matches!(::core::mem::size_of::<#element>(), 1 | 2 | 4 | 8),
-            "`fill` takes types of 1, 2, 4 and 8 bytes"
-        );
-    }
-}
-
-fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
-    for token in tokens {
-        match token {
-            TokenTree::Group(group) => collect(group.stream(), names),
-            TokenTree::Ident(name) => drop(names.insert(name.to_string())),
-            _ => {}
-        }
     }
 }
 

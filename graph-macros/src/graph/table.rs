@@ -11,7 +11,7 @@ use super::lower::Lowered;
 use super::signature::{ArgumentKind, Signature};
 use super::steps::Steps;
 
-/// `static __TABLE`, for use where `__private` names the module of its types.
+/// Returns the body of a function that gives the table.
 pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> TokenStream {
     let (types, layouts) = types(lowered);
     let scalars = scalars(lowered, signature, steps);
@@ -24,8 +24,11 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
     });
     let bytes = Literal::byte_string(&bytes);
     quote! {
-        static __TABLE: __private::Table =
-            __private::Table::new(#bytes, &[#(__private::Layout::of::<#types>()),*]);
+        static TABLE: ::cuweave::__private::Table = ::cuweave::__private::Table::new(
+            #bytes,
+            &[#(::cuweave::__private::Layout::of::<#types>()),*],
+        );
+        &TABLE
     }
 }
 

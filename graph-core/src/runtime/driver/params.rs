@@ -216,16 +216,6 @@ pub fn number(word: Word) -> u64 {
     unsafe { word.assume_init() }
 }
 
-/// The bits of a value of 1, 2, 4 or 8 bytes.
-pub fn bits_of<T: Copy>(value: T) -> u64 {
-    const { assert!(matches!(size_of::<T>(), 1 | 2 | 4 | 8), "`fill` takes types of 1, 2, 4 and 8 bytes") };
-    let mut bits = 0u64;
-    // SAFETY: the value is no larger than the room. A type of these sizes that may stand in device memory has
-    // no padding unless its author gave it some; the bytes of that are unspecified but written from `value`.
-    unsafe { (&raw mut bits).cast::<T>().write_unaligned(value) };
-    bits
-}
-
 /// Scratch space for the calls that take arrays of pointers.
 #[derive(Default)]
 pub struct Scratch {

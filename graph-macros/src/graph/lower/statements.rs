@@ -52,7 +52,15 @@ impl Lowering<'_> {
     }
 
     pub(super) fn block(&mut self, statements: &[Stmt]) {
+        self.block_with(None, statements);
+    }
+
+    /// A block in which the variable of a loop has its name.
+    fn block_with(&mut self, variable: Option<&Ident>, statements: &[Stmt]) {
         self.scopes.enter();
+        if let Some(variable) = variable {
+            self.scopes.bind(variable, Binding::Number);
+        }
         self.statements(statements);
         let (resolved, _) = self.scopes.leave();
         self.resolve(resolved);
@@ -263,7 +271,7 @@ impl Lowering<'_> {
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
         let variable = match &*each.pat {
-            Pat::Ident(name) => Some(name.ident.to_string()),
+            Pat::Ident(name) => Some(&name.ident),
             Pat::Wild(_) => None,
             _ => return Err(self.not_in_language(&each.pat, "this pattern is", &[])),
         };
@@ -279,10 +287,10 @@ impl Lowering<'_> {
         let unrolling =
             *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span: each.span() });
         for value in from..to {
-            if let Some(variable) = &variable {
-                self.variables.push((variable.clone(), value));
+            if let Some(variable) = variable {
+                self.variables.push((variable.to_string(), value));
             }
-            self.block(&each.body.stmts);
+            self.block_with(variable, &each.body.stmts);
             if variable.is_some() {
                 self.variables.pop();
             }

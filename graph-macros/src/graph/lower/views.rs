@@ -30,7 +30,7 @@ impl Lowering<'_> {
                     "this names a statement, not a buffer",
                     "pass an allocation or an argument",
                 )),
-                None => Ok(None),
+                Some(Binding::Number) | None => Ok(None),
             },
             Expr::Index(index) => self.indexed(expr, index),
             _ => Ok(None),
@@ -42,6 +42,7 @@ impl Lowering<'_> {
             && let Some(Binding::Array(views)) = path.path.get_ident().and_then(|name| self.scopes.get(name))
         {
             let views = views.clone();
+            self.names(&index.index);
             let Some(at) = constant(&index.index, &self.variables) else {
                 return Err(self.refuse(
                     &index.index,

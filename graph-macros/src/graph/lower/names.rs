@@ -1,0 +1,110 @@
+//! The names that stand in an expression of the user's: which it takes from outside, and which it gives itself.
+
+use std::collections::BTreeSet;
+
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::ToTokens;
+use syn::visit::{self, Visit};
+use syn::{Expr, FieldValue, Item, Macro, PatIdent};
+
+/// The names in an expression.
+#[derive(Default)]
+pub struct Names {
+    /// Those that may stand for values, also in the tokens that macros are given.
+    pub mentioned: BTreeSet<String>,
+    /// Those that stand for values from outside, as far as the syntax tells.
+    pub values: Vec<Ident>,
+    /// Those that a pattern in it binds.
+    bound: BTreeSet<String>,
+    /// It has macros or items, or fields written without their values: names cannot be replaced in it.
+    opaque: bool,
+}
+
+impl Names {
+    /// Of an expression.
+    pub fn of(expr: &Expr) -> Names {
+        let mut names = Names::default();
+        // Most are single names.
+        if let Expr::Path(path) = expr
+            && let Some(name) = path.path.get_ident()
+        {
+            names.mentioned.insert(name.to_string());
+            names.values.push(name.clone());
+            return names;
+        }
+        names.visit_expr(expr);
+        let Names { mentioned, values, bound, .. } = &mut names;
+        mentioned.extend(values.iter().map(Ident::to_string));
+        values.retain(|name| !bound.contains(&name.to_string()));
+        names
+    }
+
+    /// Whether the values of variables cannot be put in place of their names, since a name may stand for something else.
+    pub fn binds(&self, variables: &[(String, i128)]) -> bool {
+        variables
+            .iter()
+            .any(|(name, _)| self.mentioned.contains(name) && (self.opaque || self.bound.contains(name)))
+    }
+}
+
+impl<'e> Visit<'e> for Names {
+    fn visit_expr(&mut self, expr: &'e Expr) {
+        match expr {
+            Expr::Path(path) => self.values.extend(path.path.get_ident().cloned()),
+            // The name of a function is not that of a buffer.
+            Expr::Call(call) if matches!(&*call.func, Expr::Path(_)) => {
+                call.args.iter().for_each(|argument| self.visit_expr(argument));
+            }
+            _ => visit::visit_expr(self, expr),
+        }
+    }
+
+    fn visit_pat_ident(&mut self, pattern: &'e PatIdent) {
+        self.bound.insert(pattern.ident.to_string());
+        visit::visit_pat_ident(self, pattern);
+    }
+
+    fn visit_field_value(&mut self, field: &'e FieldValue) {
+        self.opaque |= field.colon_token.is_none();
+        visit::visit_field_value(self, field);
+    }
+
+    fn visit_macro(&mut self, call: &'e Macro) {
+        self.opaque = true;
+        collect(call.tokens.clone(), &mut self.mentioned);
+    }
+
+    fn visit_item(&mut self, item: &'e Item) {
+        self.opaque = true;
+        collect(item.to_token_stream(), &mut self.mentioned);
+    }
+}
+
+/// The expression in a block that gives the variables in it their values.
+pub fn within(variables: &[(String, i128)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
+    // Of variables of one name the innermost comes last.
+    let bindings = variables.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, value)| {
+        let name = Ident::new(name, Span::call_site());
+        let value = proc_macro2::Literal::i128_unsuffixed(*value);
+        quote::quote!(let #name = #value;)
+    });
+    syn::parse_quote!({ #(#bindings)* #expr })
+}
+
+/// Adds every name in tokens; every word of a text may be one, since `format!("{n}")` captures `n`.
+pub fn collect(tokens: TokenStream, names: &mut BTreeSet<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => collect(group.stream(), names),
+            TokenTree::Ident(name) => drop(names.insert(name.to_string())),
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                if text.contains('"') {
+                    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+                    names.extend(words.filter(|word| !word.is_empty()).map(ToOwned::to_owned));
+                }
+            }
+            TokenTree::Punct(_) => {}
+        }
+    }
+}

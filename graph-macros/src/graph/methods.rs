@@ -1,0 +1,218 @@
+//! The methods of a graph function's exec: `launch`, the outputs, the setters, and what every exec has.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use syn::Type;
+
+use super::expand::{Expansion, ident};
+use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
+
+impl Expansion<'_> {
+    /// The methods of the exec, in the function's own scope.
+    pub(super) fn methods(&self) -> TokenStream {
+        let name = self.name();
+        let (launch, common) = (self.launch(), self.common());
+        let core = self.core("core_mut");
+        let setters = self.signature.arguments.iter().enumerate().filter_map(|(at, argument)| {
+            let setter = self.setter(&argument.name);
+            let value = &argument.name;
+            let (ty, bound) = (argument.parameter_type(), argument.bound_value());
+            match &argument.kind {
+                ArgumentKind::Scalar(_) => {
+                    let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
+                    let documented = format!("Sets the argument `{value}`: only what uses it is updated.");
+                    Some(quote! {
+                        #[doc = #documented]
+                        ///
+                        /// # Errors
+                        ///
+                        /// An argument that reaches a length, a launch configuration that the device does not take, a failure
+                        /// of the driver.
+                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
+                            #core.set_scalar(#index, #value, |args| &mut args.#value)
+                        }
+                    })
+                }
+                ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
+                    let first = self.lowered.argument_buffers[at]?;
+                    let documented =
+                        format!("Binds the argument `{value}` anew: only what uses it is updated.");
+                    Some(quote! {
+                        #[doc = #documented]
+                        ///
+                        /// # Errors
+                        ///
+                        /// A buffer that is too short, of another context, or that overlaps another of which one is written; a
+                        /// failure of the driver.
+                        pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
+                            #core.set_buffer(#first, #bound, |args| &mut args.#value)
+                        }
+                    })
+                }
+            }
+        });
+        quote! {
+            // Named after the arguments, which rustc has spoken of where they are declared.
+            #[allow(non_snake_case)]
+            impl<'a> #name::Exec<'a> {
+                #launch
+                #(#setters)*
+                #common
+            }
+        }
+    }
+
+    /// What every exec is made of, by a method of `Generated`.
+    fn core(&self, method: &str) -> TokenStream {
+        let (name, method) = (self.name(), ident(method));
+        quote! {
+            <#name::Args<'a> as ::cuweave::__private::Generated>::#method(self, ::cuweave::__private::Token)
+        }
+    }
+
+    /// The methods that every exec has.
+    fn common(&self) -> TokenStream {
+        let name = self.name();
+        let [core, core_mut, into_core] = ["core", "core_mut", "into_core"].map(|method| self.core(method));
+        quote! {
+            /// Brings the graph to the device and maps its memory, so that the first launch need not.
+            ///
+            /// # Errors
+            ///
+            /// A stream of another context or one that is capturing; a failure of the driver.
+            pub fn upload(
+                &mut self,
+                stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>,
+            ) -> ::cuweave::Result<()> {
+                #core_mut.upload(stream)
+            }
+
+            /// Returns views of the bound buffers. What is done with them comes after the last launch, and the next launch
+            /// after it.
+            pub fn args(&self) -> #name::Views<'_> {
+                #core.views()
+            }
+
+            /// Returns mutable views of the buffers that are bound mutably or owned: contents can change, addresses cannot.
+            pub fn args_mut(&mut self) -> #name::ViewsMut<'_> {
+                #core_mut.views_mut()
+            }
+
+            /// Gives the arguments back. What is done with them comes after the last launch.
+            pub fn into_args(self) -> #name::Args<'a> {
+                #into_core.into_args()
+            }
+
+            /// Returns what the graph consists of and what it needs.
+            pub fn report(&self) -> ::cuweave::Report {
+                #core.report()
+            }
+
+            /// Returns the graph as a picture, in the DOT language.
+            pub fn dot(&self) -> ::std::string::String {
+                #core.dot()
+            }
+
+            /// Returns the temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG:
+            /// shared bytes are shaded, and what makes the bound is outlined.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn memory_svg(&self) -> ::cuweave::Result<::std::string::String> {
+                #core.memory_svg()
+            }
+
+            /// Returns the longest chain of statements against the bytes of the temporaries, at up to so many budgets
+            /// between the plan as it is and the floor, the widest first.
+            ///
+            /// # Errors
+            ///
+            /// Sizes that overflow.
+            pub fn budget_curve(
+                &self,
+                points: u64,
+            ) -> ::cuweave::Result<::std::vec::Vec<::cuweave::CurvePoint>> {
+                #core.budget_curve(points)
+            }
+        }
+    }
+
+    /// The name of an argument's setter: `set_s` also for `_s`, unless there is an `s`.
+    fn setter(&self, argument: &Ident) -> Ident {
+        let text = argument.to_string();
+        let plain = text.trim_start_matches('_');
+        let own = plain == text
+            || plain.is_empty()
+            || self.signature.arguments.iter().any(|other| other.name == plain);
+        if own {
+            format_ident!("set_{}", argument)
+        } else {
+            format_ident!("set_{plain}", span = argument.span())
+        }
+    }
+
+    /// `launch`, with one parameter or two, and what it returns.
+    fn launch(&self) -> TokenStream {
+        let taken: Vec<&BufferType> = self
+            .signature
+            .arguments
+            .iter()
+            .filter_map(Argument::buffer)
+            .filter(|buffer| buffer.memory == BufferMemory::Taken)
+            .collect();
+        let elements: Vec<&Type> = taken.iter().map(|buffer| &buffer.element).collect();
+        let (parameter, handed) = if elements.is_empty() {
+            (quote!(), quote!(()))
+        } else {
+            (quote!(, taken: (#(::cuweave::Output<'_, #elements>,)*)), quote!(taken))
+        };
+        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
+        let outputs: Vec<&Type> = self.signature.returned.iter().map(|returned| &returned.element).collect();
+        let result = match outputs.as_slice() {
+            [] => quote!(()),
+            [one] => quote!(::cuweave::Output<'_, #one>),
+            many => quote!((#(::cuweave::Output<'_, #many>),*)),
+        };
+        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
+        let value = match outputs.as_slice() {
+            [] => quote!(()),
+            [one] => quote!(#core.output::<#one>(0)?),
+            many => quote!((#(#core.output::<#many>(#indices)?),*)),
+        };
+        let indices = (0..outputs.len()).map(proc_macro2::Literal::usize_unsuffixed);
+        let descriptions = match outputs.as_slice() {
+            [] => quote!(),
+            [one] => quote! {
+                /// What a graph that takes the output over is built from.
+                pub fn output(&self) -> ::cuweave::OutputDescription<#one> {
+                    #core.description::<#one>(0)
+                }
+            },
+            many => quote! {
+                /// What graphs that take the outputs over are built from.
+                pub fn output(&self) -> (#(::cuweave::OutputDescription<#many>),*) {
+                    (#(#core.description::<#many>(#indices)),*)
+                }
+            },
+        };
+        quote! {
+            #descriptions
+
+            /// Launches the graph into a stream.
+            ///
+            /// # Errors
+            ///
+            /// A stream of another context or one that is capturing, an output handed over that is not the expected
+            /// one or does not live, a failure of the driver: the exec is as it was.
+            pub fn launch(
+                &mut self,
+                stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>
+                #parameter
+            ) -> ::cuweave::Result<#result> {
+                #core_mut.launch(stream, #handed)?;
+                ::core::result::Result::Ok(#value)
+            }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The module beside a graph function: the types of its arguments, their views and its exec.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+use super::expand::{Expansion, ident};
+use super::signature::{Argument, ArgumentKind, BufferMemory};
+
+/// A field of `Views` or `ViewsMut`: its type and what makes it from the argument's field.
+struct ViewField {
+    ty: TokenStream,
+    value: TokenStream,
+}
+
+impl Argument {
+    fn view(&self, mutable: bool) -> Option<ViewField> {
+        let name = &self.name;
+        let (one, method) = match &self.kind {
+            ArgumentKind::Scalar(ty) => {
+                return (!mutable).then(|| ViewField { ty: quote!(#ty), value: quote!(self.#name) });
+            }
+            ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => {
+                let element = &buffer.element;
+                match (buffer.memory, mutable, buffer.mutable) {
+                    (BufferMemory::Taken, ..) => return None,
+                    (BufferMemory::Device, false, _) => {
+                        (quote!(::cuweave::cudarc::driver::CudaView<'v, #element>), "view")
+                    }
+                    (BufferMemory::Device, true, true) => {
+                        (quote!(::cuweave::cudarc::driver::CudaViewMut<'v, #element>), "view_mut")
+                    }
+                    (BufferMemory::Device, true, false) => (
+                        quote!(::core::option::Option<::cuweave::cudarc::driver::CudaViewMut<'v, #element>>),
+                        "view_mut",
+                    ),
+                    (BufferMemory::Pinned, false, _) => {
+                        (quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view")
+                    }
+                    (BufferMemory::Pinned, true, true) => {
+                        (quote!(::cuweave::__private::PinnedViewMut<'v, #element>), "view_mut")
+                    }
+                    (BufferMemory::Pinned, true, false) => (
+                        quote!(::core::option::Option<::cuweave::__private::PinnedViewMut<'v, #element>>),
+                        "view_mut",
+                    ),
+                }
+            }
+        };
+        let method = ident(method);
+        Some(match (&self.kind, mutable) {
+            (ArgumentKind::Array(_, count), false) => ViewField {
+                ty: quote!([#one; #count]),
+                value: quote!(self.#name.each_ref().map(|one| one.#method())),
+            },
+            (ArgumentKind::Array(_, count), true) => ViewField {
+                ty: quote!([#one; #count]),
+                value: quote!(self.#name.each_mut().map(|one| one.#method())),
+            },
+            _ => ViewField { ty: one, value: quote!(self.#name.#method()) },
+        })
+    }
+}
+
+impl Expansion<'_> {
+    /// The module. Its constructor and the implementation of `Generated` are what reaches the private fields, and ask for a
+    /// token.
+    pub(super) fn module(&self) -> TokenStream {
+        let (name, visibility) = (self.name(), &self.function.vis);
+        let documented = format!("The types of the graph function `{name}`.");
+        let exec = format!(
+            "The exec of the graph function `{name}`: a graph that can be launched, again and again."
+        );
+        let (args, views, views_mut) = (self.args(), self.views(false), self.views(true));
+        let generated = self.generated();
+        quote! {
+            #[doc = #documented]
+            #[allow(
+                clippy::all,
+                clippy::used_underscore_binding,
+                unused,
+                non_snake_case,
+                private_interfaces,
+                private_bounds
+            )]
+            #visibility mod #name {
+                use super::*;
+
+                #args
+                #views
+                #views_mut
+
+                #[doc = #exec]
+                ///
+                /// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+                pub struct Exec<'a> {
+                    core: ::cuweave::__private::ExecCore<Args<'a>>,
+                }
+
+                impl ::core::fmt::Debug for Exec<'_> {
+                    fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                        ::core::fmt::Debug::fmt(&self.core, f)
+                    }
+                }
+
+                #generated
+            }
+        }
+    }
+
+    /// `Args`, and what makes it.
+    fn args(&self) -> TokenStream {
+        let arguments = &self.signature.arguments;
+        let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
+        let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
+        let documented = names.iter().map(|name| format!("The argument `{name}`."));
+        let buffers = arguments.iter().filter(|argument| argument.buffer().is_some());
+        let shown = buffers.map(|argument| {
+            let (name, text) = (&argument.name, argument.name.to_string());
+            quote!(.field(#text, &self.#name))
+        });
+        quote! {
+            /// The arguments that a graph is bound to: a field an argument.
+            pub struct Args<'a> {
+                #(#[doc = #documented] pub #names: #types,)*
+                __lifetime: ::core::marker::PhantomData<&'a ()>,
+            }
+
+            pub(super) fn __args<'a>(#(#names: #types,)* _: ::cuweave::__private::Token) -> Args<'a> {
+                Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
+            }
+
+            impl ::core::fmt::Debug for Args<'_> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Args") #(#shown)* .finish_non_exhaustive()
+                }
+            }
+        }
+    }
+
+    /// `Views` or `ViewsMut`.
+    fn views(&self, mutable: bool) -> TokenStream {
+        let (name, of, what, borrow) = if mutable {
+            (
+                ident("ViewsMut"),
+                "A mutable view",
+                "Mutable views of the buffers that are bound mutably or owned.",
+                quote!(mut),
+            )
+        } else {
+            (ident("Views"), "A view", "Views of the bound buffers: a field an argument.", quote!())
+        };
+        let text = name.to_string();
+        let fields = self.view_fields(mutable).map(|(name, field)| {
+            let (ty, documented) = (field.ty, format!("{of} of the argument `{name}`."));
+            quote!(#[doc = #documented] pub #name: #ty)
+        });
+        quote! {
+            #[doc = #what]
+            pub struct #name<'v> {
+                #(#fields,)*
+                __lifetime: ::core::marker::PhantomData<&'v #borrow ()>,
+            }
+
+            impl ::core::fmt::Debug for #name<'_> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct(#text).finish_non_exhaustive()
+                }
+            }
+        }
+    }
+
+    fn view_fields(&self, mutable: bool) -> impl Iterator<Item = (&Ident, ViewField)> {
+        self.signature
+            .arguments
+            .iter()
+            .filter_map(move |argument| Some((&argument.name, argument.view(mutable)?)))
+    }
+
+    /// The implementation of `Generated`.
+    fn generated(&self) -> TokenStream {
+        let buffers = self.signature.arguments.iter().filter(|argument| argument.buffer().is_some());
+        let operands = buffers.map(|argument| {
+            let name = &argument.name;
+            quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor);)
+        });
+        let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
+        let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
+        quote! {
+            #[doc(hidden)]
+            impl<'a> ::cuweave::__private::Generated for Args<'a> {
+                type Exec = Exec<'a>;
+                type Views<'v> = Views<'v> where Self: 'v;
+                type ViewsMut<'v> = ViewsMut<'v> where Self: 'v;
+
+                fn operands(
+                    &mut self,
+                    visitor: &mut ::cuweave::__private::Visitor<'_>,
+                    _: ::cuweave::__private::Token,
+                ) {
+                    #(#operands)*
+                }
+
+                fn views(&self, _: ::cuweave::__private::Token) -> Views<'_> {
+                    Views { #(#views,)* __lifetime: ::core::marker::PhantomData }
+                }
+
+                fn views_mut(&mut self, _: ::cuweave::__private::Token) -> ViewsMut<'_> {
+                    ViewsMut { #(#views_mut,)* __lifetime: ::core::marker::PhantomData }
+                }
+
+                fn exec(
+                    core: ::cuweave::__private::ExecCore<Self>,
+                    _: ::cuweave::__private::Token,
+                ) -> Exec<'a> {
+                    Exec { core }
+                }
+
+                fn core<'e>(
+                    exec: &'e Exec<'a>,
+                    _: ::cuweave::__private::Token,
+                ) -> &'e ::cuweave::__private::ExecCore<Self> {
+                    &exec.core
+                }
+
+                fn core_mut<'e>(
+                    exec: &'e mut Exec<'a>,
+                    _: ::cuweave::__private::Token,
+                ) -> &'e mut ::cuweave::__private::ExecCore<Self> {
+                    &mut exec.core
+                }
+
+                fn into_core(
+                    exec: Exec<'a>,
+                    _: ::cuweave::__private::Token,
+                ) -> ::cuweave::__private::ExecCore<Self> {
+                    exec.core
+                }
+            }
+        }
+    }
+}

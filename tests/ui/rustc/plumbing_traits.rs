@@ -1,0 +1,13 @@
+//! The traits of generated code cannot be implemented by hand.
+
+#![forbid(unsafe_code)]
+
+use cuweave::GraphFn;
+
+struct Mine;
+
+impl GraphFn for Mine { //~ E0046 E0277
+    fn dims<D, T>(&self, _: D, _: T) {} //~ E0049
+}
+
+fn main() {}
