@@ -20,13 +20,13 @@ unsafe extern "ptx-kernel" {
     fn scale(x: &mut [f32; n], a: f32, n: u32);
 }
 
-/// What panics at 13.
+/// Panics at 13.
 fn checked(a: f32) -> f32 {
     assert!(a != 13.0, "unlucky");
     a
 }
 
-/// Runs what panics, without the message of the panic.
+/// Runs a closure that must panic.
 fn panics<T>(what: impl FnOnce() -> T) {
     assert!(catch_unwind(AssertUnwindSafe(what)).is_err(), "it does not panic");
 }

@@ -43,7 +43,7 @@ pub struct Scalar {
     pub name: Text,
     /// The line of its declaration.
     pub line: u32,
-    /// Whether a length or a bound mentions it.
+    /// True if a length or a bound mentions it.
     pub dims: bool,
     /// The statements whose configuration, arguments or value mention it.
     pub statements: Vec<StatementId>,
@@ -107,12 +107,12 @@ pub struct Table {
 }
 
 impl Table {
-    /// What [`encode`] gave, and the element types that it speaks of.
+    /// Makes a table of the bytes that [`encode`] gave and of the element types that they refer to.
     pub const fn new(bytes: &'static [u8], layouts: &'static [Layout]) -> Table {
         Table { bytes, layouts, decoded: OnceLock::new() }
     }
 
-    /// What the table says, read when it is first asked for; `None` if it is not of this version of cuweave.
+    /// Returns the function, read at the first call; `None` if the table is not of this version of cuweave.
     pub fn get(&'static self) -> Option<&'static Decoded> {
         self.decoded.get_or_init(|| Decoded::read(self.bytes, self.layouts)).as_ref()
     }

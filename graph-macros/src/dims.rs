@@ -14,9 +14,9 @@ use syn::{BinOp, Expr, Lit, Type};
 /// A length or bound in all its forms.
 #[derive(Clone)]
 pub struct Bound {
-    /// What the checks compare.
+    /// For the checks to compare.
     pub poly: Poly,
-    /// What computes it.
+    /// For the build to compute.
     pub term: Term,
     /// As the user wrote it.
     pub text: String,
@@ -71,7 +71,7 @@ impl Bound {
 pub enum Term {
     /// A literal.
     Constant(u64),
-    /// What rustc computes: its tokens, which give a `Dim`, and its [`key`].
+    /// An expression that rustc computes: its tokens, which give a `Dim`, and its [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// An operator and its sides.
     Operation(Op, Rc<(Term, Term)>),
@@ -160,7 +160,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
     }
 }
 
-/// Whether an expression is arithmetic on integers, as far as its tokens tell.
+/// Returns whether an expression is arithmetic on integers, as far as its tokens tell.
 fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     match expr {
         Expr::Paren(inner) => is_integer(&inner.expr, integers),

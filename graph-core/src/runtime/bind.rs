@@ -1,4 +1,4 @@
-//! What a graph function's arguments are bound to: borrowed, shared or owned buffers.
+//! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
 //!
 //! A bound argument is visited when the graph is built and when it is set, for its address, its length and what
 //! guards it (see `operand.rs`).
@@ -15,7 +15,7 @@ use cudarc::driver::{
 use super::operand::Visitor;
 use super::output::{Output, OutputDescription};
 
-/// What a `&[T; len]` argument is bound to.
+/// The buffer that a `&[T; len]` argument is bound to.
 #[non_exhaustive]
 pub enum Shared<'a, T> {
     /// A borrowed buffer.
@@ -28,7 +28,7 @@ pub enum Shared<'a, T> {
     Owned(CudaSlice<T>),
 }
 
-/// What a `&mut [T; len]` argument is bound to.
+/// The buffer that a `&mut [T; len]` argument is bound to.
 #[non_exhaustive]
 pub enum Exclusive<'a, T> {
     /// A borrowed buffer.
@@ -39,7 +39,7 @@ pub enum Exclusive<'a, T> {
     Owned(CudaSlice<T>),
 }
 
-/// What a `&Pinned<[T; len]>` argument is bound to.
+/// The buffer that a `&Pinned<[T; len]>` argument is bound to.
 #[non_exhaustive]
 pub enum SharedPinned<'a, T> {
     /// Borrowed pinned memory.
@@ -50,7 +50,7 @@ pub enum SharedPinned<'a, T> {
     Owned(PinnedHostSlice<T>),
 }
 
-/// What a `&mut Pinned<[T; len]>` argument is bound to.
+/// The buffer that a `&mut Pinned<[T; len]>` argument is bound to.
 #[non_exhaustive]
 pub enum ExclusivePinned<'a, T> {
     /// Borrowed pinned memory.
@@ -59,7 +59,7 @@ pub enum ExclusivePinned<'a, T> {
     Owned(PinnedHostSlice<T>),
 }
 
-/// What a `[T; len]` argument is bound to: the output of another graph, which is handed over at each launch.
+/// The buffer that a `[T; len]` argument is bound to: the output of another graph, which is handed over at each launch.
 pub struct Taken<T> {
     pub(super) description: OutputDescription<T>,
 }
@@ -118,7 +118,7 @@ macro_rules! bindings {
     )*};
 }
 bindings! {
-    /// What can be bound to a `&[T; len]` argument.
+    /// A type that can be bound to a `&[T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
         note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>` or a `CudaSlice<{T}>`"
@@ -133,7 +133,7 @@ bindings! {
         {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Slice(output);
         {'a, T} Shared<'a, T> => |bound| bound;
     }
-    /// What can be bound to a `&mut [T; len]` argument.
+    /// A type that can be bound to a `&mut [T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
         note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>` or a `CudaSlice<{T}>`"
@@ -146,7 +146,7 @@ bindings! {
         {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::View(output.as_view_mut());
         {'a, T} Exclusive<'a, T> => |bound| bound;
     }
-    /// What can be bound to a `&Pinned<[T; len]>` argument.
+    /// A type that can be bound to a `&Pinned<[T; len]>` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&Pinned<[{T}; _]>`",
         note = "such an argument takes a `&PinnedHostSlice<{T}>`, an `Arc<PinnedHostSlice<{T}>>` or a `PinnedHostSlice<{T}>`"
@@ -157,7 +157,7 @@ bindings! {
         {'a, T} PinnedHostSlice<T> => |slice| SharedPinned::Owned(slice);
         {'a, T} SharedPinned<'a, T> => |bound| bound;
     }
-    /// What can be bound to a `&mut Pinned<[T; len]>` argument.
+    /// A type that can be bound to a `&mut Pinned<[T; len]>` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut Pinned<[{T}; _]>`",
         note = "such an argument takes a `&mut PinnedHostSlice<{T}>` or a `PinnedHostSlice<{T}>`"
@@ -169,7 +169,7 @@ bindings! {
     }
 }
 
-/// What can be bound to a `[T; len]` argument, which the graph takes over at each launch.
+/// A type that can be bound to a `[T; len]` argument, which the graph takes over at each launch.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be bound to an argument `[{T}; _]`",
     note = "such an argument takes the output of another graph: a `&Output<{T}>`, or the description that the exec of that graph gives"

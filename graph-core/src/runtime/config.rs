@@ -4,7 +4,7 @@ use cudarc::driver::LaunchConfig;
 
 use super::dims::{Dim, ToDim};
 
-/// What a kernel's own limits mean for `per_item`.
+/// The limits of a kernel that `per_item` obeys.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockLimits {
     /// The most threads that a block of the loaded function can have.
@@ -31,7 +31,7 @@ impl std::fmt::Display for Shape {
     }
 }
 
-/// What can stand as a launch configuration.
+/// A type of launch configurations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a launch configuration",
     note = "a configuration is `(grid, block)` with `u32` or tuples of them, a `LaunchConfig`, or `per_item(n)`"

@@ -17,7 +17,7 @@ use super::limits::Limits;
 use super::mark::Mark;
 use super::modules::{FILL64, Modules};
 
-/// What a statement is given. Values of parameters lie in a list of words that all statements share.
+/// The recorded values of a statement. Values of parameters lie in a list of words that all statements share.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Recorded {
     /// Nothing: a statement of memory, or one that is still to be evaluated.
@@ -62,7 +62,7 @@ impl LaunchRecord {
 }
 
 impl Recorded {
-    /// Whether it is a launch of a kernel of the user's.
+    /// Returns whether it is a launch of a kernel of the user's.
     pub fn is_launch(&self) -> bool {
         matches!(self, Recorded::Launch(launch) if !std::ptr::eq(launch.kernel, &FILL64))
     }
@@ -204,7 +204,7 @@ impl Evaluation<'_> {
         self.launch(kernel, &shape, &arguments)
     }
 
-    /// What every launch has in common, apart from the kinds of configurations.
+    /// Records a launch with its configuration evaluated: the part that does not depend on the configuration's type.
     fn launch(&mut self, kernel: &'static Kernel, shape: &Shape, arguments: &Arguments) -> Result<()> {
         let known = self.modules.known(kernel)?;
         let function = known.info.function;

@@ -59,7 +59,7 @@ impl<A: GraphFn> ExecCore<A> {
             })
             .collect();
         core.retire(&old);
-        // What was owned is dropped here, and freed behind the last launch.
+        // An owned buffer is dropped here, and freed behind the last launch.
         drop(value);
         Ok(())
     }

@@ -133,7 +133,7 @@ impl Argument {
         }
     }
 
-    /// What binds the parameter of this name.
+    /// Returns the expression that binds the parameter.
     pub(super) fn bound_value(&self) -> TokenStream {
         let name = &self.name;
         match &self.kind {
@@ -231,7 +231,7 @@ impl Expansion<'_> {
         arguments.map(used).collect()
     }
 
-    /// What the function's documentation says of errors, where the user has not said it.
+    /// Returns the section on errors of the function's documentation, unless the user has written one.
     fn errors_section(&self) -> TokenStream {
         let mut documented =
             self.function.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).peekable();

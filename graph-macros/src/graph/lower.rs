@@ -44,7 +44,7 @@ pub struct Lowered {
     pub mentioned: BTreeSet<String>,
     /// The element type of each buffer.
     pub elements: Vec<Type>,
-    /// What evaluates each statement.
+    /// The evaluation of each statement.
     pub bodies: Vec<Body>,
     /// The levels of lints that statements set, where they do.
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
@@ -60,7 +60,7 @@ pub struct Lowered {
     pub faulty: bool,
 }
 
-/// What evaluates a statement.
+/// The evaluation of a statement.
 pub enum Body {
     Launch { kernel: Path, config: Expr, literals: Vec<Literal>, arguments: Vec<LaunchArgument> },
     Fill { value: Expr },

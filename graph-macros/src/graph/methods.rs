@@ -62,7 +62,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// What every exec is made of, by a method of `Generated`.
+    /// Returns the expression that reaches the contents of `self` by a method of `Generated`.
     fn core(&self, method: &str) -> TokenStream {
         let (name, method) = (self.name(), ident(method));
         quote! {
@@ -184,13 +184,13 @@ impl Expansion<'_> {
         let descriptions = match outputs.as_slice() {
             [] => quote!(),
             [one] => quote! {
-                /// What a graph that takes the output over is built from.
+                /// Returns the description of the output, from which a graph that takes it over is built.
                 pub fn output(&self) -> ::cuweave::OutputDescription<#one> {
                     #core.description::<#one>(0)
                 }
             },
             many => quote! {
-                /// What graphs that take the outputs over are built from.
+                /// Returns the descriptions of the outputs, from which graphs that take them over are built.
                 pub fn output(&self) -> (#(::cuweave::OutputDescription<#many>),*) {
                     (#(#core.description::<#many>(#indices)),*)
                 }

@@ -7,7 +7,7 @@ use proc_macro2::Ident;
 
 use crate::dims::Bound;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone)]
 pub enum Binding {
     /// All or a part of a buffer, or the statement that allocates it.

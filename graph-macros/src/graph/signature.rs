@@ -19,7 +19,7 @@ pub struct Argument {
     pub kind: ArgumentKind,
 }
 
-/// What an argument is.
+/// The kind of an argument.
 pub enum ArgumentKind {
     /// By value: a number, a configuration, a struct for a kernel.
     Scalar(Box<Type>),
@@ -84,7 +84,7 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     if let Some(variadic) = &head.variadic {
         refuse(variadic.span(), "`...` is not part of the language");
     }
-    // What is generic has no code of its own: any type will do where there is none.
+    // No code is generated for a generic function, so any type can stand for a parameter.
     let mut head = head.clone();
     let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     Concrete { types }.visit_signature_mut(&mut head);

@@ -1,4 +1,4 @@
-//! What evaluates the statements: a step of generated code for each, or one for all that are alike.
+//! Evaluation of the statements: a step of generated code for each, or one for all that are alike.
 //!
 //! rustc checks a step for a millisecond and more. In a small function each place of the source has a step of its own,
 //! so that rustc speaks of every place that is wrong. In a large one what is alike shares a step: same kernel,
@@ -30,7 +30,7 @@ pub struct Steps<'l> {
     first: Vec<usize>,
 }
 
-/// What statements with one step have in common.
+/// The properties that statements with one step share.
 #[derive(PartialEq, Eq, Hash)]
 struct Alike<'l> {
     what: What<'l>,
@@ -54,7 +54,7 @@ enum Given<'l> {
 }
 
 impl Body {
-    /// Whether a step evaluates it.
+    /// Returns whether a step evaluates the statement.
     pub fn is_evaluated(&self) -> bool {
         !matches!(self, Body::Memory)
     }
@@ -243,7 +243,7 @@ impl<'l> Steps<'l> {
         }
     }
 
-    /// What stands for a buffer in a launch: rustc holds it against the declaration.
+    /// Returns the argument for a buffer of a launch, whose type rustc holds against the declaration.
     fn marker(&self, at: usize, index: u32) -> TokenStream {
         let kind = match self.statement(at).accesses[index as usize].mode {
             Mode::Read => "Shared",

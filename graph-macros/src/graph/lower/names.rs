@@ -39,7 +39,7 @@ impl Names {
         names
     }
 
-    /// Whether the values of variables cannot be put in place of their names, since a name may stand for something else.
+    /// Returns whether a variable's name may stand for something else in it, so that its value cannot be put there.
     pub fn binds(&self, variables: &[(String, i128)]) -> bool {
         variables
             .iter()

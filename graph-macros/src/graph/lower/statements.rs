@@ -32,7 +32,7 @@ impl Lowering<'_> {
         match tail {
             Some(tail) => self.tail(tail, signature),
             None if signature.returned.is_empty() => {}
-            // What was refused may have been meant as the end.
+            // The refused statement may have been meant as the end.
             None if self.refused => {}
             None => self.report.error(
                 body.brace_token.span.close(),
@@ -312,7 +312,7 @@ impl Lowering<'_> {
 
     fn over_limit(&mut self, span: Span) {
         if !std::mem::replace(&mut self.too_many, true) {
-            // What the rest of the loop would have done is not known.
+            // The effects of the rest of the loop are unknown.
             self.poisoned.fill(true);
             self.report.error(
                 span,
