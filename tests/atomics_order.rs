@@ -69,31 +69,31 @@ macro_rules! cases {
 }
 
 cases! {
-    sums (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    sums (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_u32[(1, 32)](atomic(&mut total[..1]), 1);
         add_u32[(1, 32)](atomic(&mut total[..1]), 2);
     } => 1, [106, 20], [0, 0];
-    a_sum_of_many_and_one (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    a_sum_of_many_and_one (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_all[(1, 32)](atomic(&mut total), 1, 2);
         add_u32[(1, 32)](atomic(&mut total[1..]), 2);
     } => 1, [11, 85], [0, 0];
-    a_sum_for_the_system (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    a_sum_for_the_system (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_system[(1, 32)](atomic(&mut total[..1]), 1);
         add_u32[(1, 32)](atomic(&mut total[..1]), 2);
     } => 1, [106, 20], [0, 0];
-    maxima (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    maxima (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         max_u32[(1, 1)](atomic(&mut total[..1]), 12);
         max_u32[(1, 1)](atomic(&mut total[..1]), 11);
     } => 1, [12, 20], [0, 0];
-    a_sum_and_a_maximum (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    a_sum_and_a_maximum (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_u32[(1, 1)](atomic(&mut total[..1]), 5);
         max_u32[(1, 1)](atomic(&mut total[..1]), 12);
     } => 2, [15, 20], [0, 0];
-    a_maximum_and_a_sum (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    a_maximum_and_a_sum (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         max_u32[(1, 1)](atomic(&mut total[..1]), 12);
         add_u32[(1, 1)](atomic(&mut total[..1]), 5);
     } => 2, [17, 20], [0, 0];
-    a_sum_and_bits (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    a_sum_and_bits (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_u32[(1, 1)](atomic(&mut total[..1]), 5);
         or_u32[(1, 1)](atomic(&mut total[..1]), 16);
     } => 2, [31, 20], [0, 0];
@@ -115,39 +115,39 @@ cases! {
         ticket[(1, 1)](atomic(&mut total[1..]), &mut out[1..], 4);
         add_all[(1, 2)](atomic(&mut total), 1, 2);
     } => 3, [12, 26], [0, 21];
-    exchanges (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    exchanges (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         exchange[(1, 1)](atomic(&mut total[..1]), 3);
         exchange[(1, 1)](atomic(&mut total[..1]), 4);
     } => 2, [4, 20], [0, 0];
-    comparisons (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    comparisons (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         compare[(1, 1)](atomic(&mut total[..1]), 10, 11);
         compare[(1, 1)](atomic(&mut total[..1]), 11, 12);
     } => 2, [12, 20], [0, 0];
-    increments (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    increments (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         wrap[(1, 1)](atomic(&mut total[..1]), 10);
         wrap[(1, 1)](atomic(&mut total[..1]), 100);
     } => 2, [1, 20], [0, 0];
-    decrements (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    decrements (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         unwrap[(1, 1)](atomic(&mut total[..1]), 5);
         unwrap[(1, 1)](atomic(&mut total[..1]), 100);
     } => 2, [4, 20], [0, 0];
-    sums_of_a_block (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    sums_of_a_block (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_block[(1, 32)](atomic(&mut total[..1]), 1);
         add_block[(1, 32)](atomic(&mut total[..1]), 2);
     } => 2, [106, 20], [0, 0];
-    two_operations_in_one (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    two_operations_in_one (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_max[(1, 1)](atomic(&mut total[..1]), 1);
         add_max[(1, 1)](atomic(&mut total[..1]), 1);
     } => 2, [12, 20], [0, 0];
-    sums_of_two_widths (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    sums_of_two_widths (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_all[(1, 2)](atomic(&mut total), 1, 2);
         add_wide[(1, 1)](atomic(&mut total), 2);
     } => 2, [11, 23], [0, 0];
-    through_two_parameters (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    through_two_parameters (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_two[(1, 1)](atomic(&mut total[..1]), atomic(&mut total[1..]), 25);
         add_u32[(1, 1)](atomic(&mut total[1..]), 1);
     } => 2, [35, 26], [0, 0];
-    through_the_other_parameter (total: &mut [u32; 2], out: &mut [u32; 2]) {
+    through_the_other_parameter (total: &mut [u32; 2], _out: &mut [u32; 2]) {
         add_two[(1, 1)](atomic(&mut total[..1]), atomic(&mut total[1..]), 25);
         add_u32[(1, 1)](atomic(&mut total[..1]), 1);
     } => 1, [36, 25], [0, 0];
