@@ -70,7 +70,7 @@ fn another_block_that_is_computed_is_an_error_of_the_build_and_of_the_setter() -
     let none = stream.alloc_zeros::<u8>(1).expect("an allocation");
     stream.synchronize().expect("the uploads are done");
     for threads in [0, 1, 64, 127, 129, 256, u32::MAX] {
-        let error = raised(&ctx, 300, threads, &mut x, &none).err().expect("another block");
+        let error = raised(&ctx, 300, threads, &mut x, &none).expect_err("another block");
         assert!(matches!(error, Error::Config { .. }), "{error}");
         println!("{error}");
         if (1..=128).contains(&threads) {
@@ -84,7 +84,7 @@ fn another_block_that_is_computed_is_an_error_of_the_build_and_of_the_setter() -
     drop(exec);
     assert_eq!(stream.clone_dtoh(&x).expect("a download"), vec![3.5; 300]);
     let mut y = stream.alloc_zeros::<u32>(32).expect("an allocation");
-    let error = tiled(&ctx, 32, &mut y).err().expect("`per_item` has one dimension");
+    let error = tiled(&ctx, 32, &mut y).expect_err("`per_item` has one dimension");
     println!("{error}");
     assert!(error.to_string().contains("requires blocks of 8 x 4 x 1 threads"), "{error}");
     Ok(())
