@@ -271,7 +271,7 @@ fn contradicting(total: &mut [u32; 1]) {
 fn order_that_contradicts_is_an_error() {
     let device = device();
     let mut total = device.zeros::<u32>(1);
-    let error = contradicting(&device.ctx, &mut total).err().expect("a cycle");
+    let error = contradicting(&device.ctx, &mut total).expect_err("a cycle");
     println!("{error}");
     assert!(error.to_string().contains("update `total` by atomics that do not commute"), "{error}");
 }

@@ -63,7 +63,7 @@ macro_rules! in_program_order {
             fn explicit_order_has_to_say_so() {
                 let device = device();
                 let (mut marks, mut first) = (device.zeros::<u32>(1), device.zeros::<u32>(1));
-                let error = explicit(&device.ctx, &mut marks, &mut first).err().expect("nothing orders them");
+                let error = explicit(&device.ctx, &mut marks, &mut first).expect_err("nothing orders them");
                 let text = error.to_string();
                 for part in [stringify!($set), stringify!($get), "one of them writes it"] {
                     assert!(text.contains(part), "{text}");

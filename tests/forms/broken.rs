@@ -18,7 +18,7 @@ use super::writer::{fork, fork_and_chain, random};
 
 /// Every kernel waits.
 const WAITS: overlap::Run =
-    overlap::Run { blocks: 1, threads: 1, wave: 1_056, waits: true, brief: false, prompts: false };
+    overlap::Run { blocks: 1.into(), threads: 1, wave: 1_056, waits: true, brief: false, prompts: false };
 
 /// What came of a broken graph.
 #[derive(Debug, PartialEq)]
