@@ -10,7 +10,8 @@ use super::flow::{Codes, Flow, Thing};
 use super::order::Order;
 use super::ssa::{Code, NONE, Place, Source};
 use super::value::{MEMORY, Value};
-use super::{Instruction, Module, Space, extent};
+use super::{Instruction, Module, Space, extent, outline};
+use crate::coverage::{Followed, Outline};
 use crate::poly::Poly;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -164,11 +165,32 @@ impl<'m, 'a> Analysis<'m, 'a> {
     /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there, or too large
     /// to be analysed, is unknown in all.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
+        self.kernel_and_outline(name, pointers, &[], &[]).0
+    }
+
+    /// The same, and the outline of its writes through the parameters that are `written`, all of them pointers.
+    /// `scalars` are the parameters that are integers by value.
+    pub fn kernel_and_outline(
+        &mut self,
+        name: &str,
+        pointers: &[bool],
+        written: &[u32],
+        scalars: &[bool],
+    ) -> (Kernel, Outline) {
         let module = self.codes.module;
         let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
-            return unknown(module, name);
+            let foreign = Some("the kernel is too large to be analysed".to_owned());
+            let followed = |&parameter: &u32| Followed { parameter, foreign: foreign.clone() };
+            let outline = Outline { parameters: written.iter().map(followed).collect(), ..Outline::default() };
+            return (unknown(module, name), outline);
         };
-        Collect::new(flow).kernel(pointers)
+        let mut collect = Collect::new(flow);
+        let kernel = collect.kernel(pointers);
+        let outline = match written {
+            [] => Outline::default(),
+            written => collect.outline(written, scalars),
+        };
+        (kernel, outline)
     }
 }
 
@@ -221,7 +243,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn kernel(mut self, pointers: &[bool]) -> Kernel {
+    fn kernel(&mut self, pointers: &[bool]) -> Kernel {
         for instance in 0..self.flow.instances.len() as u32 {
             let code = self.flow.instances[instance as usize].code.clone();
             for at in 0..code.steps.len() as u32 {
@@ -262,6 +284,23 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
         self.variables(&mut kernel);
         kernel
+    }
+
+    /// The outline of the writes through these parameters, after [`Collect::kernel`].
+    fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
+        let wanted = written.iter().map(|&parameter| {
+            let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+            outline::Wanted {
+                parameter,
+                touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
+                foreign: self.anywhere.1.filter(|_| hidden).map(|at| {
+                    format!("{} writes to an address that is not followed", quoted(&self.site(at)))
+                }),
+            }
+        });
+        outline::outline(&self.flow, wanted.collect(), scalars, |instance, step| {
+            quoted(&self.site((instance, step)))
+        })
     }
 
     fn site(&self, (instance, step): At) -> Site {
@@ -487,6 +526,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
     }
+}
+
+/// An instruction as a reason names it.
+fn quoted(site: &Site) -> String {
+    format!("`{}` (line {} of the PTX)", site.text, site.line)
 }
 
 /// An instruction on one line.

@@ -23,6 +23,7 @@ mod memory;
 mod names;
 mod operand;
 mod order;
+mod outline;
 mod parse;
 mod rename;
 pub mod report;
