@@ -7,8 +7,8 @@
 use std::collections::BTreeSet;
 
 use cuweave_core::ptx::Hidden;
-use cuweave_core::ptx::declare::Checked;
-use proc_macro2::{Ident, Span, TokenStream};
+use cuweave_core::ptx::declare::{Checked, Open, Unproved};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Pat, ReturnType, Type};
@@ -189,6 +189,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     let mut arguments = Vec::new();
     let mut steps = Vec::new();
     let mut table = Vec::new();
+    let mut any_bits = TokenStream::new();
     let integers: BTreeSet<String> = parameters
         .iter()
         .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
@@ -214,11 +215,11 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 };
                 let generic = format_ident!("A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
-                let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
-                let proved = proof.is_some_and(|proof| proof.access).then(|| quote!(.proved()));
-                table.push(
-                    quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind) #proved),
-                );
+                let open = proof::unproved(checked, i, *access);
+                if open.iter().any(|open| open.what == Open::Coverage) {
+                    any_bits.extend(proof::any_bits(element));
+                }
+                table.push(param(&label, &kind, *access, element, &open));
                 generics.push(
                     quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
                 );
@@ -230,18 +231,24 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     }
     let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
     let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
+    let outline = checked.map(|checked| &checked.outline).filter(|outline| !outline.blocks.is_empty());
+    let outline = outline.map(|outline| {
+        let bytes = Literal::byte_string(&outline.encode());
+        quote!(.outlined(#bytes))
+    });
     let required = checked.and_then(|checked| checked.block.required);
     let required = required.map(|[x, y, z]| quote!(.requires([#x, #y, #z])));
     let limits = proof::limits(checked);
     let assertions = checked.map(|checked| proof::assertions(parameters, checked));
     quote! {
         #assertions
+        #any_bits
         #[allow(clippy::all, unused)]
         impl #name {
             #[doc(hidden)]
             pub fn __kernel() -> &'static #private::Kernel {
                 static KERNEL: #private::Kernel =
-                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #required;
+                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #outline #required;
                 &KERNEL
             }
 
@@ -256,6 +263,37 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
             }
         }
     }
+}
+
+/// The entry of a buffer in the kernel's table.
+fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unproved]) -> TokenStream {
+    let private = quote!(::cuweave::__private);
+    let mut entry = quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind));
+    if matches!(access, Access::Write) {
+        let dense = proof::is_primitive(element);
+        entry.extend(quote!(.written(
+            {
+                use #private::NotAnyBits as _;
+                <#private::Bits<#element>>::ANY
+            },
+            #dense
+        )));
+    }
+    if !open.is_empty() {
+        let open = open.iter().map(|Unproved { what, reason }| {
+            let what = Ident::new(
+                match what {
+                    Open::Access => "Access",
+                    Open::Extent => "Extent",
+                    _ => "Coverage",
+                },
+                Span::mixed_site(),
+            );
+            quote!((#private::Open::#what, #reason))
+        });
+        entry.extend(quote!(.unproved(&[#(#open),*])));
+    }
+    entry
 }
 
 fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {

@@ -74,6 +74,10 @@ pub struct Parameter {
     pub reach: Option<Vec<Reach>>,
     /// Of those accesses that have a bound: the bounds that are met, so that fewer bytes are a fault.
     pub met: Vec<Reach>,
+    /// An access that has no bound.
+    pub unbounded: Option<Site>,
+    /// The first access of each width that is typed as a float: bytes of one float, and the access.
+    pub floats: Vec<(u32, Site)>,
 }
 
 /// A bound of an access: it stays below this many bytes from the pointer.
@@ -449,6 +453,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             How::Write | How::Atomic => !touched.definite,
             _ => false,
         });
+        found.floats = self.floats(touched);
         let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
         if hidden {
             found.may_write = found.may_write.or_else(|| self.anywhere.1.map(|at| self.site(at)));
@@ -462,9 +467,28 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 });
                 found.reach = reaches.all;
                 found.met = reaches.met;
+                found.unbounded = reaches.unbounded;
             }
         }
         found
+    }
+
+    fn floats(&self, touched: &[Touched]) -> Vec<(u32, Site)> {
+        let mut floats: BTreeMap<u32, Site> = BTreeMap::new();
+        for touched in touched.iter().filter(|touched| touched.definite) {
+            let code = &self.flow.instances[touched.instance as usize].code;
+            let instruction = code.steps[touched.step as usize].instruction;
+            let plain = |instruction: &&&Instruction<'_>| {
+                matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red")
+            };
+            let ty = instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
+            let Some(width) = ty.and_then(|ty| ty.float()) else { continue };
+            let site = self.site((touched.instance, touched.step));
+            if floats.get(&width).is_none_or(|first| site.line < first.line) {
+                floats.insert(width, site);
+            }
+        }
+        floats.into_iter().collect()
     }
 
     /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share

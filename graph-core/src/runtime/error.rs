@@ -25,6 +25,28 @@ impl fmt::Display for At {
     }
 }
 
+/// The threads of a launch, and how many it would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Threads {
+    /// Those that it has.
+    pub given: u64,
+    /// Those of a grid of the same blocks that would write everything, where one is known.
+    pub needed: Option<u64>,
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = if self.given == 1 { "" } else { "s" };
+        write!(f, "{} thread{s}", self.given)
+    }
+}
+
+impl Threads {
+    fn help(&self) -> String {
+        self.needed.map_or(String::new(), |needed| format!("; {needed} threads are needed"))
+    }
+}
+
 /// A call of the CUDA driver that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverFailure {
@@ -179,6 +201,45 @@ pub enum Error {
         extent: u64,
         /// The range's length.
         len: u64,
+    },
+    /// The threads of a launch do not write all elements of a write-only parameter.
+    #[error(
+        "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} writes {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}{}",
+        threads.help()
+    )]
+    Short {
+        /// The node.
+        at: Box<At>,
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// The buffer.
+        buffer: String,
+        /// What the kernel declares to write, in elements.
+        extent: u64,
+        /// How many of them are written.
+        written: u64,
+        /// The first one that is not.
+        missing: u64,
+        /// The threads of the launch.
+        threads: Threads,
+    },
+    /// Nothing proves that a launch writes all elements of a write-only parameter, and not all bits are values of them.
+    #[error(
+        "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"
+    )]
+    NotProvedWritten {
+        /// The node.
+        at: Box<At>,
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// The buffer.
+        buffer: String,
+        /// Why it is not proved.
+        reason: String,
     },
     /// The two ends of a copy differ in length.
     #[error("{at} copies {from} elements of `{source_name}` to {to} of `{target_name}`")]

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use cudarc::driver::{CudaContext, CudaEvent};
 
 use crate::launches::Allowed;
+use crate::ptx::declare::Open;
 use crate::ptx::{self, rewrite};
 
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
@@ -37,14 +38,25 @@ pub struct Param {
     pub kind: ParamKind,
     /// Its size as a parameter, in bytes.
     pub size: u32,
-    /// Whether the PTX proves that it is used as declared; else that is vouched for.
-    pub proved: bool,
+    /// The size of an element of a buffer, in bytes.
+    pub element: u32,
+    /// Whether any bits are a value of an element.
+    pub any_bits: bool,
+    /// Whether an element has no padding, as far as is known.
+    pub dense: bool,
+    /// What of the declaration the PTX does not prove, and why: the user vouches for it.
+    pub unproved: &'static [(Open, &'static str)],
 }
 
 impl Param {
     /// A buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
-        Param { name, kind, size: 8, proved: false }
+        Param { size: 8, element: size_of::<T>() as u32, ..Param::bytes(name, 8) }.of(kind)
+    }
+
+    const fn of(mut self, kind: ParamKind) -> Param {
+        self.kind = kind;
+        self
     }
 
     /// The 8-byte words that its value takes.
@@ -61,17 +73,32 @@ impl Param {
 
     /// So many bytes of a kernel that is not declared.
     pub(super) const fn bytes(name: &'static str, size: u32) -> Param {
-        Param { name, kind: ParamKind::Scalar, size, proved: false }
+        Param {
+            name,
+            kind: ParamKind::Scalar,
+            size,
+            element: 0,
+            any_bits: false,
+            dense: false,
+            unproved: &[],
+        }
     }
 
     /// A scalar.
     pub const fn scalar<T>(name: &'static str) -> Param {
-        Param { name, kind: ParamKind::Scalar, size: size_of::<T>() as u32, proved: false }
+        Param::bytes(name, size_of::<T>() as u32)
     }
 
-    /// Proved to be used as declared.
-    pub const fn proved(mut self) -> Param {
-        self.proved = true;
+    /// Of elements that are written: whether any bits are a value of them, and whether they have no padding.
+    pub const fn written(mut self, any_bits: bool, dense: bool) -> Param {
+        self.any_bits = any_bits;
+        self.dense = dense;
+        self
+    }
+
+    /// With what of the declaration is not proved.
+    pub const fn unproved(mut self, unproved: &'static [(Open, &'static str)]) -> Param {
+        self.unproved = unproved;
         self
     }
 }
@@ -93,6 +120,8 @@ pub struct Kernel {
     pub hidden_reads: &'static [&'static str],
     /// Module-level variables that it writes.
     pub hidden_writes: &'static [&'static str],
+    /// Which elements it writes: an encoded [`Outline`](crate::coverage::Outline), or nothing.
+    pub outline: &'static [u8],
 }
 
 impl Kernel {
@@ -106,7 +135,7 @@ impl Kernel {
             words += params[at].words();
             at += 1;
         }
-        Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[] }
+        Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[], outline: &[] }
     }
 
     /// The words that are addresses of buffers, in the order of the parameters.
@@ -118,6 +147,12 @@ impl Kernel {
     /// Whether it shares module-level variables that something writes.
     pub(super) fn shares_state(&self) -> bool {
         !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())
+    }
+
+    /// With which elements it writes.
+    pub const fn outlined(mut self, outline: &'static [u8]) -> Kernel {
+        self.outline = outline;
+        self
     }
 
     /// With the module-level variables that it reads and writes.

@@ -11,7 +11,7 @@ use super::build::{check_new_overlap, check_operands};
 use super::core::{Core, NodeParams};
 use super::driver::{Event, Values};
 use super::error::{At, Error, Result};
-use super::evaluate::{Evaluation, Recorded};
+use super::evaluate::{Evaluation, Open, Recorded};
 use super::graph::{ExecCore, GraphFn};
 use super::operand::{Operand, Visitor};
 use super::output::{HandedOver, Output, OutputDescription};
@@ -77,7 +77,8 @@ impl<A: GraphFn> ExecCore<A> {
         let old = std::mem::replace(place(&mut self.args), value);
         let changed = self
             .evaluate(&scalar.statements)
-            .and_then(|records| self.core.exchange(&scalar.statements, records));
+            .and_then(|(records, open)| self.core.exchange(&scalar.statements, records).map(|()| open))
+            .map(|open| self.core.note_open(&scalar.statements, open));
         if changed.is_err() {
             *place(&mut self.args) = old;
         }
@@ -85,7 +86,7 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// New records of statements, with their words in the spare room.
-    fn evaluate(&mut self, statements: &[StatementId]) -> Result<Vec<Recorded>> {
+    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Recorded>, Open)> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.spare));
         let mut evaluation = Evaluation::new(core.program, &core.dims, &core.limits, &mut core.modules, room);
@@ -93,12 +94,12 @@ impl<A: GraphFn> ExecCore<A> {
             evaluation.of(statement);
             self.args.evaluate(core.table.steps[statement as usize], &mut evaluation)?;
         }
-        let (mut records, mut words) = evaluation.into_parts();
+        let (mut records, mut words, open) = evaluation.into_parts();
         for (&statement, record) in statements.iter().zip(&mut records) {
             *record = core.resolve(statement, *record, &mut words)?;
         }
         core.spare = words;
-        Ok(records)
+        Ok((records, open))
     }
 }
 
@@ -108,6 +109,14 @@ fn number(index: impl TryInto<usize>) -> usize {
 }
 
 impl Core {
+    /// Notes anew what statements are not proved to write.
+    pub(super) fn note_open(&mut self, statements: &[StatementId], open: Open) {
+        for statement in statements {
+            self.open.remove(statement);
+        }
+        self.open.extend(open.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))));
+    }
+
     fn changeable(&self) -> Result<()> {
         if self.broken {
             return Err(Error::Unusable { function: self.program.name.to_string() });

@@ -201,3 +201,120 @@ fn verdicts_are_what_the_corpus_writes() {
     assert!(decided * 100 >= every * 60, "{decided} of {every}");
     assert!(tally.covered > 500 && tally.short > 500, "{} covered, {} short", tally.covered, tally.short);
 }
+
+/// A generator of numbers (xorshift64*).
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
+    }
+
+    fn pick<'l>(&mut self, list: &[&'l str]) -> &'l str {
+        list[self.below(list.len() as u64) as usize]
+    }
+}
+
+/// Arithmetic on places of threads, then guarded stores, in one of a few shapes.
+fn random_kernel(random: &mut Random) -> String {
+    let mut text = String::from(
+        ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u32 n) {\n\
+         .reg .pred %p<9>; .reg .b32 %r<99>; .reg .b64 %rd<9>; .reg .b16 %h<9>;\n\
+         ld.param.u64 %rd1, [x]; ld.param.u32 %r0, [n];\n\
+         mov.u32 %r1, %tid.x; mov.u32 %r2, %tid.y; mov.u32 %r3, %ctaid.x; mov.u32 %r4, %ctaid.y;\n\
+         mov.u32 %r5, %ntid.x; mov.u32 %r6, %nctaid.x; mov.u32 %r7, %laneid;\n\
+         mad.lo.s32 %r8, %r3, %r5, %r1; mad.lo.u32 %r9, %r4, %r6, %r3;\n",
+    );
+    let mut next = 10;
+    for _ in 0..random.below(7) {
+        let (a, b) = (random.below(next), random.below(next));
+        let constant = random.pick(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
+        let small = random.pick(&["1", "2", "3", "5", "30"]);
+        let mask = random.pick(&["1", "7", "31", "28", "-4", "255", "6"]);
+        let ty = random.pick(&["u32", "s32"]);
+        let line = match random.below(19) {
+            0 | 1 => format!("add.{ty} %r{next}, %r{a}, %r{b};"),
+            2 => format!("sub.{ty} %r{next}, %r{a}, %r{b};"),
+            3 => format!("mul.lo.{ty} %r{next}, %r{a}, {constant};"),
+            4 => format!("mad.lo.{ty} %r{next}, %r{a}, {constant}, %r{b};"),
+            5 => format!("shl.b32 %r{next}, %r{a}, {small};"),
+            6 => format!("shr.{ty} %r{next}, %r{a}, {small};"),
+            7 => format!("and.b32 %r{next}, %r{a}, {mask};"),
+            8 => format!("or.b32 %r{next}, %r{a}, {mask};"),
+            9 => format!("xor.b32 %r{next}, %r{a}, {mask};"),
+            10 => format!("div.{ty} %r{next}, %r{a}, {};", random.pick(&["2", "3", "7", "32"])),
+            11 => format!("rem.{ty} %r{next}, %r{a}, {};", random.pick(&["2", "3", "7", "32"])),
+            12 => format!("min.{ty} %r{next}, %r{a}, %r{b};"),
+            13 => format!("max.{ty} %r{next}, %r{a}, {constant};"),
+            14 => format!(
+                "setp.{}.{ty} %p7, %r{a}, %r{b}; selp.b32 %r{next}, %r{a}, %r{b}, %p7;",
+                random.pick(&["lt", "le", "gt", "ge", "eq", "ne"])
+            ),
+            15 => format!("bfe.u32 %r{next}, %r{a}, {}, {};", random.below(5), 1 + random.below(6)),
+            16 => format!("cvt.u16.u32 %h1, %r{a}; cvt.{ty}.{} %r{next}, %h1;", random.pick(&["u16", "s16"])),
+            17 => format!("bfi.b32 %r{next}, %r{a}, %r{b}, {}, {};", random.below(5), 1 + random.below(4)),
+            _ => format!("mul.hi.{ty} %r{next}, %r{a}, {constant};"),
+        };
+        text.push_str(&line);
+        text.push('\n');
+        next += 1;
+    }
+    let index = if random.below(3) == 0 { 8 } else { next - 1 };
+    let ty = random.pick(&["u32", "s32"]);
+    let vector = random.below(4) == 0;
+    let (bytes, store) = if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
+    // Whatever the index is, the store stays within the buffer.
+    let body = format!(
+        "setp.gt.u32 %p6, %r90, 4095; @%p6 bra SKIP; mul.wide.u32 %rd2, %r90, {bytes}; add.s64 %rd3, %rd1, %rd2; {store}\nSKIP:\n"
+    );
+    match random.below(4) {
+        0 => text.push_str(&format!("mov.u32 %r90, %r{index}; setp.ge.{ty} %p1, %r90, %r0; @%p1 ret;\n{body}")),
+        1 => text.push_str(&format!(
+            "mov.u32 %r90, %r{index}; setp.lt.{ty} %p1, %r90, %r0; setp.ne.s32 %p2, %r{}, 3; and.pred %p3, %p1, %p2; @!%p3 bra END;\n{body}",
+            random.below(next)
+        )),
+        2 => text.push_str(&format!(
+            "mov.u32 %r90, %r{index}; mul.lo.u32 %r91, %r5, %r6; mov.u32 %r92, 0;\n\
+             LOOP: setp.ge.{ty} %p1, %r90, %r0; @%p1 bra END;\n{body}\
+             add.u32 %r90, %r90, %r91; add.u32 %r92, %r92, 1; setp.lt.u32 %p2, %r92, 50; @%p2 bra LOOP;\n"
+        )),
+        _ => text.push_str(&format!(
+            "mov.u32 %r90, %r{index}; setp.lt.{ty} %p1, %r90, %r{}; @%p1 add.u32 %r90, %r90, 3;\n{body}",
+            random.below(next)
+        )),
+    }
+    text.push_str("END: ret; }\n");
+    text
+}
+
+#[test]
+fn verdicts_are_what_random_kernels_write() {
+    let mut random = Random(0x5eed_0fc0_7e7a_9e5d);
+    let mut tally = Tally::default();
+    for _ in 0..400 {
+        let text = random_kernel(&mut random);
+        let module = ptx::parse(&text).unwrap();
+        let program = Program::decode(&module);
+        let function = module.entry("k").unwrap();
+        let mut analysis = Analysis::new(&module);
+        let pointers = vec![true, false];
+        let (_, outline) = analysis.kernel_and_outline("k", &pointers, &[0], &[false, true]);
+        let before = tally.wrong.len();
+        for _ in 0..3 {
+            let grid = [1 + random.below(5) as u32, 1 + random.below(3) as u32, 1];
+            let block = [1 + random.below(40) as u32, 1 + random.below(3) as u32, 1];
+            let number = [7, 32, 64, 100][random.below(4) as usize];
+            compare((&module, &program), (function.name, &pointers, &outline), (grid, block, number), &mut tally);
+        }
+        if tally.wrong.len() > before && before == 0 {
+            println!("{text}");
+        }
+    }
+    println!("compared: {} covered, {} short, {} unknown", tally.covered, tally.short, tally.unknown);
+    assert!(tally.wrong.is_empty(), "{} wrong:\n{}", tally.wrong.len(), tally.wrong[..tally.wrong.len().min(9)].join("\n"));
+    assert!(tally.covered > 400 && tally.short > 1000, "{} covered, {} short", tally.covered, tally.short);
+    assert!(tally.unknown * 4 < tally.covered + tally.short, "{} unknown", tally.unknown);
+}
