@@ -38,7 +38,7 @@ mod nvcc {
 }
 
 mod newer {
-    #[cuweave::kernels("tests/ptx-corpus/13.5/basic.90.plain.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/12.9/basic.90.plain.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn split_sign(
             x: &[f32; n],
@@ -51,7 +51,7 @@ mod newer {
 }
 
 mod reductions {
-    #[cuweave::kernels("tests/ptx-corpus/13.5/reduce.80.debug.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/12.9/reduce.80.debug.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn reduce_block(x: &[f32; n], partial: &mut [MaybeUninit<f32>; 4], n: u32);
     }
@@ -191,7 +191,7 @@ fn what_is_not_proved_is_listed_with_its_reason() {
 }
 
 mod rows {
-    #[cuweave::kernels("tests/ptx-corpus/13.5/nn.90.plain.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/12.9/nn.90.plain.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn softmax_rows(x: &[f32; rows], y: &mut [MaybeUninit<f32>; rows], rows: i32);
     }

@@ -17,7 +17,10 @@ pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
     let mut largest: Vec<(u32, i128)> = form.terms.iter().copied().filter(|term| count(term.0) > 1).collect();
     largest.sort_by_key(|term| std::cmp::Reverse(term.1.unsigned_abs()));
     for &(index, coefficient) in &largest {
-        let rest = Form { terms: form.terms.iter().copied().filter(|term| term.0 != index).collect(), ..form.clone() };
+        let rest = Form {
+            terms: form.terms.iter().copied().filter(|term| term.0 != index).collect(),
+            ..form.clone()
+        };
         let (least, most) = rest.range(counts);
         let count = i128::from(count(index));
         // Below the first bound the sign is one for all, from the second on it is the other.

@@ -11,6 +11,7 @@ mod form;
 mod ops;
 mod run;
 mod tiles;
+mod turns;
 mod words;
 
 /// A value of an outline, or a constant.

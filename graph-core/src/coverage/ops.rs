@@ -164,7 +164,8 @@ impl Ops<'_> {
         let (a, b) = match (a.pointer, b.pointer) {
             (Some(x), Some(y)) if x == y => {
                 let offset = |form: &Form| {
-                    let form = self.exact(&Form { pointer: None, ..form.clone() }, Int { signed: true, ..int })?;
+                    let form =
+                        self.exact(&Form { pointer: None, ..form.clone() }, Int { signed: true, ..int })?;
                     let (least, most) = form.range(self.counts);
                     if least < -(1 << 46) || most > 1 << 46 { Err(GIVE_UP) } else { Ok(form) }
                 };
@@ -268,9 +269,7 @@ impl Ops<'_> {
         };
         for part in parts {
             segment = match segment {
-                Some((low, most)) if most >> part.0.min(127) != 0 => {
-                    Some((low, most.saturating_add(part.1)))
-                }
+                Some((low, most)) if most >> part.0.min(127) != 0 => Some((low, most.saturating_add(part.1))),
                 Some(done) => {
                     bits |= run(done);
                     Some(part)

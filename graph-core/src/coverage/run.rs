@@ -4,12 +4,14 @@ use super::cut::Cut;
 use super::form::Form;
 use super::ops::{FORM, Ops, Stop, Value};
 use super::tiles::Tile;
+use super::turns::Loop;
 use super::{Arg, Block, Code, End, Int, LEAVE, Launch, Op, Outline};
+use std::collections::{BTreeSet, HashMap};
 
 /// So many operations of all groups together are run.
 const MOST_STEPS: u32 = 200_000;
 /// A group has so many indices at most, and a parameter so many tiles.
-const MOST_INDICES: usize = 64;
+const MOST_INDICES: usize = 256;
 const MOST_TILES: usize = 1 << 15;
 
 /// What is written through a parameter.
@@ -30,6 +32,7 @@ struct Group {
     values: Vec<Value>,
     block: u32,
     op: usize,
+    inside: Loop,
 }
 
 /// What becomes of a group.
@@ -45,6 +48,8 @@ pub(super) struct Runner<'o, 'l> {
     found: Vec<Found>,
     steps: u32,
     stuck: bool,
+    /// By head: the blocks of the loops that were met.
+    loops: HashMap<u32, BTreeSet<u32>>,
 }
 
 impl<'o, 'l> Runner<'o, 'l> {
@@ -54,7 +59,7 @@ impl<'o, 'l> Runner<'o, 'l> {
             .iter()
             .map(|followed| Found { tiles: Vec::new(), inexact: followed.foreign.clone() })
             .collect();
-        Runner { outline, launch, found, steps: 0, stuck: false }
+        Runner { outline, launch, found, steps: 0, stuck: false, loops: HashMap::new() }
     }
 
     pub fn run(mut self) -> Vec<Found> {
@@ -69,7 +74,7 @@ impl<'o, 'l> Runner<'o, 'l> {
             _ => Form::index(index, 1),
         };
         let places = [0, 1, 2, 3, 4, 5].map(place);
-        let mut groups = vec![Group { counts, places, values, block: 0, op: 0 }];
+        let mut groups = vec![Group { counts, places, values, block: 0, op: 0, inside: Loop::default() }];
         self.enter(&mut groups[0], 0, LEAVE);
         while let Some(mut group) = groups.pop() {
             loop {
@@ -117,6 +122,7 @@ impl<'o, 'l> Runner<'o, 'l> {
                 value => {
                     self.skip(group, &[taken, other], join, value);
                     if join == LEAVE {
+                        self.leave(group, join);
                         return Next::Ends;
                     }
                     self.enter(group, join, LEAVE);
@@ -125,6 +131,7 @@ impl<'o, 'l> Runner<'o, 'l> {
             },
         };
         if to == LEAVE {
+            self.leave(group, to);
             return Next::Ends;
         }
         let from = group.block;
@@ -136,6 +143,7 @@ impl<'o, 'l> Runner<'o, 'l> {
     fn enter(&mut self, group: &mut Group, to: u32, from: u32) {
         (group.block, group.op) = (to, 0);
         let Some(block) = self.outline.blocks.get(to as usize) else { return };
+        self.leave(group, to);
         let values: Vec<Value> = block
             .phis
             .iter()
@@ -149,8 +157,85 @@ impl<'o, 'l> Runner<'o, 'l> {
                 if all.all(|value| value == first) { first } else { Value::Opaque(FORM) }
             })
             .collect();
+        let values = self.turn(group, to, from, values);
         for (phi, value) in block.phis.iter().zip(values) {
             group.set(phi.target, value);
+        }
+    }
+
+    /// Control leaves the loop that is gone through for many turns: only the first of them does.
+    fn leave(&mut self, group: &mut Group, to: u32) {
+        let Some((head, index)) = group.inside.turning() else { return };
+        if to == LEAVE || !self.blocks_of(head).contains(&to) {
+            group.restrict(index, 0, 1);
+            self.finish(group);
+        }
+    }
+
+    fn finish(&mut self, group: &mut Group) {
+        for (at, tile) in group.inside.finish(&group.counts) {
+            self.tile(at, tile);
+        }
+    }
+
+    /// The values that a block is entered with, where it is the head of a loop.
+    fn turn(&mut self, group: &mut Group, to: u32, from: u32, values: Vec<Value>) -> Vec<Value> {
+        match group.inside.turning() {
+            Some((head, index)) if head == to => self.turned(group, index, values),
+            // Where control comes from a block of the loop, it is another turn.
+            None if from != LEAVE && !values.is_empty() && self.blocks_of(to).contains(&from) => {
+                if !group.inside.carry(to, &values) {
+                    return values;
+                }
+                let index = group.counts.len() as u32;
+                let Some((over, count)) = group.inside.begin(index) else { return values };
+                group.counts.push(count);
+                over
+            }
+            _ => values,
+        }
+    }
+
+    /// The head is reached again after many turns: the last of them goes on, or the first where they are not alike.
+    fn turned(&mut self, group: &mut Group, index: u32, mut values: Vec<Value>) -> Vec<Value> {
+        let last = match group.inside.goes_on(&values) {
+            true => group.counts[index as usize] - 1,
+            false => {
+                group.restrict(index, 0, 1);
+                0
+            }
+        };
+        self.finish(group);
+        for value in &mut values {
+            if let Value::Number(form) = value {
+                form.restrict(index, last, 1);
+            }
+        }
+        group.restrict(index, last, 1);
+        values
+    }
+
+    /// The blocks of the loop of a head; none where it is no loop's. What dominates the head is no part of it: a way
+    /// through that changes more than the head's phis.
+    fn blocks_of(&mut self, head: u32) -> &BTreeSet<u32> {
+        let outline = self.outline;
+        self.loops.entry(head).or_insert_with(|| {
+            let reaches = |block: u32| outline.region(&outline.after(block), LEAVE).contains(&head);
+            let dominates = |block: u32| !outline.region(&[0], block).contains(&head);
+            let all = outline.region(&outline.after(head), LEAVE);
+            all.into_iter()
+                .filter(|&block| block == head || !dominates(block))
+                .filter(|&block| reaches(block))
+                .collect()
+        })
+    }
+
+    fn tile(&mut self, at: usize, tile: Tile) {
+        if let Some(found) = self.found.get_mut(at) {
+            if !found.tiles.last_mut().is_some_and(|last| last.append(&tile)) {
+                found.tiles.push(tile);
+            }
+            self.stuck |= found.tiles.len() > MOST_TILES;
         }
     }
 
@@ -190,6 +275,7 @@ impl<'o, 'l> Runner<'o, 'l> {
                         }
                     }
                 }
+                self.leave(group, LEAVE);
                 return Next::Ends;
             }
             _ => {}
@@ -289,14 +375,16 @@ impl<'o, 'l> Runner<'o, 'l> {
         let to = form.pointer.map(i64::from);
         let form = Form { pointer: None, ..form.clone() }.plus(&Form::constant(i128::from(*offset)), 1);
         let signed = Int { bits: 64, signed: true };
-        let exact = form.ok_or(Stop::Opaque(FORM)).and_then(|form| Ops { counts: &group.counts }.exact(&form, signed));
+        let exact = form
+            .ok_or(Stop::Opaque(FORM))
+            .and_then(|form| Ops { counts: &group.counts }.exact(&form, signed));
         match exact {
             Err(Stop::Cut(cut)) => return Next::Cut(cut),
             Ok(form) if to == Some(*parameter) => {
-                let at = self.followed(op);
-                if let Some(found) = at.and_then(|at| self.found.get_mut(at)) {
-                    found.tiles.push(Tile::of(&form, &group.counts, *bytes as u64));
-                    self.stuck |= found.tiles.len() > MOST_TILES;
+                if let Some(at) = self.followed(op)
+                    && !group.inside.store(at, &form, *bytes as u64)
+                {
+                    self.tile(at, Tile::of(&form, &group.counts, *bytes as u64));
                 }
             }
             _ => {
@@ -340,13 +428,29 @@ impl<'o, 'l> Runner<'o, 'l> {
 impl Group {
     /// Cuts the group; the other part, if there is one.
     fn cut(&mut self, cut: Cut) -> Option<Group> {
+        if let Some((_, turns)) = self.inside.turning()
+            && !self.inside.cuts_turns(cut)
+            && self.counts[turns as usize] > 1
+        {
+            // So many turns may be what parts the threads.
+            self.restrict(turns, 0, (self.counts[turns as usize] / 64).max(1));
+            return None;
+        }
         match cut {
             Cut::At { index, at } => {
                 let count = self.counts[index as usize];
+                if self.inside.cuts_turns(cut) {
+                    self.restrict(index, 0, at);
+                    return None;
+                }
                 let mut other = self.clone();
                 self.restrict(index, 0, at);
                 other.restrict(index, at, count - at);
                 Some(other)
+            }
+            Cut::Factor { index, .. } if self.inside.cuts_turns(cut) => {
+                self.restrict(index, 0, 1);
+                None
             }
             Cut::Factor { index, by } => {
                 let outer = self.counts.len() as u32;
@@ -371,7 +475,7 @@ impl Group {
             Value::Number(form) => Some(form),
             _ => None,
         });
-        self.places.iter_mut().chain(values)
+        self.places.iter_mut().chain(values).chain(self.inside.forms())
     }
 
     fn arg(&self, arg: Arg) -> Value {

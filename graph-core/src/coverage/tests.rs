@@ -49,7 +49,14 @@ fn a_stride_that_is_the_grid_is_a_loop() {
         "{INDEX} mul.lo.u32 %r6, %r5, %r2; LOOP: setp.ge.u32 %p1, %r4, %r9; @%p1 bra END; {STORE} add.u32 %r4, %r4, %r6; bra LOOP;"
     );
     let outline = outline(&text);
-    for (grid, block, n) in [(1, 1, 100), (3, 7, 1000), (1024, 256, 100_000_000), (7, 128, 12_345)] {
+    for (grid, block, n) in [
+        (1, 1, 100),
+        (3, 7, 1000),
+        (1024, 256, 100_000_000),
+        (7, 128, 12_345),
+        (1, 256, 100_000_000),
+        (3, 100, 2_000_000_001),
+    ] {
         assert_eq!(judge(&outline, grid, block, n, n), Verdict::Covered, "{grid} {block} {n}");
         assert_eq!(
             judge(&outline, grid, block, n, n + 1),
@@ -98,8 +105,7 @@ fn padding_is_no_short_launch() {
     let outline = outline(&text);
     let scalar = |_: u32| Some(0);
     let launch = Launch { grid: [1, 1, 1], block: [32, 1, 1], scalar: &scalar };
-    let verdict =
-        |dense, elements| outline.judge(&launch, &[Extent { elements, size: 4, dense }]).remove(0);
+    let verdict = |dense, elements| outline.judge(&launch, &[Extent { elements, size: 4, dense }]).remove(0);
     assert_eq!(verdict(true, 32), Verdict::Short { written: 0, missing: 0 });
     assert!(matches!(verdict(false, 32), Verdict::Unknown(_)));
     assert_eq!(verdict(false, 33), Verdict::Short { written: 0, missing: 0 });

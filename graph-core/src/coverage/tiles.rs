@@ -64,7 +64,7 @@ impl Tile {
     }
 
     /// Joins with a later one of the same steps, if they touch or overlap.
-    fn append(&mut self, other: &Tile) -> bool {
+    pub fn append(&mut self, other: &Tile) -> bool {
         let end = self.first + i128::from(self.bytes);
         let touches = self.steps == other.steps && other.first >= self.first && other.first <= end;
         if touches {
@@ -147,9 +147,7 @@ pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
         return Verdict::Covered;
     }
     let tiles = join(tiles);
-    let whole = |tile: &Tile| {
-        tile.first <= 0 && tile.first + i128::from(tile.bytes) >= i128::from(end)
-    };
+    let whole = |tile: &Tile| tile.first <= 0 && tile.first + i128::from(tile.bytes) >= i128::from(end);
     if tiles.iter().any(whole) {
         return Verdict::Covered;
     }

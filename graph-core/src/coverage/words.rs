@@ -56,6 +56,15 @@ impl Outline {
         reader.0.is_empty().then_some(Outline { values, blocks, notes, parameters })
     }
 
+    /// The blocks that control may go to from one.
+    pub(super) fn after(&self, block: u32) -> Vec<u32> {
+        match self.blocks.get(block as usize).map(|block| block.end) {
+            Some(End::Jump(to)) => vec![to],
+            Some(End::Branch { taken, other, join, .. }) => vec![taken, other, join],
+            Some(End::Exit) | None => Vec::new(),
+        }
+    }
+
     /// The blocks that control may reach from these without going through `join`.
     pub(super) fn region(&self, from: &[u32], join: u32) -> Vec<u32> {
         let mut seen = BTreeSet::new();
@@ -190,7 +199,8 @@ pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
         Arg::Value(value) => opaque.get(*value as usize).copied().flatten(),
         Arg::Constant(_) => None,
     };
-    let text = |note: u32| outline.notes.get(note as usize).cloned().unwrap_or_else(|| "an instruction".to_owned());
+    let text =
+        |note: u32| outline.notes.get(note as usize).cloned().unwrap_or_else(|| "an instruction".to_owned());
     // What lies behind a branch that is not followed.
     let mut behind: Vec<Option<u32>> = vec![None; outline.blocks.len()];
     for block in &outline.blocks {
@@ -247,15 +257,16 @@ fn opaque(outline: &Outline) -> Vec<Option<u32>> {
                 .phis
                 .iter()
                 .map(|phi| (phi.target, phi.sources.iter().any(|source| is(&known, &source.1))));
-            let ops = block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::MayEnd)).map(|op| {
-                let may = match op.code {
-                    Code::Opaque => false,
-                    Code::Special | Code::Lane | Code::Scalar | Code::Pointer => true,
-                    Code::Select => op.args.iter().skip(1).all(|arg| is(&known, arg)),
-                    _ => op.args.iter().all(|arg| is(&known, arg)),
-                };
-                (op.target, may)
-            });
+            let ops =
+                block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::MayEnd)).map(|op| {
+                    let may = match op.code {
+                        Code::Opaque => false,
+                        Code::Special | Code::Lane | Code::Scalar | Code::Pointer => true,
+                        Code::Select => op.args.iter().skip(1).all(|arg| is(&known, arg)),
+                        _ => op.args.iter().all(|arg| is(&known, arg)),
+                    };
+                    (op.target, may)
+                });
             for (target, may) in phis.chain(ops).collect::<Vec<_>>() {
                 if let Some(place) = known.get_mut(target as usize).filter(|place| may && !**place) {
                     *place = true;

@@ -45,7 +45,10 @@ pub(super) fn outline(
                 stores.insert(touched.step, wanted.parameter);
             } else {
                 foreign.get_or_insert_with(|| {
-                    format!("{} writes it in a way that is not followed", note(touched.instance, touched.step))
+                    format!(
+                        "{} writes it in a way that is not followed",
+                        note(touched.instance, touched.step)
+                    )
                 });
             }
         }
@@ -213,7 +216,12 @@ impl Cut<'_, '_, '_> {
             if self.control.ends_at.contains(&at) {
                 let note = self.lower.note(at);
                 let int = Int { bits: 32, signed: false };
-                ops.push(Op { code: Code::MayEnd, int, target: 0, args: vec![Arg::Constant(i64::from(note))] });
+                ops.push(Op {
+                    code: Code::MayEnd,
+                    int,
+                    target: 0,
+                    args: vec![Arg::Constant(i64::from(note))],
+                });
             }
             if !self.needed.steps.contains(&at) {
                 continue;
