@@ -2,7 +2,7 @@
 //! where that counts, and the report says it elsewhere. The kernels are those of nvcc, NVRTC and the tests' own.
 
 use cuweave::prelude::*;
-use cuweave::{Error, Open, Threads};
+use cuweave::{DeclaredPart, Error, ShortLaunch};
 
 use alone::device;
 
@@ -72,11 +72,12 @@ fn a_launch_of_too_few_threads_is_an_error_that_names_them() {
     let device = device();
     let x = device.stream.clone_htod(&[1.0_f32; 64]).unwrap();
     let error = sum(&device.ctx, 64, 1, &x, &x).err().expect("half of `h` is not written");
-    let Error::Short { at, buffer, extent, written, missing, threads, .. } = &error else { panic!("{error}") };
+    let Error::Short(short) = &error else { panic!("{error}") };
+    let ShortLaunch { at, buffer, extent, written, missing, threads, needed, .. } = &**short;
     assert_eq!((at.name.as_str(), buffer.as_str()), ("add", "h"));
     assert!(at.file.ends_with("coverage.rs"));
     assert_eq!((*extent, *written, *missing), (64, 32, 32));
-    assert_eq!(*threads, Threads { given: 32, needed: Some(64) });
+    assert_eq!((*threads, *needed), (32, Some(64)));
     let line = at.line;
     assert_eq!(
         error.to_string(),
@@ -123,7 +124,7 @@ fn setters_are_held_to_it() {
     let device = device();
     let mut out = device.stream.alloc_zeros::<f32>(64).unwrap();
     let mut exec = blocks(&device.ctx, 2, 1, &mut out).unwrap().instantiate().unwrap();
-    assert!(matches!(exec.set_grid(1), Err(Error::Short { written: 32, .. })));
+    assert!(matches!(exec.set_grid(1), Err(Error::Short(short)) if short.written == 32));
     assert_eq!(exec.report().left_unwritten[0].written, 1);
     exec.set_count(5).unwrap();
     assert_eq!(exec.report().left_unwritten[0].written, 5);
@@ -134,7 +135,13 @@ fn setters_are_held_to_it() {
 }
 
 #[cuweave::graph]
-fn forms(grid: u32, tiles: u32, table: &[bool; 256], x: &[u8; 1000], m: &[f32; 1000]) -> ([bool; 1000], [f32; 1000], [f32; 4], [f64; 1000]) {
+fn forms(
+    grid: u32,
+    tiles: u32,
+    table: &[bool; 256],
+    x: &[u8; 1000],
+    m: &[f32; 1000],
+) -> ([bool; 1000], [f32; 1000], [f32; 4], [f64; 1000]) {
     let flags = alloc::<bool>(1000);
     nvcc::bytes_lookup[(grid, 128)](&table, &x, &mut flags, 1000);
     let t = alloc::<f32>(1000);
@@ -153,11 +160,13 @@ fn forms(grid: u32, tiles: u32, table: &[bool; 256], x: &[u8; 1000], m: &[f32; 1
 #[test]
 fn kernels_of_nvcc_and_nvrtc_are_followed() {
     let device = device();
-    let (table, x) = (device.stream.clone_htod(&[true; 256]).unwrap(), device.stream.alloc_zeros::<u8>(1000).unwrap());
+    let (table, x) =
+        (device.stream.clone_htod(&[true; 256]).unwrap(), device.stream.alloc_zeros::<u8>(1000).unwrap());
     let m = device.stream.clone_htod(&[1.0_f32; 1000]).unwrap();
     let graph = forms(&device.ctx, 8, 1, &table, &x, &m).unwrap();
     let report = graph.report();
-    let open: Vec<_> = report.vouched_for.iter().filter(|entry| entry.what == Open::Coverage).collect();
+    let open: Vec<_> =
+        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
     assert!(open.is_empty() && report.left_unwritten.is_empty(), "{report}");
     let mut exec = graph.instantiate().unwrap();
     let (flags, t, part, _) = exec.launch(&device.stream).unwrap();
@@ -166,7 +175,10 @@ fn kernels_of_nvcc_and_nvrtc_are_followed() {
     assert_eq!(device.stream.clone_dtoh(&part).unwrap().iter().sum::<f32>(), 1000.0);
     drop((flags, t, part));
     let error = forms(&device.ctx, 7, 1, &table, &x, &m).err().unwrap();
-    assert!(matches!(&error, Error::Short { written: 896, threads: Threads { needed: Some(1024), .. }, .. }), "{error}");
+    assert!(
+        matches!(&error, Error::Short(short) if (short.written, short.needed) == (896, Some(1024))),
+        "{error}"
+    );
 }
 
 #[cuweave::graph]
@@ -183,11 +195,14 @@ fn what_is_not_proved_is_listed_with_its_reason() {
     let device = device();
     let x = device.stream.clone_htod(&[1.0_f32; 64]).unwrap();
     let report = signs(&device.ctx, 64, &x).unwrap().report();
-    let open: Vec<_> = report.vouched_for.iter().filter(|entry| entry.what == Open::Coverage).collect();
+    let open: Vec<_> =
+        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
     assert_eq!(open.len(), 2, "{report}");
     assert_eq!((open[0].kernel.as_str(), open[0].parameter.as_str()), ("split_sign", "neg"));
     assert!(open[0].reason.contains("depends on `setp.ltu.f32"), "{}", open[0].reason);
-    assert!(report.to_string().contains("vouched for, not proved: split_sign.neg: that all of it is written: "));
+    assert!(
+        report.to_string().contains("vouched for, not proved: split_sign.neg: that all of it is written: ")
+    );
 }
 
 mod rows {
@@ -210,7 +225,68 @@ fn extents_that_are_not_proved_are_listed() {
     let x = device.stream.alloc_zeros::<f32>(64).unwrap();
     let mut y = device.stream.alloc_zeros::<f32>(64).unwrap();
     let report = softmax(&device.ctx, 64, &x, &mut y).unwrap().report();
-    let extents: Vec<_> = report.vouched_for.iter().filter(|entry| entry.what == Open::Extent).collect();
+    let extents: Vec<_> =
+        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Extent).collect();
     assert_eq!(extents.len(), 2, "{report}");
     assert!(extents[0].reason.contains("has no bound over the parameters"), "{}", extents[0].reason);
+}
+
+mod marks {
+    #[cuweave::kernels("tests/kernels/scatter.ptx")]
+    unsafe extern "ptx-kernel" {
+        pub fn scatter(to: &[u32; n], out: &mut [MaybeUninit<u8>; n], n: u32);
+        pub fn mark(to: &[u32; n], out: &mut [MaybeUninit<bool>; n], n: u32);
+    }
+    use std::mem::MaybeUninit;
+
+    /// The same with elements that take any bits.
+    pub mod bytes {
+        #[cuweave::kernels("tests/kernels/scatter.ptx")]
+        unsafe extern "ptx-kernel" {
+            pub fn mark(to: &[u32; n], out: &mut [MaybeUninit<u8>; n], n: u32);
+        }
+        use std::mem::MaybeUninit;
+    }
+}
+
+#[cuweave::graph]
+fn marked(n: u32, given: u32, grid: u32, to: &[u32; n]) -> [bool; n] {
+    let flags = alloc::<bool>(n);
+    marks::mark[(grid, 32)](&to[..given], &mut flags, given);
+    flags
+}
+
+#[cuweave::graph]
+fn marked_bytes(n: u32, grid: u32, to: &[u32; n]) -> ([u8; n], [u8; n]) {
+    let bytes = alloc::<u8>(n);
+    let some = alloc::<u8>(n);
+    marks::bytes::mark[(grid, 32)](&to, &mut bytes, n);
+    marks::scatter[(grid, 32)](&to, &mut some, n);
+    (bytes, some)
+}
+
+/// Where the configuration leaves the verdict open, elements with invalid bits are refused, and others vouched for.
+#[test]
+fn invalid_bits_are_kept_out_when_the_graph_is_built() {
+    let device = device();
+    let to = device.stream.clone_htod(&[3_u32; 64]).unwrap();
+    let mut exec = marked(&device.ctx, 64, 64, 2, &to).unwrap().instantiate().unwrap();
+    exec.launch(&device.stream).unwrap();
+    let error = marked(&device.ctx, 64, 64, 1, &to).err().expect("half of the flags may be anything");
+    assert!(matches!(&error, Error::NotProvedWritten { buffer, .. } if buffer == "flags"), "{error}");
+    assert!(
+        error.to_string().contains("nothing proves that `mark` writes all elements of `flags`"),
+        "{error}"
+    );
+    // Fewer elements than the graph returns.
+    let error = marked(&device.ctx, 64, 32, 1, &to).err().expect("half of the flags is not written");
+    assert!(matches!(&error, Error::PartlyWritten { extent: 32, len: 64, .. }), "{error}");
+    let report = marked_bytes(&device.ctx, 64, 1, &to).unwrap().report();
+    let open: Vec<_> =
+        report.vouched_for.iter().filter(|entry| entry.what == DeclaredPart::Coverage).collect();
+    assert_eq!(
+        open.iter().map(|entry| entry.kernel.as_str()).collect::<Vec<_>>(),
+        ["mark", "scatter"],
+        "{report}"
+    );
 }

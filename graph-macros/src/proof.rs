@@ -181,7 +181,11 @@ pub fn any_bits(element: &Type) -> TokenStream {
 /// What of a parameter's declaration nothing proves.
 pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unproved> {
     if let Some(checked) = checked {
-        return checked.proofs.get(at).and_then(Option::as_ref).map_or(Vec::new(), |proof| proof.open.clone());
+        return checked
+            .proofs
+            .get(at)
+            .and_then(Option::as_ref)
+            .map_or(Vec::new(), |proof| proof.open.clone());
     }
     let mut parts = vec![Open::Access, Open::Extent];
     if matches!(access, Access::Write) {

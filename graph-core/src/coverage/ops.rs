@@ -156,7 +156,7 @@ impl Ops<'_> {
             return Ok(false);
         }
         let positive = difference.plus(&Form::constant(1), -1).ok_or(GIVE_UP)?;
-        Ok(self.negative(&positive)?)
+        self.negative(&positive)
     }
 
     /// `a - b` as numbers. Of two addresses in one buffer, which ends far from the last address.

@@ -82,6 +82,8 @@ impl<'o, 'l> Runner<'o, 'l> {
                     Next::Goes => {}
                     Next::Ends => break,
                     Next::Cut(cut) => {
+                        // All values are copied and changed.
+                        self.steps += group.values.len() as u32 / 8;
                         if let Some(other) = group.cut(cut) {
                             groups.push(other);
                         }

@@ -103,7 +103,9 @@ fn join(mut tiles: Vec<Tile>) -> Vec<Tile> {
 /// Joins tiles that go on along their step `at` where others end. A tile without that step has it once: the stride is
 /// then the distance to the next one.
 fn lengthen(tiles: Vec<Tile>, at: usize) -> Vec<Tile> {
-    let mut groups: HashMap<(u64, Vec<(u64, u64)>, u64), Vec<Tile>> = HashMap::new();
+    // By length, the other steps, and the place within a stride.
+    type Alike = (u64, Vec<(u64, u64)>, u64);
+    let mut groups: HashMap<Alike, Vec<Tile>> = HashMap::new();
     let mut rest = Vec::new();
     for tile in tiles {
         if at < tile.steps.len() {

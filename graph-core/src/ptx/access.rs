@@ -185,7 +185,8 @@ impl<'m, 'a> Analysis<'m, 'a> {
         let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
             let foreign = Some("the kernel is too large to be analysed".to_owned());
             let followed = |&parameter: &u32| Followed { parameter, foreign: foreign.clone() };
-            let outline = Outline { parameters: written.iter().map(followed).collect(), ..Outline::default() };
+            let outline =
+                Outline { parameters: written.iter().map(followed).collect(), ..Outline::default() };
             return (unknown(module, name), outline);
         };
         let mut collect = Collect::new(flow);
@@ -481,7 +482,8 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let plain = |instruction: &&&Instruction<'_>| {
                 matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red")
             };
-            let ty = instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
+            let ty =
+                instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
             let Some(width) = ty.and_then(|ty| ty.float()) else { continue };
             let site = self.site((touched.instance, touched.step));
             if floats.get(&width).is_none_or(|first| site.line < first.line) {

@@ -328,7 +328,8 @@ impl Check<'_, '_, '_> {
         let takes = describe(parameter);
         let message = match &declared.kind {
             Kind::Buffer { .. } => {
-                let whole = parameter.class() == Class::Aggregate && (parameter.size(), parameter.align()) == (8, 8);
+                let whole =
+                    parameter.class() == Class::Aggregate && (parameter.size(), parameter.align()) == (8, 8);
                 let pointer = parameter.may_be_pointer() || whole;
                 (!pointer).then(|| format!("`{name}` is declared a buffer, the PTX takes {takes}"))
             }

@@ -19,6 +19,8 @@ pub(super) struct Judge {
     outlines: HashMap<usize, Outlined>,
     kept: HashMap<Vec<u64>, Vec<Verdict>>,
     key: Vec<u64>,
+    /// The last launch that was found to write everything: launches of one kernel are often alike.
+    covered: Vec<u64>,
 }
 
 #[derive(Debug)]
@@ -74,8 +76,6 @@ pub(super) struct Finding {
     /// Which of the statement's accesses it is.
     pub access: usize,
     pub verdict: Verdict,
-    /// The threads that would suffice, for one that is short.
-    pub needed: Option<u64>,
 }
 
 impl Finding {
@@ -115,6 +115,9 @@ impl Judge {
         let scalars = outlined.scalars.iter().filter_map(|scalar| words.get(scalar.1));
         self.key.extend(scalars.map(|&word| driver::number(word)));
         self.key.extend(outlined.followed.iter().filter_map(|followed| extents.get(followed.1)));
+        if self.key == self.covered {
+            return Vec::new();
+        }
         if !self.kept.contains_key(&self.key) {
             if self.kept.len() >= MOST_KEPT {
                 self.kept.clear();
@@ -122,19 +125,33 @@ impl Judge {
             self.kept.insert(self.key.clone(), outlined.judge(kernel, shape, words, extents));
         }
         let verdicts = self.kept.get(&self.key).map_or(&[][..], Vec::as_slice);
-        let open = outlined.followed.iter().zip(verdicts).enumerate();
-        open.filter(|(_, (_, verdict))| **verdict != Verdict::Covered)
-            .map(|(nth, (&(parameter, access), verdict))| {
-                let short = matches!(verdict, Verdict::Short { .. });
-                let needed = short.then(|| outlined.needed(nth, kernel, shape, words, extents)).flatten();
-                Finding { parameter, access, verdict: verdict.clone(), needed }
-            })
+        if verdicts.iter().all(|verdict| *verdict == Verdict::Covered) {
+            self.covered.clone_from(&self.key);
+            return Vec::new();
+        }
+        let open = outlined.followed.iter().zip(verdicts);
+        open.filter(|(_, verdict)| **verdict != Verdict::Covered)
+            .map(|(&(parameter, access), verdict)| Finding { parameter, access, verdict: verdict.clone() })
             .collect()
+    }
+
+    /// The threads of a launch like one that is short, with which it would not be: of the same blocks, in a grid that is
+    /// wider along one axis.
+    pub fn needed(
+        &self,
+        kernel: &'static Kernel,
+        finding: &Finding,
+        shape: &Shape,
+        words: &[Word],
+        extents: &[u64],
+    ) -> Option<u64> {
+        let outlined = self.outlines.get(&std::ptr::from_ref(kernel).addr())?;
+        let nth = outlined.followed.iter().position(|followed| followed.0 == finding.parameter)?;
+        outlined.needed(nth, kernel, shape, words, extents)
     }
 }
 
 impl Outlined {
-    /// The threads of the smallest grid, of the same blocks and wider along one axis, that covers a parameter.
     fn needed(
         &self,
         nth: usize,
@@ -147,14 +164,17 @@ impl Outlined {
         let most_steps = ops.filter(|op| op.code != Code::Opaque).count();
         let most = [i32::MAX as u32, 65_535, 65_535];
         let threads = |shape: &Shape| -> u64 {
-            shape.grid.iter().chain(&shape.block).fold(1u64, |all, &count| all.saturating_mul(u64::from(count)))
+            shape
+                .grid
+                .iter()
+                .chain(&shape.block)
+                .fold(1u64, |all, &count| all.saturating_mul(u64::from(count)))
         };
         if most_steps > 4096 {
             return None;
         }
-        let covers = |shape: &Shape| {
-            self.judge(kernel, shape, words, extents).get(nth) == Some(&Verdict::Covered)
-        };
+        let covers =
+            |shape: &Shape| self.judge(kernel, shape, words, extents).get(nth) == Some(&Verdict::Covered);
         let axis = |axis: usize| {
             let with = |count: u32| {
                 let mut wider = *shape;

@@ -25,25 +25,38 @@ impl fmt::Display for At {
     }
 }
 
-/// The threads of a launch, and how many it would take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Threads {
-    /// Those that it has.
-    pub given: u64,
-    /// Those of a grid of the same blocks that would write everything, where one is known.
+/// A launch whose threads do not write all elements of a write-only parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortLaunch {
+    /// The node.
+    pub at: At,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The buffer.
+    pub buffer: String,
+    /// What the kernel declares to write, in elements.
+    pub extent: u64,
+    /// How many of them are written.
+    pub written: u64,
+    /// The first one that is not.
+    pub missing: u64,
+    /// The threads of the launch.
+    pub threads: u64,
+    /// The threads of a larger grid of the same blocks that would write everything, where one is known.
     pub needed: Option<u64>,
 }
 
-impl fmt::Display for Threads {
+impl fmt::Display for ShortLaunch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let s = if self.given == 1 { "" } else { "s" };
-        write!(f, "{} thread{s}", self.given)
-    }
-}
-
-impl Threads {
-    fn help(&self) -> String {
-        self.needed.map_or(String::new(), |needed| format!("; {needed} threads are needed"))
+        let ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed } = self;
+        let s = if *threads == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} thread{s} writes {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}"
+        )?;
+        needed.map_or(Ok(()), |needed| write!(f, "; {needed} threads are needed"))
     }
 }
 
@@ -203,28 +216,8 @@ pub enum Error {
         len: u64,
     },
     /// The threads of a launch do not write all elements of a write-only parameter.
-    #[error(
-        "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} writes {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}{}",
-        threads.help()
-    )]
-    Short {
-        /// The node.
-        at: Box<At>,
-        /// The kernel.
-        kernel: String,
-        /// Its parameter.
-        parameter: String,
-        /// The buffer.
-        buffer: String,
-        /// What the kernel declares to write, in elements.
-        extent: u64,
-        /// How many of them are written.
-        written: u64,
-        /// The first one that is not.
-        missing: u64,
-        /// The threads of the launch.
-        threads: Threads,
-    },
+    #[error("{0}")]
+    Short(Box<ShortLaunch>),
     /// Nothing proves that a launch writes all elements of a write-only parameter, and not all bits are values of them.
     #[error(
         "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"

@@ -6,13 +6,13 @@
 use cudarc::driver::DeviceRepr;
 
 use crate::coverage::Verdict;
-use crate::ir::{Access, Program, StatementId};
+use crate::ir::{Access, Mode, Program, StatementId};
 
 use super::config::{BlockLimits, Config, Shape};
 use super::coverage::Finding;
 use super::dims::{Dim, Fault};
 use super::driver::{self, Function, Launching, Word};
-use super::error::{At, Error, Result, Threads};
+use super::error::{At, Error, Result, ShortLaunch};
 use super::kernel::{Kernel, ParamKind};
 use super::limits::Limits;
 use super::mark::Mark;
@@ -219,7 +219,7 @@ impl Evaluation<'_> {
         }
         for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
             let len = self.len(access);
-            if extent != len && (extent > len || access.relied_on) {
+            if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
                 return Err(self.extent_fault(kernel, access, index, Ok(extent)));
             }
         }
@@ -230,6 +230,16 @@ impl Evaluation<'_> {
         self.words.extend_from_slice(arguments.words());
         self.records.push(Recorded::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
         Ok(())
+    }
+
+    /// Whether what a launch does not write of a buffer leaves the graph as values that it may not be.
+    #[cold]
+    fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
+        let access = &self.program.statements[self.statement as usize].accesses[index];
+        let param = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar).nth(index);
+        access.mode == Mode::Write
+            && self.program.outputs.contains(&access.buffer)
+            && param.is_some_and(|param| param.checks_bits && !param.any_bits)
     }
 
     /// Whether the threads of a launch write all that counts as written.
@@ -253,13 +263,16 @@ impl Evaluation<'_> {
     #[cold]
     fn uncovered(
         &self,
-        kernel: &Kernel,
+        kernel: &'static Kernel,
         shape: &Shape,
         access: &Access,
         finding: &Finding,
         arguments: &Arguments,
     ) -> Error {
         let parameter = kernel.params[finding.parameter].name.to_owned();
+        let (words, extents) = (arguments.words(), arguments.extents());
+        let needed = || self.modules.judge.needed(kernel, finding, shape, words, extents);
+        let needed = if matches!(finding.verdict, Verdict::Short { .. }) { needed() } else { None };
         let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
         match &finding.verdict {
             Verdict::Unknown(reason) => {
@@ -270,11 +283,13 @@ impl Evaluation<'_> {
                     Verdict::Short { written, missing } => (*written, *missing),
                     _ => (0, 0),
                 };
-                let given = shape.grid.iter().chain(&shape.block);
-                let given = given.fold(1u64, |all, &count| all.saturating_mul(u64::from(count)));
-                let threads = Threads { given, needed: finding.needed };
-                let extent = arguments.extents().get(finding.access).copied().unwrap_or(0);
-                Error::Short { at, kernel, parameter, buffer, extent, written, missing, threads }
+                let counts = shape.grid.iter().chain(&shape.block);
+                let threads = counts.fold(1u64, |all, &count| all.saturating_mul(u64::from(count)));
+                let extent = extents.get(finding.access).copied().unwrap_or(0);
+                let at = *at;
+                let short =
+                    ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed };
+                Error::Short(Box::new(short))
             }
         }
     }

@@ -40,8 +40,10 @@ pub struct Param {
     pub size: u32,
     /// The size of an element of a buffer, in bytes.
     pub element: u32,
-    /// Whether any bits are a value of an element.
+    /// Whether any bits are a value of an element, where that was asked.
     pub any_bits: bool,
+    /// Whether it was.
+    pub checks_bits: bool,
     /// Whether an element has no padding, as far as is known.
     pub dense: bool,
     /// What of the declaration the PTX does not prove, and why: the user vouches for it.
@@ -79,6 +81,7 @@ impl Param {
             size,
             element: 0,
             any_bits: false,
+            checks_bits: false,
             dense: false,
             unproved: &[],
         }
@@ -92,6 +95,7 @@ impl Param {
     /// Of elements that are written: whether any bits are a value of them, and whether they have no padding.
     pub const fn written(mut self, any_bits: bool, dense: bool) -> Param {
         self.any_bits = any_bits;
+        self.checks_bits = true;
         self.dense = dense;
         self
     }

@@ -50,19 +50,19 @@ mod variants;
 
 pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;
+pub use crate::ptx::declare::Open as DeclaredPart;
 pub use arena::ArenaPool;
 pub use bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned,
     PinnedViewMut, Shared, SharedPinned, Taken,
 };
 pub use context::context;
-pub use error::{At, DriverFailure, Error, Result, Threads};
+pub use driver::AnyBits;
+pub use error::{At, DriverFailure, Error, Result, ShortLaunch};
 pub use graph::{Exec, Graph, GraphFn};
 pub use kernel::Loaded;
 pub use output::{Output, OutputDescription};
 pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
-pub use crate::ptx::declare::Open;
-pub use driver::AnyBits;
 pub use report::{BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
 
 /// What generated code is made of. Nothing here is for users, and all of it may change.

@@ -105,7 +105,10 @@ pub struct LeftUnwritten {
 impl fmt::Display for LeftUnwritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let LeftUnwritten { launch, line, kernel, parameter, written, missing } = self;
-        write!(f, "`{launch}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}")
+        write!(
+            f,
+            "`{launch}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
+        )
     }
 }
 
@@ -256,9 +259,7 @@ fn vouched_for(core: &Core) -> Vec<VouchedFor> {
             continue;
         }
         for param in kernel.params {
-            list.extend(
-                param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)),
-            );
+            list.extend(param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)));
         }
     }
     for (kernel, findings) in core.open.values() {

@@ -114,7 +114,8 @@ impl Core {
         for statement in statements {
             self.open.remove(statement);
         }
-        self.open.extend(open.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))));
+        self.open
+            .extend(open.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))));
     }
 
     fn changeable(&self) -> Result<()> {

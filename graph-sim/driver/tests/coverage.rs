@@ -51,8 +51,15 @@ fn compare(
     }
     let variables: Vec<u64> =
         (0..program.variables.len()).map(|at| buffers.regions[pointers.len() + at].base).collect();
-    let launch =
-        Launch { program, entry, grid, block, dynamic_shared: 8192, parameters: &parameters, variables: &variables };
+    let launch = Launch {
+        program,
+        entry,
+        grid,
+        block,
+        dynamic_shared: 8192,
+        parameters: &parameters,
+        variables: &variables,
+    };
     let options = Options {
         limit: 300_000,
         threads: Some(1),
@@ -70,7 +77,9 @@ fn compare(
         let written = |at: usize| shadow[at] & (WRITTEN | ATOMIC) != 0;
         let prefix = (0..SIZE).find(|&at| !written(at)).unwrap_or(SIZE);
         let last = (0..SIZE).rposition(written).map_or(0, |last| last + 1);
-        for (bytes, sizes) in [(prefix, 1..=1), (prefix + 4, 4..=4), (last, 1..=1), (4 * number as usize, 4..=4)] {
+        for (bytes, sizes) in
+            [(prefix, 1..=1), (prefix + 4, 4..=4), (last, 1..=1), (4 * number as usize, 4..=4)]
+        {
             let bytes = bytes.min(SIZE);
             for size in sizes {
                 let extent = Extent { elements: (bytes / size) as u64, size: size as u32, dense: true };
@@ -122,7 +131,8 @@ fn outlines(module: &ptx::Module<'_>, function: &Function<'_>) -> (Vec<bool>, Ou
 }
 
 fn shapes(function: &Function<'_>) -> Vec<([u32; 3], [u32; 3])> {
-    let required = function.performance(".reqntid").map(|rule| [0, 1, 2].map(|at| rule.get(at).copied().unwrap_or(1)));
+    let required =
+        function.performance(".reqntid").map(|rule| [0, 1, 2].map(|at| rule.get(at).copied().unwrap_or(1)));
     let most = function.performance(".maxntid").map_or(1024, |most| most.iter().product::<u32>());
     let blocks: Vec<[u32; 3]> = match required {
         Some(block) => vec![block],
@@ -168,7 +178,12 @@ fn verdicts_are_what_the_corpus_writes() {
                     Some(why) => {
                         share.never += 1;
                         if std::env::var_os("COVERAGE").is_some() {
-                            println!("{}: {} {}: {why}", file.display(), function.name, outline.parameters[at].parameter);
+                            println!(
+                                "{}: {} {}: {why}",
+                                file.display(),
+                                function.name,
+                                outline.parameters[at].parameter
+                            );
                         }
                     }
                 }
@@ -179,7 +194,12 @@ fn verdicts_are_what_the_corpus_writes() {
             }
             for (nth, &(grid, block)) in shapes(function).iter().enumerate() {
                 let number = [16, 40, 64, 7][nth % 4];
-                compare((&module, &program), (function.name, &pointers, &outline), (grid, block, number), &mut tally);
+                compare(
+                    (&module, &program),
+                    (function.name, &pointers, &outline),
+                    (grid, block, number),
+                    &mut tally,
+                );
             }
         }
     }
@@ -197,7 +217,12 @@ fn verdicts_are_what_the_corpus_writes() {
     if std::env::var_os("COVERAGE").is_some() {
         tally.reasons.iter().for_each(|(why, count)| println!("{count:6} {why}"));
     }
-    assert!(tally.wrong.is_empty(), "{} wrong:\n{}", tally.wrong.len(), tally.wrong[..tally.wrong.len().min(20)].join("\n"));
+    assert!(
+        tally.wrong.is_empty(),
+        "{} wrong:\n{}",
+        tally.wrong.len(),
+        tally.wrong[..tally.wrong.len().min(20)].join("\n")
+    );
     assert!(decided * 100 >= every * 60, "{decided} of {every}");
     assert!(tally.covered > 500 && tally.short > 500, "{} covered, {} short", tally.covered, tally.short);
 }
@@ -231,7 +256,8 @@ fn random_kernel(random: &mut Random) -> String {
     let mut next = 10;
     for _ in 0..random.below(7) {
         let (a, b) = (random.below(next), random.below(next));
-        let constant = random.pick(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
+        let constant =
+            random.pick(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
         let small = random.pick(&["1", "2", "3", "5", "30"]);
         let mask = random.pick(&["1", "7", "31", "28", "-4", "255", "6"]);
         let ty = random.pick(&["u32", "s32"]);
@@ -265,7 +291,8 @@ fn random_kernel(random: &mut Random) -> String {
     let index = if random.below(3) == 0 { 8 } else { next - 1 };
     let ty = random.pick(&["u32", "s32"]);
     let vector = random.below(4) == 0;
-    let (bytes, store) = if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
+    let (bytes, store) =
+        if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
     // Whatever the index is, the store stays within the buffer.
     let body = format!(
         "setp.gt.u32 %p6, %r90, 4095; @%p6 bra SKIP; mul.wide.u32 %rd2, %r90, {bytes}; add.s64 %rd3, %rd1, %rd2; {store}\nSKIP:\n"
@@ -307,14 +334,24 @@ fn verdicts_are_what_random_kernels_write() {
             let grid = [1 + random.below(5) as u32, 1 + random.below(3) as u32, 1];
             let block = [1 + random.below(40) as u32, 1 + random.below(3) as u32, 1];
             let number = [7, 32, 64, 100][random.below(4) as usize];
-            compare((&module, &program), (function.name, &pointers, &outline), (grid, block, number), &mut tally);
+            compare(
+                (&module, &program),
+                (function.name, &pointers, &outline),
+                (grid, block, number),
+                &mut tally,
+            );
         }
         if tally.wrong.len() > before && before == 0 {
             println!("{text}");
         }
     }
     println!("compared: {} covered, {} short, {} unknown", tally.covered, tally.short, tally.unknown);
-    assert!(tally.wrong.is_empty(), "{} wrong:\n{}", tally.wrong.len(), tally.wrong[..tally.wrong.len().min(9)].join("\n"));
+    assert!(
+        tally.wrong.is_empty(),
+        "{} wrong:\n{}",
+        tally.wrong.len(),
+        tally.wrong[..tally.wrong.len().min(9)].join("\n")
+    );
     assert!(tally.covered > 400 && tally.short > 1000, "{} covered, {} short", tally.covered, tally.short);
     assert!(tally.unknown * 4 < tally.covered + tally.short, "{} unknown", tally.unknown);
 }

@@ -32,7 +32,7 @@ use std::mem::MaybeUninit;
     message = "CW309: nothing proves that all elements of this parameter are written, and not all bits are a value of `{Self}`",
     label = "elements of type `{Self}`, which may be left as they lie in memory",
     note = "the reason stands in the documentation of the kernel's item",
-    note = "if all bits are values of `{Self}`, say so: `unsafe impl cuweave::AnyBits for {Self} {{}}`; else declare integers, or `&mut [{Self}; len]` and write the elements before"
+    note = "declare integers, or `&mut [T; len]` and write the elements before; a type of your own of which all bits are values says so by `unsafe impl cuweave::AnyBits`"
 )]
 pub unsafe trait AnyBits {}
 
