@@ -232,7 +232,7 @@ fn extents_that_are_not_proved_are_listed() {
 }
 
 mod marks {
-    #[cuweave::kernels("tests/kernels/scatter.ptx")]
+    #[cuweave::kernels("tests/kernels/marks.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn scatter(to: &[u32; n], out: &mut [MaybeUninit<u8>; n], n: u32);
         pub fn mark(to: &[u32; n], out: &mut [MaybeUninit<bool>; n], n: u32);
@@ -241,7 +241,7 @@ mod marks {
 
     /// The same with elements that take any bits.
     pub mod bytes {
-        #[cuweave::kernels("tests/kernels/scatter.ptx")]
+        #[cuweave::kernels("tests/kernels/marks.ptx")]
         unsafe extern "ptx-kernel" {
             pub fn mark(to: &[u32; n], out: &mut [MaybeUninit<u8>; n], n: u32);
         }

@@ -175,7 +175,8 @@ fn expand(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&C
         #[doc = ""]
         #(#attributes)*
         #(#[doc = #proved])*
-        #[allow(non_camel_case_types)]
+        // A kernel may have the name of its file, which is also a module.
+        #[allow(non_camel_case_types, hidden_glob_reexports)]
         #[derive(Clone, Copy, Debug)]
         #visibility struct #name {}
     };

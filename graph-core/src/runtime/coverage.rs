@@ -1,6 +1,7 @@
 //! What launches write of their write-only parameters, judged with the configuration and the scalars that they have.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 use crate::coverage::{Code, Extent, Launch, Outline, Verdict};
 use crate::ir::{Access, Mode};
@@ -103,12 +104,14 @@ impl Judge {
         extents: &[u64],
     ) -> Vec<Finding> {
         let address = std::ptr::from_ref(kernel).addr();
-        if !self.outlines.contains_key(&address) {
+        let outlined = match self.outlines.entry(address) {
+            Entry::Occupied(entry) => entry.into_mut(),
             // Bytes of another version of this crate say nothing.
-            let Some(outlined) = Outlined::of(kernel) else { return Vec::new() };
-            self.outlines.insert(address, outlined);
-        }
-        let Some(outlined) = self.outlines.get(&address) else { return Vec::new() };
+            Entry::Vacant(entry) => match Outlined::of(kernel) {
+                Some(outlined) => entry.insert(outlined),
+                None => return Vec::new(),
+            },
+        };
         self.key.clear();
         self.key.push(address as u64);
         self.key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
@@ -118,13 +121,11 @@ impl Judge {
         if self.key == self.covered {
             return Vec::new();
         }
-        if !self.kept.contains_key(&self.key) {
-            if self.kept.len() >= MOST_KEPT {
-                self.kept.clear();
-            }
-            self.kept.insert(self.key.clone(), outlined.judge(kernel, shape, words, extents));
+        if self.kept.len() >= MOST_KEPT {
+            self.kept.clear();
         }
-        let verdicts = self.kept.get(&self.key).map_or(&[][..], Vec::as_slice);
+        let judge = || outlined.judge(kernel, shape, words, extents);
+        let verdicts = self.kept.entry(self.key.clone()).or_insert_with(judge);
         if verdicts.iter().all(|verdict| *verdict == Verdict::Covered) {
             self.covered.clone_from(&self.key);
             return Vec::new();

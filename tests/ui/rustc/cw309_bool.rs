@@ -2,7 +2,7 @@
 
 use cuweave::prelude::*;
 
-#[cuweave::kernels("tests/kernels/scatter.ptx")]
+#[cuweave::kernels("tests/kernels/marks.ptx")]
 unsafe extern "ptx-kernel" {
     fn scatter(
         to: &[u32; n],
