@@ -16,6 +16,7 @@ use std::mem::MaybeUninit;
 /// `AnyBits` is.
 ///
 /// ```
+/// # use cuweave_core::runtime as cuweave;
 /// use cuweave::AnyBits;
 ///
 /// #[repr(C)]
