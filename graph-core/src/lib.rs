@@ -5,6 +5,7 @@
 pub mod bounds;
 pub mod check;
 pub mod compile;
+pub mod coverage;
 pub mod diagnostic;
 pub mod dump;
 pub mod emit;

@@ -1,7 +1,7 @@
 //! The access proof against what the CUDA source of the corpus does, written by hand.
 
 use cuweave_core::poly::Poly;
-use cuweave_core::ptx::declare::{self, Declaration, Declared, Kind};
+use cuweave_core::ptx::declare::{self, Declaration, Declared, Kind, Primitive};
 use cuweave_core::ptx::{self, Access, Analysis};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -169,4 +169,51 @@ fn declarations_are_refused_exactly_where_they_are_wrong() {
     }
     println!("{accepted} declarations accepted, {refused} wrong ones refused");
     assert!(accepted > 500 && refused > 1000, "{accepted} accepted, {refused} refused");
+}
+
+/// Floats of the declared width are accepted everywhere, and of another width refused, at the parameter.
+#[test]
+fn floats_of_another_width_are_refused() {
+    let expected = expected();
+    let (mut right, mut wrong) = (0, 0);
+    for file in files() {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let module = ptx::parse(&text).unwrap();
+        let mut analysis = Analysis::new(&module);
+        for entry in module.entries() {
+            let words = &expected[entry.name];
+            if words.iter().any(|word| word == "b") {
+                continue;
+            }
+            let pointers: Vec<bool> = words.iter().map(|word| word != "s").collect();
+            let kernel = analysis.kernel(entry.name, &pointers);
+            for (at, found) in kernel.parameters.iter().enumerate().filter(|(at, _)| pointers[*at]) {
+                let widths: Vec<u32> = found.floats.iter().map(|(width, _)| *width).collect();
+                assert!(widths.len() <= 1, "{}: {} {at}: {:?}", file.display(), entry.name, found.floats);
+                for name in ["f16", "f32", "f64", "u32"] {
+                    let mut declared = declaration(entry.name, words);
+                    let primitive = Primitive::of(name).unwrap();
+                    if let Kind::Buffer { element, .. } = &mut declared.parameters[at].kind {
+                        *element = Some(primitive);
+                    }
+                    let (findings, _) = declare::check(&module, &[declared]);
+                    let codes: Vec<_> = findings
+                        .iter()
+                        .filter(|finding| finding.code != "CW308")
+                        .map(|finding| (finding.code, finding.parameter))
+                        .collect();
+                    let refused = primitive.float && widths.iter().any(|width| *width != primitive.size);
+                    let place = format!("{}: {} {at}: {name}", file.display(), entry.name);
+                    match refused {
+                        true => assert_eq!(codes, [("CW303", Some(at))], "{place}"),
+                        false => assert_eq!(codes, [], "{place}"),
+                    }
+                    right += usize::from(!refused);
+                    wrong += usize::from(refused);
+                }
+            }
+        }
+    }
+    println!("{right} right and {wrong} wrong element types");
+    assert!(right > 1000 && wrong > 500, "{right} right, {wrong} wrong");
 }

@@ -105,7 +105,7 @@ fn findings(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly) -> (Vec<&'static st
     let scalar = |name: &str| Declared { name: name.to_owned(), kind: Kind::Scalar(Primitive::of("u32")) };
     let buffer = Kind::Buffer {
         access: Access::ReadWrite,
-        element: Some(4),
+        element: Primitive::of("u32"),
         extent: extent(Poly::variable(1), Poly::variable(2)),
         text: "len".to_owned(),
     };

@@ -6,9 +6,9 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::ptx::declare::Checked;
+use cuweave_core::ptx::declare::{Checked, Open, Unproved};
 use cuweave_core::ptx::{Hidden, Update};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Pat, ReturnType, Type};
@@ -175,7 +175,8 @@ fn expand(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&C
         #[doc = ""]
         #(#attributes)*
         #(#[doc = #proved])*
-        #[allow(non_camel_case_types)]
+        // A kernel may have the name of its file, which is also a module.
+        #[allow(non_camel_case_types, hidden_glob_reexports)]
         #[derive(Clone, Copy, Debug)]
         #visibility struct #name {}
     };
@@ -189,6 +190,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     let mut arguments = Vec::new();
     let mut steps = Vec::new();
     let mut table = Vec::new();
+    let mut any_bits = TokenStream::new();
     let integers: BTreeSet<String> = parameters
         .iter()
         .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
@@ -215,12 +217,14 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
                 let generic = format_ident!("A{i}", span = Span::mixed_site());
                 let argument = format_ident!("a{i}", span = Span::mixed_site());
                 let proof = checked.and_then(|checked| checked.proofs.get(i)?.as_ref());
-                let proved = proof.is_some_and(|proof| proof.access).then(|| quote!(.proved()));
                 let updates =
                     proof.filter(|_| matches!(access, Access::Atomic)).map(|proof| updates(&proof.updates));
-                table.push(
-                    quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind) #proved #updates),
-                );
+                let open = proof::unproved(checked, i, *access);
+                if open.iter().any(|open| open.what == Open::Coverage) {
+                    any_bits.extend(proof::any_bits(element));
+                }
+                let entry = param(&label, &kind, *access, element, &open);
+                table.push(quote!(#entry #updates));
                 generics.push(
                     quote_spanned!(*span=> #generic: #private::Fits<#private::param::#declared<#element>, #name>),
                 );
@@ -232,15 +236,21 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     }
     let hidden = checked.map(|checked| &checked.hidden).filter(|hidden| **hidden != Hidden::default());
     let hidden = hidden.map(|Hidden { reads, writes }| quote!(.hidden(&[#(#reads),*], &[#(#writes),*])));
+    let outline = checked.map(|checked| &checked.outline).filter(|outline| !outline.blocks.is_empty());
+    let outline = outline.map(|outline| {
+        let bytes = Literal::byte_string(&outline.encode());
+        quote!(.outlined(#bytes))
+    });
     let limits = proof::limits(&text, checked);
     let assertions = checked.map(|checked| proof::assertions(parameters, checked));
     quote! {
         #assertions
+        #any_bits
         #[allow(clippy::all, unused)]
         impl #private::KernelItem for #name {
             fn kernel(_: #private::Token) -> &'static #private::Kernel {
                 static KERNEL: #private::Kernel =
-                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden;
+                    #private::Kernel::new(#text, &MODULE, &[#(#table),*]) #hidden #outline;
                 &KERNEL
             }
         }
@@ -272,6 +282,37 @@ fn updates(found: &Update) -> TokenStream {
         Update::Reads => quote!(.updates(#private::Updates::Reads)),
         Update::Reduction(operation) => quote!(.updates(#private::Updates::Reduction(#operation))),
     }
+}
+
+/// The entry of a buffer in the kernel's table.
+fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unproved]) -> TokenStream {
+    let private = quote!(::cuweave::__private);
+    let mut entry = quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind));
+    if matches!(access, Access::Write) {
+        let dense = proof::is_primitive(element);
+        entry.extend(quote!(.written(
+            {
+                use #private::NotAnyBits as _;
+                <#private::Bits<#element>>::ANY
+            },
+            #dense
+        )));
+    }
+    if !open.is_empty() {
+        let open = open.iter().map(|Unproved { what, reason }| {
+            let what = Ident::new(
+                match what {
+                    Open::Access => "Access",
+                    Open::Extent => "Extent",
+                    _ => "Coverage",
+                },
+                Span::mixed_site(),
+            );
+            quote!((#private::Open::#what, #reason))
+        });
+        entry.extend(quote!(.unproved(&[#(#open),*])));
+    }
+    entry
 }
 
 fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {

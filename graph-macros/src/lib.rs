@@ -21,9 +21,10 @@ use proc_macro::TokenStream;
 ///
 /// The declaration is held against the PTX while the crate compiles: names (CW301), numbers and kinds of parameters
 /// (CW302, CW303), what is read and written through each buffer (CW304, CW305), static shared memory (CW306), and how
-/// far (CW308). What is refuted is an error with the instruction and its line. What is proved, and what is only vouched
-/// for by the block's `unsafe`, stands in the documentation of each kernel's item, and what is vouched for in the
-/// `report()` of a graph that launches it.
+/// far (CW308). Which elements a kernel writes is kept for the build, which holds each launch to it; where the PTX does not
+/// tell, elements with invalid bits are refused (CW309). What is refuted is an error with the instruction and its line.
+/// What is proved, and what is only vouched for by the block's `unsafe`, stands in the documentation of each kernel's
+/// item, and what is vouched for in the `report()` of a graph that launches it.
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use cuweave_core::poly::Symbols;
-use cuweave_core::ptx::declare::{self, Checked, Declaration, Declared, Finding, Kind, Primitive};
+use cuweave_core::ptx::declare::{
+    self, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Unproved,
+};
 use cuweave_core::ptx::{self};
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -100,7 +102,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
                             Access::Write => declare::Access::Write,
                             Access::Atomic => declare::Access::Atomic,
                         },
-                        element: primitive(element).map(|element| element.size),
+                        element: primitive(element),
                         extent: bound.poly,
                         text: bound.text,
                     }
@@ -121,7 +123,19 @@ pub fn plain(name: &syn::Ident) -> String {
 /// A type of Rust's own, by its name alone.
 fn primitive(ty: &Type) -> Option<Primitive> {
     match ty {
-        Type::Path(path) if path.qself.is_none() => Primitive::of(&path.path.get_ident()?.to_string()),
+        Type::Path(path) if path.qself.is_none() => {
+            if let Some(name) = path.path.get_ident() {
+                return Primitive::of(&name.to_string());
+            }
+            // The crate that has them on stable Rust.
+            let names: Vec<_> = path.path.segments.iter().map(|segment| &segment.ident).collect();
+            match names[..] {
+                [half, name] if half == "half" && (name == "f16" || name == "bf16") => {
+                    Primitive::of(&name.to_string())
+                }
+                _ => None,
+            }
+        }
         Type::Paren(inner) => primitive(&inner.elem),
         Type::Group(inner) => primitive(&inner.elem),
         _ => None,
@@ -150,6 +164,35 @@ pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
         ));
     }
     all
+}
+
+/// Whether the macro knows a type by its name.
+pub fn is_primitive(ty: &Type) -> bool {
+    primitive(ty).is_some()
+}
+
+/// A constant that rustc takes only for elements of which any bits are a value: nothing proves that all are written.
+pub fn any_bits(element: &Type) -> TokenStream {
+    quote_spanned!(element.span()=>
+        const _: () = ::cuweave::__private::any_bits::<#element>();
+    )
+}
+
+/// What of a parameter's declaration nothing proves.
+pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unproved> {
+    if let Some(checked) = checked {
+        return checked
+            .proofs
+            .get(at)
+            .and_then(Option::as_ref)
+            .map_or(Vec::new(), |proof| proof.open.clone());
+    }
+    let mut parts = vec![Open::Access, Open::Extent];
+    if matches!(access, Access::Write) {
+        parts.push(Open::Coverage);
+    }
+    let reason = || "of machine code nothing is proved".to_owned();
+    parts.into_iter().map(|what| Unproved { what, reason: reason() }).collect()
 }
 
 /// Whether a launch is one that the kernel takes, and which it takes: functions and texts of its item, for constant

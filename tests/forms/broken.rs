@@ -17,8 +17,14 @@ use super::schedule;
 use super::writer::{fork, fork_and_chain, random};
 
 /// Every kernel waits.
-const WAITS: overlap::Run =
-    overlap::Run { blocks: 1.into(), threads: 1, wave: 1_056, waits: true, brief: false, prompts: false };
+const WAITS: overlap::Run = overlap::Run {
+    blocks: cuweave_core::launches::Blocks::new(1),
+    threads: 1,
+    wave: 1_056,
+    waits: true,
+    brief: false,
+    prompts: false,
+};
 
 /// What came of a broken graph.
 #[derive(Debug, PartialEq)]

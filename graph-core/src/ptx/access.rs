@@ -12,7 +12,8 @@ use super::order::Order;
 use super::ssa::{Code, NONE, Source, Step};
 use super::update::{Update, result_is_unused};
 use super::value::{MEMORY, Value};
-use super::{Instruction, Module, Space, extent};
+use super::{Instruction, Module, Space, extent, outline};
+use crate::coverage::{Followed, Outline};
 use crate::poly::Poly;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -77,6 +78,10 @@ pub struct Parameter {
     pub reach: Option<Vec<Reach>>,
     /// Of those accesses that have a bound: the bounds that are met, so that fewer bytes are a fault.
     pub met: Vec<Reach>,
+    /// An access that has no bound.
+    pub unbounded: Option<Site>,
+    /// The first access of each width that is typed as a float: bytes of one float, and the access.
+    pub floats: Vec<(u32, Site)>,
 }
 
 /// A bound of an access: it stays below this many bytes from the pointer.
@@ -168,10 +173,32 @@ impl<'m, 'a> Analysis<'m, 'a> {
     /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there does nothing; one
     /// that is too large to be analysed may do everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
+        self.kernel_and_outline(name, pointers, &[], &[]).0
+    }
+
+    /// The same, and the outline of its writes through the parameters that are `written`, all of them pointers.
+    /// `scalars` are the parameters that are integers by value.
+    pub fn kernel_and_outline(
+        &mut self,
+        name: &str,
+        pointers: &[bool],
+        written: &[u32],
+        scalars: &[bool],
+    ) -> (Kernel, Outline) {
         let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
-            return unknown(&self.codes, name);
+            let foreign = Some("the kernel is too large to be analysed".to_owned());
+            let followed = |&parameter: &u32| Followed { parameter, foreign: foreign.clone() };
+            let outline =
+                Outline { parameters: written.iter().map(followed).collect(), ..Outline::default() };
+            return (unknown(&self.codes, name), outline);
         };
-        Collect::new(flow).kernel(pointers)
+        let mut collect = Collect::new(flow);
+        let kernel = collect.kernel(pointers);
+        let outline = match written {
+            [] => Outline::default(),
+            written => collect.outline(written, scalars),
+        };
+        (kernel, outline)
     }
 }
 
@@ -236,7 +263,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    fn kernel(mut self, pointers: &[bool]) -> Kernel {
+    fn kernel(&mut self, pointers: &[bool]) -> Kernel {
         for instance in 0..self.flow.instances.len() as u32 {
             let code = self.flow.instances[instance as usize].code.clone();
             for at in 0..code.steps.len() as u32 {
@@ -281,6 +308,23 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             kernel.add(&mentions.reached_by_indirect_calls());
         }
         kernel
+    }
+
+    /// The outline of the writes through these parameters, after [`Collect::kernel`].
+    fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
+        let wanted = written.iter().map(|&parameter| {
+            let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+            outline::Wanted {
+                parameter,
+                touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
+                foreign: self.anywhere.1.filter(|_| hidden).map(|at| {
+                    format!("{} writes to an address that is not followed", quoted(&self.site(at)))
+                }),
+            }
+        });
+        outline::outline(&self.flow, wanted.collect(), scalars, |instance, step| {
+            quoted(&self.site((instance, step)))
+        })
     }
 
     fn site(&self, (instance, step): At) -> Site {
@@ -430,6 +474,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             How::Write | How::Atomic => !touched.definite,
             _ => false,
         });
+        found.floats = self.floats(touched);
         let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
         found.updates = match hidden && (self.anywhere.0.is_some() || self.anywhere.1.is_some()) {
             true => Update::Ordered,
@@ -447,9 +492,29 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                 });
                 found.reach = reaches.all;
                 found.met = reaches.met;
+                found.unbounded = reaches.unbounded;
             }
         }
         found
+    }
+
+    fn floats(&self, touched: &[Touched]) -> Vec<(u32, Site)> {
+        let mut floats: BTreeMap<u32, Site> = BTreeMap::new();
+        for touched in touched.iter().filter(|touched| touched.definite) {
+            let code = &self.flow.instances[touched.instance as usize].code;
+            let instruction = code.steps[touched.step as usize].instruction;
+            let plain = |instruction: &&&Instruction<'_>| {
+                matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red")
+            };
+            let ty =
+                instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
+            let Some(width) = ty.and_then(|ty| ty.float()) else { continue };
+            let site = self.site((touched.instance, touched.step));
+            if floats.get(&width).is_none_or(|first| site.line < first.line) {
+                floats.insert(width, site);
+            }
+        }
+        floats.into_iter().collect()
     }
 
     /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share
@@ -515,6 +580,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
     }
+}
+
+/// An instruction as a reason names it.
+fn quoted(site: &Site) -> String {
+    format!("`{}` (line {} of the PTX)", site.text, site.line)
 }
 
 /// An instruction on one line.

@@ -360,6 +360,18 @@ types! {
     Texref "texref" 8 Opaque, Samplerref "samplerref" 8 Opaque, Surfref "surfref" 8 Opaque,
 }
 
+impl Type {
+    /// The bytes of one float, for the types of floats and of pairs of them.
+    pub fn float(self) -> Option<u32> {
+        match self {
+            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => Some(2),
+            Type::F32 | Type::F32x2 | Type::Tf32 => Some(4),
+            Type::F64 => Some(8),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, ".{}", self.name())

@@ -3,12 +3,16 @@
 //! All faults are found at once. The sizes of types that are not Rust's own are not known here; [`Checked`] says which
 //! size the PTX has, and rustc compares.
 
+mod open;
+
 use super::access::{Access as Found, Analysis, Kernel, Parameter as Facts, Site};
 use super::hidden::{Hidden, hidden};
 use super::update::Update;
 use super::{Class, Function, Module, Parameter, Space, Statement};
+use crate::coverage::Outline;
 use crate::diagnostic::nearest;
 use crate::poly::{Facts as Known, Poly};
+pub use open::{Open, Unproved};
 
 /// What a declared buffer may be used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +45,7 @@ impl Primitive {
             "u32" | "i32" | "char" => (4, false),
             "u64" | "i64" | "usize" | "isize" => (8, false),
             "u128" | "i128" => (16, false),
-            "f16" => (2, true),
+            "f16" | "bf16" => (2, true),
             "f32" => (4, true),
             "f64" => (8, true),
             _ => return None,
@@ -57,8 +61,8 @@ pub enum Kind {
     Buffer {
         /// What it may be used for.
         access: Access,
-        /// The size of an element, for types of Rust's own.
-        element: Option<u32>,
+        /// The type of an element, if it is one that is known by its name.
+        element: Option<Primitive>,
         /// Elements. Variable `i` is the kernel's parameter `i`, further ones are opaque.
         extent: Poly,
         /// As written.
@@ -138,6 +142,8 @@ pub struct Proof {
     pub updates: Update,
     /// All in words.
     pub text: String,
+    /// What of the declaration is not proved.
+    pub open: Vec<Unproved>,
 }
 
 /// A declared kernel that is in the file.
@@ -153,6 +159,9 @@ pub struct Checked {
     pub block: BlockRule,
     /// Static shared memory of its body, in bytes.
     pub shared: u64,
+    /// Which elements its threads write, of the parameters that are declared write-only. Empty where no launch can be
+    /// proved to write all.
+    pub outline: Outline,
 }
 
 /// The most static shared memory of a block, on every architecture.
@@ -215,10 +224,12 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
             .zip(&fits)
             .map(|(declared, fits)| *fits && matches!(declared.kind, Kind::Buffer { .. }))
             .collect();
-        let kernel = analysis.kernel(entry.name, &pointers);
+        let (written, scalars) = open::followed(declaration, &pointers);
+        let (kernel, outline) = analysis.kernel_and_outline(entry.name, &pointers, &written, &scalars);
         result.proofs = (0..entry.parameters.len())
             .map(|at| if fits[at] { check.parameter(at, &kernel.parameters[at]) } else { None })
             .collect();
+        result.outline = open::coverage(outline, &mut result.proofs);
         kernels.push(kernel);
         checked.push(Some(result));
     }
@@ -320,7 +331,9 @@ impl Check<'_, '_, '_> {
         let takes = describe(parameter);
         let message = match &declared.kind {
             Kind::Buffer { .. } => {
-                let pointer = parameter.may_be_pointer() || (parameter.size(), parameter.align()) == (8, 8);
+                let whole =
+                    parameter.class() == Class::Aggregate && (parameter.size(), parameter.align()) == (8, 8);
+                let pointer = parameter.may_be_pointer() || whole;
                 (!pointer).then(|| format!("`{name}` is declared a buffer, the PTX takes {takes}"))
             }
             Kind::Scalar(None) => None,
@@ -367,13 +380,34 @@ impl Check<'_, '_, '_> {
         };
         let (access, element, extent, text) = (*access, *element, extent.clone(), text.clone());
         let mut proof = self.access(at, &name, access, facts)?;
-        if let (Some(element), Some(_)) = (element, facts.reach.as_ref().or(Some(&facts.met))) {
-            proof.extent = self.extent(at, &name, element, &extent, &text, facts)?;
+        if let Some(element) = element {
+            self.floats(at, &name, element, facts)?;
+            proof.extent = self.extent(at, &name, element.size, &extent, &text, facts)?;
             if proof.extent {
                 proof.text.push_str(&format!(", within `{text}` elements"));
             }
         }
+        proof.open.extend(open::access(access, &proof, facts));
+        proof.open.extend(open::extent(element, &text, &proof, facts));
         Some(proof)
+    }
+
+    /// `None` where a float of another width than the declared element's is accessed.
+    fn floats(&mut self, at: usize, name: &str, element: Primitive, facts: &Facts) -> Option<()> {
+        let other = facts.floats.iter().find(|(width, _)| element.float && *width != element.size);
+        let Some((width, site)) = other else { return Some(()) };
+        let message = format!(
+            "`{name}` is declared to have floats of {} bytes, the PTX accesses floats of {width} bytes",
+            element.size
+        );
+        let right = match width {
+            2 => "`f16` or `bf16`",
+            4 => "`f32`",
+            _ => "`f64`",
+        };
+        let help = format!("declare its elements as {right}");
+        self.push("CW303", Some(at), message, vec![quoted(site)], Some(help));
+        None
     }
 
     fn access(&mut self, at: usize, name: &str, access: Access, facts: &Facts) -> Option<Proof> {
@@ -428,7 +462,7 @@ impl Check<'_, '_, '_> {
         if access == Access::Atomic && facts.updates == Update::Ordered {
             text.push_str(", in the order of the launches");
         }
-        Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text })
+        Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text, open: Vec::new() })
     }
 
     /// Whether the extent is proved. `None` where it is refuted.

@@ -30,6 +30,8 @@ pub(super) struct Reaches {
     pub all: Option<Vec<Reach>>,
     /// Bounds that are met for some launch.
     pub met: Vec<Reach>,
+    /// The first access without one.
+    pub unbounded: Option<Site>,
 }
 
 /// Of the accesses through one pointer.
@@ -38,7 +40,7 @@ pub(super) fn reaches(
     touched: &[Touched],
     site: impl Fn(&Touched) -> Site,
 ) -> Reaches {
-    let mut reaches = Reaches { all: Some(Vec::new()), met: Vec::new() };
+    let mut reaches = Reaches { all: Some(Vec::new()), met: Vec::new(), unbounded: None };
     if touched.len() > MOST_ACCESSES {
         reaches.all = None;
     }
@@ -56,7 +58,10 @@ pub(super) fn reaches(
                     all.push(Reach { bytes, site: site(touched) });
                 }
             }
-            None => reaches.all = None,
+            None => {
+                reaches.all = None;
+                reaches.unbounded.get_or_insert_with(|| site(touched));
+            }
         }
     }
     reaches

@@ -24,6 +24,7 @@ mod mentions;
 mod names;
 mod operand;
 mod order;
+mod outline;
 mod parse;
 mod rename;
 pub mod report;

@@ -19,7 +19,7 @@ use super::core::Core;
 use super::dims::{Dim, Dims, compute};
 use super::driver::{self, Driver, Word};
 use super::error::{At, Error, Result};
-use super::evaluate::{Evaluation, Recorded};
+use super::evaluate::{Evaluation, Open, Recorded};
 use super::facts::{self, Changing, Facts};
 use super::graph::{Graph, GraphFn, Token};
 use super::limits::Limits;
@@ -67,7 +67,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let evaluate = |early| evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), early));
     let allowed = Allowed::by(program.options.launches);
     let early = variants::early(driver, ctx, allowed);
-    let (mut modules, records, words) = match early {
+    let (mut modules, records, words, open) = match early {
         Err(_) => evaluate(early)?,
         // A kernel that begins with the wait may take fewer threads than the kernel as it is written.
         Ok(()) => {
@@ -82,6 +82,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let mut core =
         Core::new(table, driver, ctx, dims, limits, modules, (records, words), operands, owners, planned)?;
     core.fixed_kinds();
+    core.note_open(&[], open);
     let planned = Instant::now();
     core.add_nodes().or_else(|error| core.as_written(error, Core::add_nodes))?;
     core.times = BuildTimes {
@@ -100,7 +101,7 @@ fn evaluate<A: GraphFn>(
     dims: &[u64],
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Vec<Recorded>, Vec<Word>)> {
+) -> Result<(Modules, Vec<Recorded>, Vec<Word>, Open)> {
     let program = &table.program;
     let room = (program.statements.len(), Vec::new());
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, room);
@@ -111,8 +112,8 @@ fn evaluate<A: GraphFn>(
             evaluation.one(statement, |evaluation| args.evaluate(step, evaluation, Token))?;
         }
     }
-    let (records, words) = evaluation.into_parts();
-    Ok((modules, records, words))
+    let (records, words, open) = evaluation.into_parts();
+    Ok((modules, records, words, open))
 }
 
 /// What is to be added, with the variants of its batches.

@@ -23,13 +23,14 @@ use super::arena::Member;
 use super::batches::Batches;
 use super::build::{Planned, at_buffer, at_statement, plan, plan_error};
 use super::config::Shape;
+use super::coverage::Finding;
 use super::driver::{
     self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
 };
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
 use super::hook;
-use super::kernel::Param;
+use super::kernel::{Kernel, Param};
 use super::limits::Limits;
 use super::modules::{FILL64, HUB, Modules};
 use super::operand::{Operand, Owners};
@@ -57,6 +58,8 @@ pub struct Core {
     pub(super) memory: Option<Memory>,
     /// What stays as it is written, and why.
     pub(super) left_alone: Vec<String>,
+    /// Launches that are not proved to write all of their write-only parameters.
+    pub(super) open: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// How long the build took.
     pub(super) times: BuildTimes,
     /// One node an operation.
@@ -136,6 +139,7 @@ impl Core {
             batches: Batches::new(planned.variants),
             memory: None,
             left_alone: planned.left_alone,
+            open: BTreeMap::new(),
             records,
             words,
             operands: Vec::new(),

@@ -11,11 +11,13 @@
 //! opens or makes cudarc's own types, `simulator` the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
+mod any_bits;
 mod buffers;
 mod graphs;
 mod params;
 mod simulator;
 
+pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
 pub use buffers::{Lent, Made, allocate, guarded, pinned_parts};
 pub use params::{
     Filling, Launching, Packed, Place, Scratch, Values, Word, address_word, number, push_value, write_value,

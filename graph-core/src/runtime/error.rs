@@ -25,6 +25,41 @@ impl fmt::Display for At {
     }
 }
 
+/// A launch whose threads do not write all elements of a write-only parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShortLaunch {
+    /// The node.
+    pub at: At,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The buffer.
+    pub buffer: String,
+    /// What the kernel declares to write, in elements.
+    pub extent: u64,
+    /// How many of them are written.
+    pub written: u64,
+    /// The first one that is not.
+    pub missing: u64,
+    /// The threads of the launch.
+    pub threads: u64,
+    /// The threads of a larger grid of the same blocks that would write everything, where one is known.
+    pub needed: Option<u64>,
+}
+
+impl fmt::Display for ShortLaunch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed } = self;
+        let s = if *threads == 1 { "" } else { "s" };
+        write!(
+            f,
+            "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} thread{s} writes {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}"
+        )?;
+        needed.map_or(Ok(()), |needed| write!(f, "; {needed} threads are needed"))
+    }
+}
+
 /// A call of the CUDA driver that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriverFailure {
@@ -179,6 +214,25 @@ pub enum Error {
         extent: u64,
         /// The range's length.
         len: u64,
+    },
+    /// The threads of a launch do not write all elements of a write-only parameter.
+    #[error("{0}")]
+    Short(Box<ShortLaunch>),
+    /// Nothing proves that a launch writes all elements of a write-only parameter, and not all bits are values of them.
+    #[error(
+        "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"
+    )]
+    NotProvedWritten {
+        /// The node.
+        at: Box<At>,
+        /// The kernel.
+        kernel: String,
+        /// Its parameter.
+        parameter: String,
+        /// The buffer.
+        buffer: String,
+        /// Why it is not proved.
+        reason: String,
     },
     /// The two ends of a copy differ in length.
     #[error("{at} copies {from} elements of `{source_name}` to {to} of `{target_name}`")]

@@ -5,12 +5,14 @@
 
 use cudarc::driver::DeviceRepr;
 
-use crate::ir::{Access, Program, StatementId};
+use crate::coverage::Verdict;
+use crate::ir::{Access, Mode, Program, StatementId};
 
 use super::config::{BlockLimits, Config, Shape};
+use super::coverage::Finding;
 use super::dims::{Dim, Fault};
 use super::driver::{self, Function, Launching, Word};
-use super::error::{At, Error, Result};
+use super::error::{At, Error, Result, ShortLaunch};
 use super::fill::Fillable;
 use super::kernel::{Kernel, ParamKind};
 use super::limits::Limits;
@@ -99,7 +101,12 @@ pub struct Evaluation<'b> {
     records: Vec<Recorded>,
     /// The values of parameters.
     words: Vec<Word>,
+    /// Launches that are not proved to write all of their write-only parameters.
+    open: Open,
 }
+
+/// What launches are not proved to write.
+pub(super) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
 
 impl<'b> Evaluation<'b> {
     /// Of so many statements, with room for their values.
@@ -113,7 +120,7 @@ impl<'b> Evaluation<'b> {
         words.clear();
         words.reserve(4 * statements);
         let records = Vec::with_capacity(statements);
-        Evaluation { program, dims, limits, modules, statement: 0, records, words }
+        Evaluation { program, dims, limits, modules, statement: 0, records, words, open: Vec::new() }
     }
 
     /// Evaluates one statement.
@@ -141,9 +148,9 @@ impl<'b> Evaluation<'b> {
         self.records.push(Recorded::Nothing);
     }
 
-    /// A record for each statement, and the values of parameters.
-    pub(super) fn into_parts(self) -> (Vec<Recorded>, Vec<Word>) {
-        (self.records, self.words)
+    /// A record for each statement, the values of parameters, and what is not proved to be written.
+    pub(super) fn into_parts(self) -> (Vec<Recorded>, Vec<Word>, Open) {
+        (self.records, self.words, self.open)
     }
 }
 
@@ -228,14 +235,79 @@ impl Evaluation<'_> {
         }
         for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
             let len = self.len(access);
-            if extent != len && (extent > len || access.relied_on) {
+            if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
                 return Err(self.extent_fault(kernel, access, index, Ok(extent)));
             }
+        }
+        if !kernel.outline.is_empty() {
+            self.covered(kernel, shape, accesses, arguments)?;
         }
         let first = self.words.len() as u32;
         self.words.extend_from_slice(arguments.words());
         self.records.push(Recorded::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
         Ok(())
+    }
+
+    /// Whether what a launch does not write of a buffer leaves the graph as values that it may not be.
+    #[cold]
+    fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
+        let access = &self.program.statements[self.statement as usize].accesses[index];
+        let param = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar).nth(index);
+        access.mode == Mode::Write
+            && self.program.outputs.contains(&access.buffer)
+            && param.is_some_and(|param| param.checks_bits && !param.any_bits)
+    }
+
+    /// Whether the threads of a launch write all that counts as written.
+    fn covered(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        accesses: &[Access],
+        arguments: &Arguments,
+    ) -> Result<()> {
+        let findings = self.modules.judge.findings(kernel, shape, arguments.words(), arguments.extents());
+        if let Some(finding) = findings.iter().find(|finding| finding.is_error(kernel, accesses)) {
+            return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
+        }
+        if !findings.is_empty() {
+            self.open.push((self.statement, kernel, findings));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn uncovered(
+        &self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        access: &Access,
+        finding: &Finding,
+        arguments: &Arguments,
+    ) -> Error {
+        let parameter = kernel.params[finding.parameter].name.to_owned();
+        let (words, extents) = (arguments.words(), arguments.extents());
+        let needed = || self.modules.judge.needed(kernel, finding, shape, words, extents);
+        let needed = if matches!(finding.verdict, Verdict::Short { .. }) { needed() } else { None };
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match &finding.verdict {
+            Verdict::Unknown(reason) => {
+                Error::NotProvedWritten { at, kernel, parameter, buffer, reason: reason.clone() }
+            }
+            verdict => {
+                let (written, missing) = match verdict {
+                    Verdict::Short { written, missing } => (*written, *missing),
+                    _ => (0, 0),
+                };
+                let counts = shape.grid.iter().chain(&shape.block);
+                let threads = counts.fold(1u64, |all, &count| all.saturating_mul(u64::from(count)));
+                let extent = extents.get(finding.access).copied().unwrap_or(0);
+                let at = *at;
+                let short =
+                    ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed };
+                Error::Short(Box::new(short))
+            }
+        }
     }
 
     /// The `index`-th buffer argument does not suit the extent that its parameter declares.

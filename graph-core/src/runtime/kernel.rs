@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use cudarc::driver::{CudaContext, CudaEvent};
 
 use crate::launches::Allowed;
+use crate::ptx::declare::Open;
 use crate::ptx::{self, rewrite};
 
 use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
@@ -51,16 +52,29 @@ pub struct Param {
     pub kind: ParamKind,
     /// Its size as a parameter, in bytes.
     pub size: u32,
-    /// Whether the PTX proves that it is used as declared; else that is vouched for.
-    pub proved: bool,
     /// For [`ParamKind::Atomic`]: which launches it commutes with.
     pub updates: Updates,
+    /// The size of an element of a buffer, in bytes.
+    pub element: u32,
+    /// Whether any bits are a value of an element, where that was asked.
+    pub any_bits: bool,
+    /// Whether it was.
+    pub checks_bits: bool,
+    /// Whether an element has no padding, as far as is known.
+    pub dense: bool,
+    /// What of the declaration the PTX does not prove, and why: the user vouches for it.
+    pub unproved: &'static [(Open, &'static str)],
 }
 
 impl Param {
     /// A buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
-        Param { name, kind, size: 8, proved: false, updates: Updates::Ordered }
+        Param { size: 8, element: size_of::<T>() as u32, ..Param::bytes(name, 8) }.of(kind)
+    }
+
+    const fn of(mut self, kind: ParamKind) -> Param {
+        self.kind = kind;
+        self
     }
 
     /// The 8-byte words that its value takes.
@@ -77,7 +91,17 @@ impl Param {
 
     /// So many bytes of a kernel that is not declared.
     pub(super) const fn bytes(name: &'static str, size: u32) -> Param {
-        Param { name, kind: ParamKind::Scalar, size, proved: false, updates: Updates::Ordered }
+        Param {
+            name,
+            kind: ParamKind::Scalar,
+            size,
+            updates: Updates::Ordered,
+            element: 0,
+            any_bits: false,
+            checks_bits: false,
+            dense: false,
+            unproved: &[],
+        }
     }
 
     /// A scalar.
@@ -91,9 +115,17 @@ impl Param {
         self
     }
 
-    /// Proved to be used as declared.
-    pub const fn proved(mut self) -> Param {
-        self.proved = true;
+    /// Of elements that are written: whether any bits are a value of them, and whether they have no padding.
+    pub const fn written(mut self, any_bits: bool, dense: bool) -> Param {
+        self.any_bits = any_bits;
+        self.checks_bits = true;
+        self.dense = dense;
+        self
+    }
+
+    /// With what of the declaration is not proved.
+    pub const fn unproved(mut self, unproved: &'static [(Open, &'static str)]) -> Param {
+        self.unproved = unproved;
         self
     }
 }
@@ -115,6 +147,8 @@ pub struct Kernel {
     pub hidden_reads: &'static [&'static str],
     /// Module-level variables that it writes.
     pub hidden_writes: &'static [&'static str],
+    /// Which elements it writes: an encoded [`Outline`](crate::coverage::Outline), or nothing.
+    pub outline: &'static [u8],
 }
 
 impl Kernel {
@@ -128,7 +162,7 @@ impl Kernel {
             words += params[at].words();
             at += 1;
         }
-        Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[] }
+        Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[], outline: &[] }
     }
 
     /// The words that are addresses of buffers, in the order of the parameters.
@@ -140,6 +174,12 @@ impl Kernel {
     /// Whether it shares module-level variables that something writes.
     pub(super) fn shares_state(&self) -> bool {
         !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())
+    }
+
+    /// With which elements it writes.
+    pub const fn outlined(mut self, outline: &'static [u8]) -> Kernel {
+        self.outline = outline;
+        self
     }
 
     /// With the module-level variables that it reads and writes.

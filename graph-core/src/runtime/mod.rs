@@ -24,6 +24,7 @@ mod build;
 mod config;
 mod context;
 mod core;
+mod coverage;
 mod dims;
 mod dot;
 mod driver;
@@ -50,18 +51,20 @@ mod variants;
 
 pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;
+pub use crate::ptx::declare::Open as DeclaredPart;
 pub use arena::ArenaPool;
 pub use bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned,
     PinnedViewMut, Shared, SharedPinned, Taken,
 };
 pub use context::context;
-pub use error::{At, DriverFailure, Error, Result};
+pub use driver::AnyBits;
+pub use error::{At, DriverFailure, Error, Result, ShortLaunch};
 pub use graph::{Exec, Graph, GraphFn};
 pub use kernel::Loaded;
 pub use output::{Output, OutputDescription};
 pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
-pub use report::{BuildTimes, Plan, Report};
+pub use report::{BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
 
 /// What generated code is made of. Nothing here is for users, and all of it may change.
 pub mod private {
@@ -72,7 +75,7 @@ pub mod private {
     pub use super::build::build;
     pub use super::config::{Config, PerItem, per_item};
     pub use super::dims::{Dim, Dims, ToDim, dim};
-    pub use super::driver::Packed;
+    pub use super::driver::{Bits, NotAnyBits, Packed, any_bits};
     pub use super::error::{Error, Result};
     pub use super::evaluate::{Arguments, Evaluation};
     pub use super::fill::Fillable;
@@ -86,6 +89,7 @@ pub mod private {
     }
     pub use super::operand::Visitor;
     pub use super::output::{Handed, HandedOver, Output, OutputDescription};
+    pub use crate::ptx::declare::Open;
     pub use crate::table::{Layout, Table};
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaEvent};
 
 use super::config::Shape;
+use super::coverage::Judge;
 use super::driver::{Driver, Function};
 use super::error::Result;
 use super::evaluate::LaunchRecord;
@@ -40,6 +41,8 @@ pub struct Modules {
     kernels: Vec<Known>,
     /// Where in that list a kernel may stand, by its address.
     places: [u32; PLACES],
+    /// Which elements the kernels write.
+    pub(super) judge: Judge,
 }
 
 /// Kernels of neighbouring launches are found at once; others by a search.
@@ -57,7 +60,15 @@ pub(super) struct Known {
 impl Modules {
     /// None yet.
     pub(super) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, early: Early) -> Modules {
-        Modules { driver, ctx, early, loaded: BTreeMap::new(), kernels: Vec::new(), places: [0; PLACES] }
+        Modules {
+            driver,
+            ctx,
+            early,
+            loaded: BTreeMap::new(),
+            kernels: Vec::new(),
+            places: [0; PLACES],
+            judge: Judge::default(),
+        }
     }
 
     /// Whether they are loaded so that kernels can start early, or why not.

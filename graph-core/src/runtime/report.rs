@@ -4,12 +4,14 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
+use crate::coverage::Verdict;
 use crate::ir::Program;
 use crate::operation::{Bounds, BudgetStep, Budgeted, What};
+use crate::ptx::declare::Open;
 
 use super::core::Core;
 use super::evaluate::{LaunchRecord, Recorded};
-use super::kernel::ParamKind;
+use super::kernel::Kernel;
 
 /// The graph pool's step: it takes memory from the system in multiples of this.
 const POOL_STEP: u64 = 32 << 20;
@@ -54,9 +56,60 @@ pub struct Report {
     pub lined_up: usize,
     /// Kernels that are launched as they are written although more was allowed, and why. Sorted.
     pub left_alone: Vec<String>,
-    /// The parameters of the launched kernels, as `kernel.parameter`, whose declared use the PTX does not prove: the
-    /// user vouches for it. Sorted.
-    pub vouched_for: Vec<String>,
+    /// What the declarations of the launched kernels say and nothing proves: the user vouches for it. Each entry once,
+    /// sorted.
+    pub vouched_for: Vec<VouchedFor>,
+    /// Launches whose threads do not write all elements of a write-only parameter. They are no error where all elements
+    /// were written before, and nothing counts on them.
+    pub left_unwritten: Vec<LeftUnwritten>,
+}
+
+/// A part of a kernel's declaration that nothing proves.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct VouchedFor {
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// Which part.
+    pub what: Open,
+    /// Why it is not proved.
+    pub reason: String,
+}
+
+impl fmt::Display for VouchedFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}: {}: {}", self.kernel, self.parameter, self.what, self.reason)
+    }
+}
+
+/// A launch whose threads do not write all elements of a write-only parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftUnwritten {
+    /// The launch's name.
+    pub launch: String,
+    /// Its line.
+    pub line: u32,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// How many elements of it are written.
+    pub written: u64,
+    /// The first one that is not.
+    pub missing: u64,
+}
+
+impl fmt::Display for LeftUnwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LeftUnwritten { launch, line, kernel, parameter, written, missing } = self;
+        write!(
+            f,
+            "`{launch}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
+        )
+    }
 }
 
 /// The host's time for the parts of a build.
@@ -152,7 +205,8 @@ impl Report {
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(core.program, bounds)),
             budget: operations.budget.clone(),
-            vouched_for: vouched_for(&core.records),
+            vouched_for: vouched_for(core),
+            left_unwritten: left_unwritten(core),
         }
     }
 
@@ -189,15 +243,55 @@ impl Report {
     }
 }
 
-/// What nobody has proved of the kernels that are launched.
-fn vouched_for(records: &[Recorded]) -> Vec<String> {
-    let mut names = BTreeSet::new();
-    for record in records {
+/// What nothing proves of the kernels that are launched.
+fn vouched_for(core: &Core) -> Vec<VouchedFor> {
+    let mut list = BTreeSet::new();
+    let mut kernels: BTreeSet<usize> = BTreeSet::new();
+    let entry = |kernel: &Kernel, parameter: &str, what: Open, reason: &str| VouchedFor {
+        kernel: kernel.name.to_owned(),
+        parameter: parameter.to_owned(),
+        what,
+        reason: reason.to_owned(),
+    };
+    for record in &core.records {
         let Recorded::Launch(LaunchRecord { kernel, .. }) = record else { continue };
-        let buffers = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar && !param.proved);
-        names.extend(buffers.map(|param| format!("{}.{}", kernel.name, param.name)));
+        if !kernels.insert(std::ptr::from_ref(*kernel).addr()) {
+            continue;
+        }
+        for param in kernel.params {
+            list.extend(param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)));
+        }
     }
-    names.into_iter().collect()
+    for (kernel, findings) in core.open.values() {
+        for finding in findings {
+            let param = &kernel.params[finding.parameter];
+            let said = param.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
+            if let (Verdict::Unknown(reason), false) = (&finding.verdict, said) {
+                list.insert(entry(kernel, param.name, Open::Coverage, reason));
+            }
+        }
+    }
+    list.into_iter().collect()
+}
+
+fn left_unwritten(core: &Core) -> Vec<LeftUnwritten> {
+    let mut list = Vec::new();
+    for (&statement, (kernel, findings)) in &core.open {
+        let declared = &core.program.statements[statement as usize];
+        for finding in findings {
+            if let Verdict::Short { written, missing } = finding.verdict {
+                list.push(LeftUnwritten {
+                    launch: declared.name.to_string(),
+                    line: declared.line,
+                    kernel: kernel.name.to_owned(),
+                    parameter: kernel.params[finding.parameter].name.to_owned(),
+                    written,
+                    missing,
+                });
+            }
+        }
+    }
+    list
 }
 
 impl fmt::Display for Report {
@@ -218,8 +312,11 @@ impl fmt::Display for Report {
             write!(f, "\n{plan}")?;
         }
         self.changes(f)?;
-        if !self.vouched_for.is_empty() {
-            write!(f, "\nvouched for, not proved: {}", self.vouched_for.join(", "))?;
+        for short in &self.left_unwritten {
+            write!(f, "\nnot all written: {short}")?;
+        }
+        for entry in &self.vouched_for {
+            write!(f, "\nvouched for, not proved: {entry}")?;
         }
         let Some(budget) = &self.budget else { return Ok(()) };
         let Budgeted { budget: bytes, edges, path_before, path_after, steps } = budget;

@@ -11,7 +11,7 @@ use super::build::{check_new_overlap, check_operands};
 use super::core::{Core, NodeParams};
 use super::driver::{Event, Values};
 use super::error::{At, Error, Result};
-use super::evaluate::{Evaluation, Recorded};
+use super::evaluate::{Evaluation, Open, Recorded};
 use super::graph::{ExecCore, GraphFn, Token};
 use super::operand::{Operand, Visitor};
 use super::output::{HandedOver, Output, OutputDescription};
@@ -78,14 +78,15 @@ impl<A: GraphFn> ExecCore<A> {
         let old = std::mem::replace(place(&mut self.args), value);
         // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
         let mut change = Change { exec: self, place, old: Some(old) };
-        let records = change.exec.evaluate(&scalar.statements)?;
+        let (records, open) = change.exec.evaluate(&scalar.statements)?;
         change.exec.core.exchange(&scalar.statements, records)?;
+        change.exec.core.note_open(&scalar.statements, open);
         change.old = None;
         Ok(())
     }
 
     /// New records of statements, with their words in the spare room.
-    fn evaluate(&mut self, statements: &[StatementId]) -> Result<Vec<Recorded>> {
+    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Recorded>, Open)> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.spare));
         let mut evaluation = Evaluation::new(core.program, &core.dims, &core.limits, &mut core.modules, room);
@@ -93,12 +94,12 @@ impl<A: GraphFn> ExecCore<A> {
             let step = core.table.steps[statement as usize];
             evaluation.one(statement, |evaluation| self.args.evaluate(step, evaluation, Token))?;
         }
-        let (mut records, mut words) = evaluation.into_parts();
+        let (mut records, mut words, open) = evaluation.into_parts();
         for (&statement, record) in statements.iter().zip(&mut records) {
             *record = core.resolve(statement, *record, &mut words)?;
         }
         core.spare = words;
-        Ok(records)
+        Ok((records, open))
     }
 }
 
@@ -123,6 +124,15 @@ fn number(index: impl TryInto<usize>) -> usize {
 }
 
 impl Core {
+    /// Notes anew what statements are not proved to write.
+    pub(super) fn note_open(&mut self, statements: &[StatementId], open: Open) {
+        for statement in statements {
+            self.open.remove(statement);
+        }
+        self.open
+            .extend(open.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))));
+    }
+
     fn changeable(&self) -> Result<()> {
         if self.broken {
             return Err(Error::Unusable { function: self.program.name.to_string() });

@@ -3,87 +3,11 @@
 
 use cuweave_core::poly::Poly;
 use cuweave_core::ptx::{self, Access, Analysis, Class};
-use cuweave_sim_driver::interp::{
-    ATOMIC, Launch, Memory, Options, PAGE, Program, READ, Region, WRITTEN, run,
-};
-use std::path::{Path, PathBuf};
+use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, READ, WRITTEN, run};
 
-/// Bytes of each buffer.
-const SIZE: usize = 1 << 16;
-const BASE: u64 = 0x7f00_0000_0000;
-/// Far from each other, so that an index that goes wrong meets no other buffer.
-const STEP: u64 = 1 << 46;
+mod buffers;
 
-/// One buffer for each pointer parameter, and each variable of the module.
-struct Buffers {
-    data: Vec<Vec<u64>>,
-    shadow: Vec<Vec<u8>>,
-    pages: Vec<Vec<u8>>,
-    regions: Vec<Region>,
-}
-
-// SAFETY: the pointers of the regions are to memory that the value owns; the interpreter synchronises its threads as
-// the kernels of a launch are.
-#[allow(unsafe_code)]
-unsafe impl Sync for Buffers {}
-
-impl Buffers {
-    fn new(sizes: &[usize]) -> Buffers {
-        let mut buffers = Buffers { data: vec![], shadow: vec![], pages: vec![], regions: vec![] };
-        for (at, &size) in sizes.iter().enumerate() {
-            // Small numbers, as integers of every size and as tokens, labels and indices.
-            let mut words: Vec<u64> =
-                (0..size.div_ceil(8) as u64).map(|i| (i % 5) | (((i + 1) % 7) << 32)).collect();
-            let mut shadow = vec![0u8; size];
-            let mut pages = vec![0u8; size.div_ceil(PAGE as usize)];
-            buffers.regions.push(Region {
-                base: BASE + at as u64 * STEP,
-                size: size as u64,
-                data: words.as_mut_ptr().cast(),
-                shadow: shadow.as_mut_ptr(),
-                marks: shadow.as_mut_ptr(),
-                pages: pages.as_mut_ptr(),
-                written: true,
-                writable: true,
-            });
-            buffers.data.push(words);
-            buffers.shadow.push(shadow);
-            buffers.pages.push(pages);
-        }
-        buffers
-    }
-
-    fn flags(&self, at: usize) -> u8 {
-        self.shadow[at].iter().fold(0, |all, flags| all | flags)
-    }
-}
-
-impl Memory for Buffers {
-    fn region(&self, address: u64) -> Option<Region> {
-        self.regions
-            .iter()
-            .find(|region| address >= region.base && address < region.base + region.size)
-            .copied()
-    }
-
-    fn print(&self, _: &str) {}
-}
-
-fn files() -> Vec<PathBuf> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/ptx-corpus");
-    let mut files = Vec::new();
-    for folder in
-        std::fs::read_dir(&corpus).unwrap().map(|folder| folder.unwrap().path()).filter(|path| path.is_dir())
-    {
-        files.extend(std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
-    }
-    // One architecture says what another does, too.
-    files.retain(|file| {
-        file.extension().is_some_and(|end| end == "ptx") && !file.to_string_lossy().contains(".75.")
-    });
-    files.sort();
-    files
-}
+use buffers::{Buffers, SIZE, files};
 
 #[test]
 fn kernels_touch_what_their_proof_says() {

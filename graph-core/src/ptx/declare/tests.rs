@@ -4,7 +4,7 @@ use super::*;
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
 fn buffer(access: Access) -> Kind {
-    Kind::Buffer { access, element: Some(4), extent: Poly::constant(1), text: "1".to_owned() }
+    Kind::Buffer { access, element: Primitive::of("u32"), extent: Poly::constant(1), text: "1".to_owned() }
 }
 
 fn scalar(name: &str) -> Kind {

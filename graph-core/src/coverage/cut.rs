@@ -1,0 +1,83 @@
+//! Cutting a box of threads, so that what is asked of a form has one answer in each part.
+
+use super::form::{Form, gcd};
+
+/// A way to cut a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cut {
+    /// Into the indices below `at` and the others.
+    At { index: u32, at: u64 },
+    /// The index becomes `index + by * outer`; its count is a multiple of `by`.
+    Factor { index: u32, by: u64 },
+}
+
+/// A cut that leads towards parts in which `form < 0` or `form >= 0` holds. The box has both.
+pub(super) fn by_sign(form: &Form, counts: &[u64]) -> Option<Cut> {
+    let count = |index: u32| counts[index as usize];
+    let mut largest: Vec<(u32, i128)> = form.terms.iter().copied().filter(|term| count(term.0) > 1).collect();
+    largest.sort_by_key(|term| std::cmp::Reverse(term.1.unsigned_abs()));
+    for &(index, coefficient) in &largest {
+        let rest = Form {
+            terms: form.terms.iter().copied().filter(|term| term.0 != index).collect(),
+            ..form.clone()
+        };
+        let (least, most) = rest.range(counts);
+        let count = i128::from(count(index));
+        // Below the first bound the sign is one for all, from the second on it is the other.
+        let (first, second) = if coefficient > 0 {
+            (ceiling(-most, coefficient)?, ceiling(-least, coefficient)?)
+        } else {
+            (ceiling(least.checked_add(1)?, -coefficient)?, ceiling(most.checked_add(1)?, -coefficient)?)
+        };
+        let (first, second) = (first.clamp(0, count), second.clamp(0, count));
+        for at in [first, second] {
+            if at > 0 && at < count {
+                return Some(Cut::At { index, at: at as u64 });
+            }
+        }
+    }
+    // Every index alone has both signs: the one of fewest values is taken apart.
+    let &(index, _) = largest.iter().min_by_key(|term| count(term.0))?;
+    Some(Cut::At { index, at: count(index) / 2 })
+}
+
+/// `a / b` rounded up, of a positive `b`.
+fn ceiling(a: i128, b: i128) -> Option<i128> {
+    Some(a.checked_add(b - 1)?.div_euclid(b))
+}
+
+/// `form / divisor` rounded down, or the cut that leads there.
+pub(super) fn quotient(form: &Form, divisor: i128, counts: &[u64]) -> Option<Result<Form, Cut>> {
+    if divisor <= 0 || form.pointer.is_some() {
+        return None;
+    }
+    let mut whole = Form::constant(form.constant.div_euclid(divisor));
+    let mut rest = Form::constant(form.constant.rem_euclid(divisor));
+    for &(index, coefficient) in &form.terms {
+        if coefficient % divisor == 0 {
+            whole.terms.push((index, coefficient / divisor));
+        } else {
+            rest.terms.push((index, coefficient));
+        }
+    }
+    let (least, most) = rest.range(counts);
+    let cell = least.div_euclid(divisor);
+    if cell == most.div_euclid(divisor) {
+        whole.constant = whole.constant.checked_add(cell)?;
+        return Some(Ok(whole));
+    }
+    for &(index, coefficient) in &rest.terms {
+        let count = counts[index as usize];
+        let by = divisor.unsigned_abs() / gcd(divisor.unsigned_abs(), coefficient.unsigned_abs());
+        let Ok(by) = u64::try_from(by) else { continue };
+        if by < count {
+            let cut = match count % by {
+                0 => Cut::Factor { index, by },
+                left => Cut::At { index, at: count - left },
+            };
+            return Some(Err(cut));
+        }
+    }
+    rest.constant = rest.constant.checked_sub(cell.checked_add(1)?.checked_mul(divisor)?)?;
+    by_sign(&rest, counts).map(Err)
+}

@@ -1,0 +1,290 @@
+//! What each operation makes of affine forms.
+
+use super::cut::{Cut, by_sign, quotient};
+use super::form::Form;
+use super::{Code, Int};
+
+/// A value for all threads of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    /// Not followed: the note that says why, [`FORM`] where an operation here gave up.
+    Opaque(u32),
+    Number(Form),
+    Predicate(bool),
+}
+
+/// The note of what is followed and has no affine form.
+pub(super) const FORM: u32 = u32::MAX;
+
+/// Why an operation has no value: the group has to be cut first, or it has none.
+pub(super) enum Stop {
+    Cut(Cut),
+    Opaque(u32),
+}
+
+type Result<T> = std::result::Result<T, Stop>;
+
+const GIVE_UP: Stop = Stop::Opaque(FORM);
+
+/// Operations over a box with these counts.
+pub(super) struct Ops<'c> {
+    pub counts: &'c [u64],
+}
+
+impl Ops<'_> {
+    /// Of an operation whose arguments are all known.
+    pub fn value(&self, code: Code, int: Int, args: &[Value]) -> Result<Value> {
+        if let Some(&note) = args.iter().find_map(|arg| match arg {
+            Value::Opaque(note) => Some(note),
+            _ => None,
+        }) {
+            return Err(Stop::Opaque(note));
+        }
+        match (code, args) {
+            (Code::Not, [Value::Predicate(a)]) => Ok(Value::Predicate(!a)),
+            (Code::And, [Value::Predicate(a), Value::Predicate(b)]) => Ok(Value::Predicate(*a && *b)),
+            (Code::Or, [Value::Predicate(a), Value::Predicate(b)]) => Ok(Value::Predicate(*a || *b)),
+            (Code::Xor, [Value::Predicate(a), Value::Predicate(b)]) => Ok(Value::Predicate(a != b)),
+            (Code::Equal, [Value::Number(a), Value::Number(b)]) => {
+                self.equal(a, b, int).map(Value::Predicate)
+            }
+            (Code::Less, [Value::Number(a), Value::Number(b)]) => self.less(a, b, int).map(Value::Predicate),
+            (code, [Value::Number(a)]) => self.unary(code, int, a).map(Value::Number),
+            (code, [Value::Number(a), Value::Number(b)]) => self.binary(code, int, a, b).map(Value::Number),
+            _ => Err(GIVE_UP),
+        }
+    }
+
+    fn unary(&self, code: Code, int: Int, a: &Form) -> Result<Form> {
+        let form = match code {
+            Code::Copy => Some(a.clone()),
+            Code::Extend => return self.exact(a, int),
+            Code::Neg => a.scaled(-1).filter(|_| a.pointer.is_none()),
+            Code::Not => Form::constant(-1).plus(a, -1).filter(|_| a.pointer.is_none()),
+            Code::Abs => {
+                let a = self.exact(a, int)?;
+                if self.negative(&a)? { a.scaled(-1) } else { Some(a) }
+            }
+            _ => None,
+        };
+        Ok(form.ok_or(GIVE_UP)?.reduced(int.bits))
+    }
+
+    fn binary(&self, code: Code, int: Int, a: &Form, b: &Form) -> Result<Form> {
+        let form = match code {
+            Code::Add => a.plus(b, 1),
+            Code::Sub => a.plus(b, -1),
+            Code::Mul => product(&a.clone().reduced(int.bits), &b.clone().reduced(int.bits)),
+            Code::MulWide => {
+                let product = product(&self.exact(a, int)?, &self.exact(b, int)?).ok_or(GIVE_UP)?;
+                return Ok(product.reduced(int.bits * 2));
+            }
+            Code::MulHigh => {
+                let product = product(&self.exact(a, int)?, &self.exact(b, int)?).ok_or(GIVE_UP)?;
+                Some(self.quotient(&product, 1 << int.bits)?)
+            }
+            Code::Shl => match self.shift(b, int)? {
+                by if by >= u32::from(int.bits) => Some(Form::constant(0)),
+                by => a.clone().reduced(int.bits).scaled(1 << by).filter(|_| a.pointer.is_none()),
+            },
+            Code::Shr => {
+                let by = self.shift(b, int)?.min(u32::from(int.bits));
+                Some(self.quotient(&self.exact(a, int)?, 1 << by)?)
+            }
+            Code::Div => Some(self.divided(&self.exact(a, int)?, &self.exact(b, int)?)?),
+            Code::Rem => {
+                let (a, b) = (self.exact(a, int)?, self.exact(b, int)?);
+                let divisor = b.as_constant().ok_or(GIVE_UP)?;
+                a.plus(&self.divided(&a, &b)?, -divisor)
+            }
+            Code::And => Some(self.and(a, b, int)?),
+            Code::Or | Code::Xor => Some(self.or(a, b, int, code == Code::Xor)?),
+            Code::Min | Code::Max => {
+                let smaller = self.less(a, b, int)?;
+                Some(if smaller == (code == Code::Min) { a.clone() } else { b.clone() })
+            }
+            _ => None,
+        };
+        Ok(form.ok_or(GIVE_UP)?.reduced(int.bits))
+    }
+
+    /// The number that the low bits are, as a number of that type.
+    pub fn exact(&self, form: &Form, int: Int) -> Result<Form> {
+        let form = form.clone().reduced(int.bits);
+        if form.pointer.is_some() {
+            return Err(GIVE_UP);
+        }
+        let all = 1i128 << int.bits;
+        let first = if int.signed { -(all / 2) } else { 0 };
+        let (least, most) = form.range(self.counts);
+        let turn = (least - first).div_euclid(all);
+        if most - first - turn * all >= all {
+            let edge = form.plus(&Form::constant(first + (turn + 1) * all), -1).ok_or(GIVE_UP)?;
+            return Err(by_sign(&edge, self.counts).map_or(GIVE_UP, Stop::Cut));
+        }
+        form.plus(&Form::constant(turn * all), -1).ok_or(GIVE_UP)
+    }
+
+    /// Whether it is below 0, of a number.
+    fn negative(&self, form: &Form) -> Result<bool> {
+        let (least, most) = form.range(self.counts);
+        if most < 0 {
+            return Ok(true);
+        }
+        if least >= 0 {
+            return Ok(false);
+        }
+        Err(by_sign(form, self.counts).map_or(GIVE_UP, Stop::Cut))
+    }
+
+    fn less(&self, a: &Form, b: &Form, int: Int) -> Result<bool> {
+        self.negative(&self.difference(a, b, int)?)
+    }
+
+    fn equal(&self, a: &Form, b: &Form, int: Int) -> Result<bool> {
+        let (base, other) = if a.pointer.is_some() { (a, b) } else { (b, a) };
+        if base.pointer.is_some() && other.as_constant() == Some(0) {
+            // No buffer lies at the address 0.
+            let itself = base.constant == 0 && base.terms.is_empty();
+            return if itself { Ok(false) } else { Err(GIVE_UP) };
+        }
+        let difference = self.difference(a, b, int)?;
+        if difference.terms.is_empty() {
+            return Ok(difference.constant == 0);
+        }
+        if self.negative(&difference)? {
+            return Ok(false);
+        }
+        let positive = difference.plus(&Form::constant(1), -1).ok_or(GIVE_UP)?;
+        self.negative(&positive)
+    }
+
+    /// `a - b` as numbers. Of two addresses in one buffer, which ends far from the last address.
+    fn difference(&self, a: &Form, b: &Form, int: Int) -> Result<Form> {
+        let (a, b) = match (a.pointer, b.pointer) {
+            (Some(x), Some(y)) if x == y => {
+                let offset = |form: &Form| {
+                    let form =
+                        self.exact(&Form { pointer: None, ..form.clone() }, Int { signed: true, ..int })?;
+                    let (least, most) = form.range(self.counts);
+                    if least < -(1 << 46) || most > 1 << 46 { Err(GIVE_UP) } else { Ok(form) }
+                };
+                (offset(a)?, offset(b)?)
+            }
+            _ => (self.exact(a, int)?, self.exact(b, int)?),
+        };
+        a.plus(&b, -1).ok_or(GIVE_UP)
+    }
+
+    fn shift(&self, by: &Form, int: Int) -> Result<u32> {
+        let by = self.exact(by, Int { bits: 32, signed: false })?.as_constant().ok_or(GIVE_UP)?;
+        Ok(u32::try_from(by).unwrap_or(u32::from(int.bits)))
+    }
+
+    fn quotient(&self, form: &Form, divisor: i128) -> Result<Form> {
+        match quotient(form, divisor, self.counts) {
+            Some(Ok(form)) => Ok(form),
+            Some(Err(cut)) => Err(Stop::Cut(cut)),
+            None => Err(GIVE_UP),
+        }
+    }
+
+    /// `a / b` of numbers, towards 0.
+    fn divided(&self, a: &Form, b: &Form) -> Result<Form> {
+        let divisor = b.as_constant().filter(|&divisor| divisor != 0).ok_or(GIVE_UP)?;
+        let negative = self.negative(a)?;
+        let size = if negative { a.scaled(-1).ok_or(GIVE_UP)? } else { a.clone() };
+        let quotient = self.quotient(&size, divisor.abs())?;
+        if negative == (divisor < 0) { Ok(quotient) } else { quotient.scaled(-1).ok_or(GIVE_UP) }
+    }
+
+    fn and(&self, a: &Form, b: &Form, int: Int) -> Result<Form> {
+        let (form, mask) = match (a.as_constant(), b.as_constant()) {
+            (_, Some(mask)) => (a, mask),
+            (Some(mask), _) => (b, mask),
+            _ => return Err(GIVE_UP),
+        };
+        if form.pointer.is_some() {
+            return Err(GIVE_UP);
+        }
+        let form = form.clone().reduced(int.bits);
+        let mut mask = mask.rem_euclid(1 << int.bits) as u128;
+        let mut sum = Form::constant(0);
+        let mut low = 0;
+        // Each run of ones is a quotient, less the quotient above it.
+        while mask != 0 {
+            low += mask.trailing_zeros();
+            mask >>= mask.trailing_zeros();
+            let high = low + mask.trailing_ones();
+            mask >>= mask.trailing_ones();
+            let from = self.quotient(&form, 1 << low)?.scaled(1 << low).ok_or(GIVE_UP)?;
+            sum = sum.plus(&from, 1).ok_or(GIVE_UP)?;
+            if high < u32::from(int.bits) {
+                let above = self.quotient(&form, 1 << high)?.scaled(1 << high).ok_or(GIVE_UP)?;
+                sum = sum.plus(&above, -1).ok_or(GIVE_UP)?;
+            }
+            low = high;
+        }
+        Ok(sum)
+    }
+
+    fn or(&self, a: &Form, b: &Form, int: Int, exclusive: bool) -> Result<Form> {
+        let unsigned = Int { signed: false, ..int };
+        let (a, b) = (self.exact(a, unsigned)?, self.exact(b, unsigned)?);
+        if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
+            return Ok(Form::constant(if exclusive { a ^ b } else { a | b }));
+        }
+        if self.bits(&a) & self.bits(&b) == 0 {
+            return a.plus(&b, 1).ok_or(GIVE_UP);
+        }
+        match (exclusive, a == b) {
+            (false, true) => Ok(a),
+            (true, true) => Ok(Form::constant(0)),
+            // `a ^ -1`
+            (true, _) if b.as_constant() == Some((1 << int.bits) - 1) => b.plus(&a, -1).ok_or(GIVE_UP),
+            _ => Err(GIVE_UP),
+        }
+    }
+
+    /// The bits that may be set in a number of at least 0.
+    fn bits(&self, form: &Form) -> u128 {
+        let mut parts: Vec<(u32, u128)> = Vec::new();
+        if form.terms.iter().any(|term| term.1 < 0) || form.constant < 0 {
+            return u128::MAX;
+        }
+        if form.constant > 0 {
+            parts.push((form.constant.trailing_zeros(), form.constant.unsigned_abs()));
+        }
+        for &(index, coefficient) in &form.terms {
+            let most = coefficient.saturating_mul(i128::from(self.counts[index as usize]) - 1);
+            parts.push((coefficient.trailing_zeros(), most.unsigned_abs()));
+        }
+        parts.sort_unstable();
+        // Parts that do not reach the next one's lowest bit never carry into it.
+        let (mut bits, mut segment) = (0u128, None::<(u32, u128)>);
+        let run = |(low, most): (u32, u128)| {
+            let high = 128 - most.leading_zeros();
+            let below = |bit: u32| 1u128.checked_shl(bit).map_or(u128::MAX, |one| one - 1);
+            below(high) & !below(low)
+        };
+        for part in parts {
+            segment = match segment {
+                Some((low, most)) if most >> part.0.min(127) != 0 => Some((low, most.saturating_add(part.1))),
+                Some(done) => {
+                    bits |= run(done);
+                    Some(part)
+                }
+                None => Some(part),
+            };
+        }
+        bits | segment.map_or(0, run)
+    }
+}
+
+fn product(a: &Form, b: &Form) -> Option<Form> {
+    match (a.as_constant(), b.as_constant()) {
+        (_, Some(factor)) if a.pointer.is_none() => a.scaled(factor),
+        (Some(factor), _) if b.pointer.is_none() => b.scaled(factor),
+        _ => None,
+    }
+}

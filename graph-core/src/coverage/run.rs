@@ -1,0 +1,502 @@
+//! Runs an outline for all threads of a launch, group by group.
+
+use super::cut::Cut;
+use super::form::Form;
+use super::ops::{FORM, Ops, Stop, Value};
+use super::tiles::Tile;
+use super::turns::Loop;
+use super::{Arg, Block, Code, End, Int, LEAVE, Launch, Op, Outline};
+use std::collections::{BTreeSet, HashMap};
+
+/// So many operations of all groups together are run.
+const MOST_STEPS: u32 = 200_000;
+/// A group has so many indices at most, and a parameter so many tiles.
+const MOST_INDICES: usize = 256;
+const MOST_TILES: usize = 1 << 15;
+
+/// What is written through a parameter.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub tiles: Vec<Tile>,
+    /// Why more may be written.
+    pub inexact: Option<String>,
+}
+
+/// Threads that have taken the same way so far.
+#[derive(Clone)]
+struct Group {
+    /// How many values each index has.
+    counts: Vec<u64>,
+    /// `%tid` and `%ctaid`.
+    places: [Form; 6],
+    values: Vec<Value>,
+    block: u32,
+    op: usize,
+    inside: Loop,
+}
+
+/// What becomes of a group.
+enum Next {
+    Goes,
+    Ends,
+    Cut(Cut),
+}
+
+pub(super) struct Runner<'o, 'l> {
+    outline: &'o Outline,
+    launch: &'o Launch<'l>,
+    found: Vec<Found>,
+    steps: u32,
+    stuck: bool,
+    /// By head: the blocks of the loops that were met.
+    loops: HashMap<u32, BTreeSet<u32>>,
+}
+
+impl<'o, 'l> Runner<'o, 'l> {
+    pub fn new(outline: &'o Outline, launch: &'o Launch<'l>) -> Self {
+        let found = outline
+            .parameters
+            .iter()
+            .map(|followed| Found { tiles: Vec::new(), inexact: followed.foreign.clone() })
+            .collect();
+        Runner { outline, launch, found, steps: 0, stuck: false, loops: HashMap::new() }
+    }
+
+    pub fn run(mut self) -> Vec<Found> {
+        let counts: Vec<u64> =
+            self.launch.block.iter().chain(&self.launch.grid).map(|&count| u64::from(count)).collect();
+        if self.outline.blocks.is_empty() || counts.contains(&0) {
+            return self.found;
+        }
+        let values = vec![Value::Opaque(FORM); self.outline.values as usize];
+        let place = |index: u32| match counts[index as usize] {
+            1 => Form::constant(0),
+            _ => Form::index(index, 1),
+        };
+        let places = [0, 1, 2, 3, 4, 5].map(place);
+        let mut groups = vec![Group { counts, places, values, block: 0, op: 0, inside: Loop::default() }];
+        self.enter(&mut groups[0], 0, LEAVE);
+        while let Some(mut group) = groups.pop() {
+            loop {
+                match self.step(&mut group) {
+                    Next::Goes => {}
+                    Next::Ends => break,
+                    Next::Cut(cut) => {
+                        // All values are copied and changed.
+                        self.steps += group.values.len() as u32 / 8;
+                        if let Some(other) = group.cut(cut) {
+                            groups.push(other);
+                        }
+                    }
+                }
+                self.steps += 1;
+                if self.steps > MOST_STEPS || self.stuck || group.counts.len() > MOST_INDICES {
+                    self.all_inexact("it takes too many steps to follow");
+                    return self.found;
+                }
+            }
+        }
+        self.found
+    }
+
+    fn step(&mut self, group: &mut Group) -> Next {
+        let outline = self.outline;
+        let Some(block) = outline.blocks.get(group.block as usize) else { return Next::Ends };
+        match block.ops.get(group.op) {
+            Some(op) => {
+                let next = self.op(group, op);
+                if matches!(next, Next::Goes) {
+                    group.op += 1;
+                }
+                next
+            }
+            None => self.end(group, block),
+        }
+    }
+
+    fn end(&mut self, group: &mut Group, block: &Block) -> Next {
+        let to = match block.end {
+            End::Exit => LEAVE,
+            End::Jump(to) => to,
+            End::Branch { on, taken, other, join } => match group.arg(on) {
+                Value::Predicate(true) => taken,
+                Value::Predicate(false) => other,
+                value => {
+                    self.skip(group, &[taken, other], join, value);
+                    if join == LEAVE {
+                        self.leave(group, join);
+                        return Next::Ends;
+                    }
+                    self.enter(group, join, LEAVE);
+                    return Next::Goes;
+                }
+            },
+        };
+        if to == LEAVE {
+            self.leave(group, to);
+            return Next::Ends;
+        }
+        let from = group.block;
+        self.enter(group, to, from);
+        Next::Goes
+    }
+
+    /// Goes into a block from another, [`LEAVE`] where that is not known: its phis get their values, all at once.
+    fn enter(&mut self, group: &mut Group, to: u32, from: u32) {
+        (group.block, group.op) = (to, 0);
+        let Some(block) = self.outline.blocks.get(to as usize) else { return };
+        self.leave(group, to);
+        let values: Vec<Value> = block
+            .phis
+            .iter()
+            .map(|phi| {
+                if from != LEAVE {
+                    let source = phi.sources.iter().find(|source| source.0 == from);
+                    return source.map_or(Value::Opaque(FORM), |source| group.arg(source.1));
+                }
+                let mut all = phi.sources.iter().map(|source| group.arg(source.1));
+                let first = all.next().unwrap_or(Value::Opaque(FORM));
+                if all.all(|value| value == first) { first } else { Value::Opaque(FORM) }
+            })
+            .collect();
+        let values = self.turn(group, to, from, values);
+        for (phi, value) in block.phis.iter().zip(values) {
+            group.set(phi.target, value);
+        }
+    }
+
+    /// Control leaves the loop that is gone through for many turns: only the first of them does.
+    fn leave(&mut self, group: &mut Group, to: u32) {
+        let Some((head, index)) = group.inside.turning() else { return };
+        if to == LEAVE || !self.blocks_of(head).contains(&to) {
+            group.restrict(index, 0, 1);
+            self.finish(group);
+        }
+    }
+
+    fn finish(&mut self, group: &mut Group) {
+        for (at, tile) in group.inside.finish(&group.counts) {
+            self.tile(at, tile);
+        }
+    }
+
+    /// The values that a block is entered with, where it is the head of a loop.
+    fn turn(&mut self, group: &mut Group, to: u32, from: u32, values: Vec<Value>) -> Vec<Value> {
+        match group.inside.turning() {
+            Some((head, index)) if head == to => self.turned(group, index, values),
+            // Where control comes from a block of the loop, it is another turn.
+            None if from != LEAVE && !values.is_empty() && self.blocks_of(to).contains(&from) => {
+                if !group.inside.carry(to, &values) {
+                    return values;
+                }
+                let index = group.counts.len() as u32;
+                let Some((over, count)) = group.inside.begin(index) else { return values };
+                group.counts.push(count);
+                over
+            }
+            _ => values,
+        }
+    }
+
+    /// The head is reached again after many turns: the last of them goes on, or the first where they are not alike.
+    fn turned(&mut self, group: &mut Group, index: u32, mut values: Vec<Value>) -> Vec<Value> {
+        let last = match group.inside.goes_on(&values) {
+            true => group.counts[index as usize] - 1,
+            false => {
+                group.restrict(index, 0, 1);
+                0
+            }
+        };
+        self.finish(group);
+        for value in &mut values {
+            if let Value::Number(form) = value {
+                form.restrict(index, last, 1);
+            }
+        }
+        group.restrict(index, last, 1);
+        values
+    }
+
+    /// The blocks of the loop of a head; none where it is no loop's. What dominates the head is no part of it: a way
+    /// through that changes more than the head's phis.
+    fn blocks_of(&mut self, head: u32) -> &BTreeSet<u32> {
+        let outline = self.outline;
+        self.loops.entry(head).or_insert_with(|| {
+            let reaches = |block: u32| outline.region(&outline.after(block), LEAVE).contains(&head);
+            let dominates = |block: u32| !outline.region(&[0], block).contains(&head);
+            let all = outline.region(&outline.after(head), LEAVE);
+            all.into_iter()
+                .filter(|&block| block == head || !dominates(block))
+                .filter(|&block| reaches(block))
+                .collect()
+        })
+    }
+
+    fn tile(&mut self, at: usize, tile: Tile) {
+        if let Some(found) = self.found.get_mut(at) {
+            if !found.tiles.last_mut().is_some_and(|last| last.append(&tile)) {
+                found.tiles.push(tile);
+            }
+            self.stuck |= found.tiles.len() > MOST_TILES;
+        }
+    }
+
+    /// A branch that is not followed: what lies between it and the join may be done or not.
+    fn skip(&mut self, group: &mut Group, from: &[u32], join: u32, on: Value) {
+        let note = if let Value::Opaque(note) = on { note } else { FORM };
+        let why = match self.outline.notes.get(note as usize) {
+            Some(text) => format!("a branch depends on {text}"),
+            None => "a branch depends on what is not followed".to_owned(),
+        };
+        for block in self.outline.region(from, join) {
+            let block = &self.outline.blocks[block as usize];
+            for phi in &block.phis {
+                group.set(phi.target, Value::Opaque(note));
+            }
+            for op in &block.ops {
+                match op.code {
+                    Code::Store => self.inexact(op, &why),
+                    Code::MayEnd => {}
+                    _ => group.set(op.target, Value::Opaque(note)),
+                }
+            }
+        }
+    }
+
+    fn op(&mut self, group: &mut Group, op: &Op) -> Next {
+        match op.code {
+            Code::Store => return self.store(group, op),
+            Code::MayEnd => {
+                let note = group.note(op);
+                let why = format!("a thread may end at {}", self.note(note));
+                let all: Vec<u32> = self.outline.region(&[group.block], LEAVE);
+                for block in all {
+                    for op in &self.outline.blocks[block as usize].ops {
+                        if op.code == Code::Store {
+                            self.inexact(op, &why);
+                        }
+                    }
+                }
+                self.leave(group, LEAVE);
+                return Next::Ends;
+            }
+            _ => {}
+        }
+        match self.value(group, op) {
+            Ok(value) => {
+                group.set(op.target, value);
+                Next::Goes
+            }
+            Err(Stop::Opaque(note)) => {
+                group.set(op.target, Value::Opaque(note));
+                Next::Goes
+            }
+            Err(Stop::Cut(cut)) => Next::Cut(cut),
+        }
+    }
+
+    fn value(&self, group: &Group, op: &Op) -> Result<Value, Stop> {
+        let number = |form: Form| Ok(Value::Number(form));
+        let which = match op.args.first() {
+            Some(&Arg::Constant(which)) => which as usize,
+            _ => 0,
+        };
+        match op.code {
+            Code::Opaque => Err(Stop::Opaque(group.note(op))),
+            Code::Special => number(self.special(group, which)),
+            Code::Lane => {
+                let [x, y, _] = self.launch.block.map(i128::from);
+                let place = self.special(group, 0);
+                let place = place.plus(&self.special(group, 1), x);
+                let place = place.and_then(|place| place.plus(&self.special(group, 2), x * y));
+                let ops = Ops { counts: &group.counts };
+                let (place, warp) = (place.ok_or(Stop::Opaque(FORM))?, Form::constant(32));
+                ops.value(Code::Rem, op.int, &[Value::Number(place), Value::Number(warp)])
+            }
+            Code::Scalar => match (self.launch.scalar)(which as u32) {
+                Some(bits) => {
+                    let ops = Ops { counts: &group.counts };
+                    ops.exact(&Form::constant(i128::from(bits)), op.int).map(Value::Number)
+                }
+                None => Err(Stop::Opaque(FORM)),
+            },
+            Code::Pointer => number(Form::pointer(which as u32)),
+            Code::Select => {
+                let [on, a, b] = &op.args[..] else { return Err(Stop::Opaque(FORM)) };
+                let (a, b) = (group.arg(*a), group.arg(*b));
+                match group.arg(*on) {
+                    Value::Predicate(true) => Ok(a),
+                    Value::Predicate(false) => Ok(b),
+                    _ if a == b => Ok(a),
+                    Value::Opaque(note) => Err(Stop::Opaque(note)),
+                    Value::Number(_) => Err(Stop::Opaque(FORM)),
+                }
+            }
+            _ => {
+                let args: Vec<Value> = op.args.iter().map(|&arg| group.arg(arg)).collect();
+                if let (Code::Copy, [value]) = (op.code, &args[..]) {
+                    return Ok(value.clone());
+                }
+                Ops { counts: &group.counts }.value(op.code, op.int, &args)
+            }
+        }
+    }
+
+    /// A special register by its number.
+    fn special(&self, group: &Group, which: usize) -> Form {
+        let (axis, kind) = (which % 3, which / 3);
+        let index = axis + if kind == 2 { 3 } else { 0 };
+        match kind {
+            0 | 2 => group.places[index].clone(),
+            1 => Form::constant(i128::from(self.launch.block[axis])),
+            _ => Form::constant(i128::from(self.launch.grid[axis])),
+        }
+    }
+
+    fn store(&mut self, group: &mut Group, op: &Op) -> Next {
+        let [Arg::Constant(parameter), address, Arg::Constant(offset), Arg::Constant(bytes), guard @ ..] =
+            &op.args[..]
+        else {
+            return Next::Ends;
+        };
+        match guard.first().map(|&guard| group.arg(guard)) {
+            None | Some(Value::Predicate(true)) => {}
+            Some(Value::Predicate(false)) => return Next::Goes,
+            Some(value) => {
+                let why = self.because(op, "is done or not as", &value);
+                self.inexact(op, &why);
+                return Next::Goes;
+            }
+        }
+        let address = group.arg(*address);
+        let Value::Number(form) = &address else {
+            let why = self.because(op, "goes where", &address);
+            self.inexact(op, &why);
+            return Next::Goes;
+        };
+        let to = form.pointer.map(i64::from);
+        let form = Form { pointer: None, ..form.clone() }.plus(&Form::constant(i128::from(*offset)), 1);
+        let signed = Int { bits: 64, signed: true };
+        let exact = form
+            .ok_or(Stop::Opaque(FORM))
+            .and_then(|form| Ops { counts: &group.counts }.exact(&form, signed));
+        match exact {
+            Err(Stop::Cut(cut)) => return Next::Cut(cut),
+            Ok(form) if to == Some(*parameter) => {
+                if let Some(at) = self.followed(op)
+                    && !group.inside.store(at, &form, *bytes as u64)
+                {
+                    self.tile(at, Tile::of(&form, &group.counts, *bytes as u64));
+                }
+            }
+            _ => {
+                let why = self.because(op, "goes where", &Value::Opaque(FORM));
+                self.inexact(op, &why);
+            }
+        }
+        Next::Goes
+    }
+
+    fn because(&self, op: &Op, does: &str, value: &Value) -> String {
+        let store = self.note(op.target);
+        match value {
+            Value::Opaque(note) if *note != FORM => format!("{store} {does} {} says", self.note(*note)),
+            _ => format!("{store} {does} arithmetic says that is not followed"),
+        }
+    }
+
+    fn note(&self, note: u32) -> &str {
+        self.outline.notes.get(note as usize).map_or("an instruction", String::as_str)
+    }
+
+    fn followed(&self, op: &Op) -> Option<usize> {
+        let Some(Arg::Constant(parameter)) = op.args.first() else { return None };
+        self.outline.parameters.iter().position(|followed| i64::from(followed.parameter) == *parameter)
+    }
+
+    fn inexact(&mut self, op: &Op, why: &str) {
+        if let Some(at) = self.followed(op) {
+            self.found[at].inexact.get_or_insert_with(|| why.to_owned());
+        }
+    }
+
+    fn all_inexact(&mut self, why: &str) {
+        for found in &mut self.found {
+            found.inexact.get_or_insert_with(|| why.to_owned());
+        }
+    }
+}
+
+impl Group {
+    /// Cuts the group; the other part, if there is one.
+    fn cut(&mut self, cut: Cut) -> Option<Group> {
+        if let Some((_, turns)) = self.inside.turning()
+            && !self.inside.cuts_turns(cut)
+            && self.counts[turns as usize] > 1
+        {
+            // So many turns may be what parts the threads.
+            self.restrict(turns, 0, (self.counts[turns as usize] / 64).max(1));
+            return None;
+        }
+        match cut {
+            Cut::At { index, at } => {
+                let count = self.counts[index as usize];
+                if self.inside.cuts_turns(cut) {
+                    self.restrict(index, 0, at);
+                    return None;
+                }
+                let mut other = self.clone();
+                self.restrict(index, 0, at);
+                other.restrict(index, at, count - at);
+                Some(other)
+            }
+            Cut::Factor { index, .. } if self.inside.cuts_turns(cut) => {
+                self.restrict(index, 0, 1);
+                None
+            }
+            Cut::Factor { index, by } => {
+                let outer = self.counts.len() as u32;
+                self.counts.push(self.counts[index as usize] / by);
+                self.counts[index as usize] = by;
+                self.forms().for_each(|form| form.factor(index, outer, by));
+                if by == 1 {
+                    self.forms().for_each(|form| form.restrict(index, 0, 1));
+                }
+                None
+            }
+        }
+    }
+
+    fn restrict(&mut self, index: u32, first: u64, count: u64) {
+        self.counts[index as usize] = count;
+        self.forms().for_each(|form| form.restrict(index, first, count));
+    }
+
+    fn forms(&mut self) -> impl Iterator<Item = &mut Form> {
+        let values = self.values.iter_mut().filter_map(|value| match value {
+            Value::Number(form) => Some(form),
+            _ => None,
+        });
+        self.places.iter_mut().chain(values).chain(self.inside.forms())
+    }
+
+    fn arg(&self, arg: Arg) -> Value {
+        match arg {
+            Arg::Constant(value) => Value::Number(Form::constant(i128::from(value))),
+            Arg::Value(value) => self.values.get(value as usize).cloned().unwrap_or(Value::Opaque(FORM)),
+        }
+    }
+
+    fn set(&mut self, target: u32, value: Value) {
+        if let Some(place) = self.values.get_mut(target as usize) {
+            *place = value;
+        }
+    }
+
+    fn note(&self, op: &Op) -> u32 {
+        match op.args.first() {
+            Some(&Arg::Constant(note)) => note as u32,
+            _ => FORM,
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! What groups of threads write, and whether it is everything.
+
+use super::form::Form;
+use super::{Extent, Verdict};
+use std::collections::HashMap;
+
+/// So many runs of bytes are looked at one by one.
+const MOST_RUNS: u64 = 1 << 20;
+/// So often tiles are joined.
+const MOST_ROUNDS: usize = 24;
+
+/// Runs of bytes: `bytes` from each of `first + Σ stride · i`, `i` below the count.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Tile {
+    bytes: u64,
+    /// Strides and counts, by rising stride; no stride is at most `bytes`.
+    steps: Vec<(u64, u64)>,
+    first: i128,
+}
+
+impl Tile {
+    /// Of an address over a box.
+    pub fn of(form: &Form, counts: &[u64], bytes: u64) -> Tile {
+        let mut first = form.constant;
+        let mut steps = Vec::new();
+        for &(index, coefficient) in &form.terms {
+            let count = counts[index as usize];
+            if coefficient < 0 {
+                first = first.saturating_add(coefficient.saturating_mul(i128::from(count) - 1));
+            }
+            if count > 1 {
+                steps.push((u64::try_from(coefficient.unsigned_abs()).unwrap_or(u64::MAX), count));
+            }
+        }
+        let mut tile = Tile { bytes, steps, first };
+        tile.fold();
+        tile
+    }
+
+    /// Runs that touch become one.
+    fn fold(&mut self) {
+        self.steps.sort_unstable();
+        let mut steps: Vec<(u64, u64)> = Vec::with_capacity(self.steps.len());
+        for &(stride, count) in &self.steps {
+            let last = steps.last_mut();
+            match last {
+                None if stride <= self.bytes => {
+                    self.bytes = stride.saturating_mul(count - 1).saturating_add(self.bytes);
+                }
+                // A comb that goes on where the one before ends.
+                Some((inner, all))
+                    if stride % *inner == 0 && stride / *inner <= *all && *inner > self.bytes =>
+                {
+                    *all = (stride / *inner).saturating_mul(count - 1).saturating_add(*all);
+                }
+                _ => steps.push((stride, count)),
+            }
+        }
+        self.steps = steps;
+    }
+
+    fn runs(&self) -> u64 {
+        self.steps.iter().fold(1u64, |all, step| all.saturating_mul(step.1))
+    }
+
+    /// Joins with a later one of the same steps, if they touch or overlap.
+    pub fn append(&mut self, other: &Tile) -> bool {
+        let end = self.first + i128::from(self.bytes);
+        let touches = self.steps == other.steps && other.first >= self.first && other.first <= end;
+        if touches {
+            let new = end.max(other.first + i128::from(other.bytes)) - self.first;
+            self.bytes = u64::try_from(new).unwrap_or(u64::MAX);
+        }
+        touches
+    }
+}
+
+/// Joins what touches, until nothing does.
+fn join(mut tiles: Vec<Tile>) -> Vec<Tile> {
+    for _ in 0..MOST_ROUNDS {
+        let before = tiles.len();
+        tiles.sort_unstable_by(|a, b| (&a.steps, a.first).cmp(&(&b.steps, b.first)));
+        let mut joined: Vec<Tile> = Vec::with_capacity(tiles.len());
+        for tile in tiles {
+            if !joined.last_mut().is_some_and(|last| last.append(&tile)) {
+                joined.push(tile);
+            }
+        }
+        joined.iter_mut().for_each(Tile::fold);
+        let deepest = joined.iter().map(|tile| tile.steps.len()).max().unwrap_or(0);
+        for at in 0..=deepest {
+            joined = lengthen(joined, at);
+        }
+        joined.iter_mut().for_each(Tile::fold);
+        tiles = joined;
+        if tiles.len() == before {
+            break;
+        }
+    }
+    tiles
+}
+
+/// Joins tiles that go on along their step `at` where others end. A tile without that step has it once: the stride is
+/// then the distance to the next one.
+fn lengthen(tiles: Vec<Tile>, at: usize) -> Vec<Tile> {
+    // By length, the other steps, and the place within a stride.
+    type Alike = (u64, Vec<(u64, u64)>, u64);
+    let mut groups: HashMap<Alike, Vec<Tile>> = HashMap::new();
+    let mut rest = Vec::new();
+    for tile in tiles {
+        if at < tile.steps.len() {
+            let mut steps = tile.steps.clone();
+            steps[at].1 = 0;
+            let phase = tile.first.rem_euclid(i128::from(tile.steps[at].0.max(1))) as u64;
+            groups.entry((tile.bytes, steps, phase)).or_default().push(tile);
+        } else {
+            rest.push(tile);
+        }
+    }
+    for (_, mut group) in groups {
+        group.sort_unstable_by_key(|tile| tile.first);
+        let mut last: Option<Tile> = None;
+        for tile in group {
+            let Some(before) = &mut last else {
+                last = Some(tile);
+                continue;
+            };
+            let (stride, count) = before.steps[at];
+            let apart = (tile.first - before.first) / i128::from(stride.max(1));
+            match u64::try_from(apart) {
+                Ok(apart) if apart <= count => {
+                    before.steps[at].1 = count.max(apart.saturating_add(tile.steps[at].1));
+                }
+                _ => rest.extend(last.replace(tile)),
+            }
+        }
+        rest.extend(last);
+    }
+    rest
+}
+
+/// Whether tiles are all of an extent.
+pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
+    let size = u64::from(extent.size).max(1);
+    let Some(end) = extent.elements.checked_mul(size).filter(|end| *end < 1 << 62) else {
+        return Verdict::Unknown("the extent is larger than any memory".to_owned());
+    };
+    if extent.elements == 0 || extent.size == 0 {
+        return Verdict::Covered;
+    }
+    let tiles = join(tiles);
+    let whole = |tile: &Tile| tile.first <= 0 && tile.first + i128::from(tile.bytes) >= i128::from(end);
+    if tiles.iter().any(whole) {
+        return Verdict::Covered;
+    }
+    if tiles.iter().fold(0u64, |sum, tile| sum.saturating_add(tile.runs())) > MOST_RUNS {
+        return Verdict::Unknown("what is written lies in too many pieces to look at each".to_owned());
+    }
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for tile in &tiles {
+        spread(tile, tile.steps.len(), tile.first, end, &mut runs);
+    }
+    runs.sort_unstable();
+    let (mut written, mut missing, mut at) = (0u64, None, 0u64);
+    // Whether every element has a byte that is written.
+    let mut touched = true;
+    let mut gap = |from: u64, to: u64| {
+        if from < to {
+            missing.get_or_insert(from / size);
+            touched &= from.div_ceil(size) >= to / size;
+        }
+    };
+    // Elements that lie in one run of bytes.
+    let mut run: Option<(u64, u64)> = None;
+    let mut count = |(from, to): (u64, u64)| written += (to / size).saturating_sub(from.div_ceil(size));
+    for (from, to) in runs {
+        gap(at, from);
+        run = match run {
+            Some((first, last)) if from <= last => Some((first, last.max(to))),
+            Some(done) => {
+                count(done);
+                Some((from, to))
+            }
+            None => Some((from, to)),
+        };
+        at = at.max(to);
+    }
+    gap(at, end);
+    run.into_iter().for_each(&mut count);
+    match missing {
+        None => Verdict::Covered,
+        Some(_) if touched && !extent.dense => {
+            Verdict::Unknown("some bytes of its elements are not written, which may be padding".to_owned())
+        }
+        Some(missing) => Verdict::Short { written, missing },
+    }
+}
+
+/// The runs of a tile's first `depth` steps that lie in the extent.
+fn spread(tile: &Tile, depth: usize, first: i128, end: u64, into: &mut Vec<(u64, u64)>) {
+    if depth == 0 {
+        let (from, to) = (first.max(0), (first + i128::from(tile.bytes)).min(i128::from(end)));
+        if from < to {
+            into.push((from as u64, to as u64));
+        }
+        return;
+    }
+    let (stride, count) = tile.steps[depth - 1];
+    for i in 0..count {
+        let first = first.saturating_add(i128::from(stride).saturating_mul(i128::from(i)));
+        if first >= i128::from(end) {
+            return;
+        }
+        spread(tile, depth - 1, first, end, into);
+    }
+}

@@ -1,0 +1,137 @@
+//! Many turns of a loop at once.
+//!
+//! Where the values that a loop carries have grown by the same constants twice, a group gets one more index: the turn. It
+//! goes through the loop once, for as many turns as all decide alike, and the last of them goes on. So:
+//!
+//! - a part that is cut off and has not the first turn in it is dropped: the last of the other part's turns leads there;
+//! - what is stored on the way is noted when the head of the loop is reached again, and the carried values are those of
+//!   the next turn: by induction each turn is one that the thread takes. Else the first turn alone is.
+
+use super::cut::Cut;
+use super::form::Form;
+use super::ops::Value;
+use super::tiles::Tile;
+
+/// Turns that are tried at once.
+const MOST_TURNS: u64 = 1 << 40;
+
+/// The values that a loop carried when its head was reached, and what they have grown by since the time before.
+#[derive(Clone)]
+pub(super) struct Carried {
+    head: u32,
+    values: Vec<Value>,
+    growth: Option<Vec<i128>>,
+}
+
+/// A loop that is gone through for many turns.
+#[derive(Clone)]
+pub(super) struct Turns {
+    head: u32,
+    /// The index that counts them.
+    index: u32,
+    /// The carried values at the head, over the turns.
+    values: Vec<Value>,
+    growth: Vec<i128>,
+    /// What was stored: parameter, offset, bytes.
+    stored: Vec<(usize, Form, u64)>,
+}
+
+/// What a group knows of the loop that it is in.
+#[derive(Clone, Default)]
+pub(super) struct Loop {
+    carried: Option<Carried>,
+    turns: Option<Turns>,
+}
+
+/// Both are numbers, and so much apart.
+fn growth(before: &[Value], now: &[Value]) -> Option<Vec<i128>> {
+    let one = |(before, now): (&Value, &Value)| match (before, now) {
+        (Value::Number(before), Value::Number(now)) => {
+            let alike = before.pointer == now.pointer && before.terms == now.terms;
+            alike.then(|| now.constant.checked_sub(before.constant)).flatten()
+        }
+        // What is not followed may be anything, each time.
+        (before, now) => (before == now).then_some(0),
+    };
+    (before.len() == now.len()).then(|| before.iter().zip(now).map(one).collect()).flatten()
+}
+
+impl Loop {
+    /// Every form that changes where the group is cut.
+    pub fn forms(&mut self) -> impl Iterator<Item = &mut Form> {
+        let carried = self.carried.iter_mut().flat_map(|carried| &mut carried.values);
+        let (values, stored) = match &mut self.turns {
+            Some(turns) => (&mut turns.values[..], &mut turns.stored[..]),
+            None => (&mut [][..], &mut [][..]),
+        };
+        let numbers = carried.chain(values).filter_map(|value| match value {
+            Value::Number(form) => Some(form),
+            _ => None,
+        });
+        numbers.chain(stored.iter_mut().map(|stored| &mut stored.1))
+    }
+
+    /// The head of the loop that is gone through for many turns, and their index.
+    pub fn turning(&self) -> Option<(u32, u32)> {
+        self.turns.as_ref().map(|turns| (turns.head, turns.index))
+    }
+
+    /// Whether a cut is of the index of the turns.
+    pub fn cuts_turns(&self, cut: Cut) -> bool {
+        let (Cut::At { index, .. } | Cut::Factor { index, .. }) = cut;
+        self.turns.as_ref().is_some_and(|turns| turns.index == index)
+    }
+
+    /// Notes a store on the way. `false` where it counts at once.
+    pub fn store(&mut self, parameter: usize, form: &Form, bytes: u64) -> bool {
+        let Some(turns) = &mut self.turns else { return false };
+        turns.stored.push((parameter, form.clone(), bytes));
+        true
+    }
+
+    /// Whether the values at the head are those of the next turn for all turns.
+    pub fn goes_on(&self, now: &[Value]) -> bool {
+        let Some(turns) = &self.turns else { return false };
+        growth(&turns.values, now).is_some_and(|growth| growth == turns.growth)
+    }
+
+    /// The turns are over: what they stored.
+    pub fn finish(&mut self, counts: &[u64]) -> Vec<(usize, Tile)> {
+        self.carried = None;
+        let stored = self.turns.take().map_or(Vec::new(), |turns| turns.stored);
+        stored.into_iter().map(|(at, form, bytes)| (at, Tile::of(&form, counts, bytes))).collect()
+    }
+
+    /// The head of a loop is reached with these values. `true` where they have grown alike twice, so that many turns can be
+    /// gone through: [`Loop::begin`].
+    pub fn carry(&mut self, head: u32, values: &[Value]) -> bool {
+        let before = self.carried.take().filter(|carried| carried.head == head);
+        let now = before.as_ref().and_then(|before| growth(&before.values, values));
+        let steady = before.is_some_and(|before| {
+            now.as_ref()
+                .is_some_and(|now| before.growth.as_ref() == Some(now) && now.iter().any(|by| *by != 0))
+        });
+        self.carried = Some(Carried { head, values: values.to_vec(), growth: now });
+        steady
+    }
+
+    /// Goes through many turns. The carried values over the new index, and its count.
+    pub fn begin(&mut self, index: u32) -> Option<(Vec<Value>, u64)> {
+        let carried = self.carried.take()?;
+        let growth = carried.growth?;
+        let over = |(value, by): (Value, &i128)| match value {
+            Value::Number(mut form) => {
+                if *by != 0 {
+                    // The index is new: it comes last.
+                    form.terms.push((index, *by));
+                }
+                Value::Number(form)
+            }
+            other => other,
+        };
+        let values: Vec<Value> = carried.values.into_iter().zip(&growth).map(over).collect();
+        let turns = Turns { head: carried.head, index, values: values.clone(), growth, stored: Vec::new() };
+        self.turns = Some(turns);
+        Some((values, MOST_TURNS))
+    }
+}

@@ -1,0 +1,308 @@
+//! Outlines as bytes, for the constant data of a kernel's item; and what of them no launch can prove.
+
+use super::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
+use std::collections::BTreeSet;
+
+/// Counts and lists in a file that is not what it should be end here.
+const MOST: u64 = 1 << 24;
+
+impl Outline {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer(Vec::new());
+        writer.number(u64::from(self.values));
+        writer.list(&self.parameters, |writer, followed| {
+            writer.number(u64::from(followed.parameter));
+            writer.list(followed.foreign.as_slice(), |writer, text| writer.text(text));
+        });
+        writer.list(&self.notes, |writer, note| writer.text(note));
+        writer.list(&self.blocks, |writer, block| {
+            writer.list(&block.phis, |writer, phi| {
+                writer.number(u64::from(phi.target));
+                writer.list(&phi.sources, |writer, (block, arg)| {
+                    writer.number(u64::from(*block));
+                    writer.arg(*arg);
+                });
+            });
+            writer.list(&block.ops, |writer, op| {
+                let code = Code::ALL.iter().position(|code| *code == op.code).unwrap_or(0);
+                writer.number(code as u64);
+                writer.number(u64::from(op.int.bits) << 1 | u64::from(op.int.signed));
+                writer.number(u64::from(op.target));
+                writer.list(&op.args, |writer, arg| writer.arg(*arg));
+            });
+            let all = match block.end {
+                End::Exit => vec![Arg::Constant(0)],
+                End::Jump(to) => vec![Arg::Constant(1), target(to)],
+                End::Branch { on, taken, other, join } => {
+                    vec![Arg::Constant(2), on, target(taken), target(other), target(join)]
+                }
+            };
+            writer.list(&all, |writer, arg| writer.arg(*arg));
+        });
+        writer.0
+    }
+
+    /// From [`Outline::encode`]'s bytes; `None` for others.
+    pub fn decode(bytes: &[u8]) -> Option<Outline> {
+        let mut reader = Reader(bytes);
+        let values = reader.small()?;
+        let parameters = reader.list(|reader| {
+            let parameter = reader.small()?;
+            Some(Followed { parameter, foreign: reader.list(Reader::text)?.pop() })
+        })?;
+        let notes = reader.list(Reader::text)?;
+        let blocks = reader.list(Reader::block)?;
+        reader.0.is_empty().then_some(Outline { values, blocks, notes, parameters })
+    }
+
+    /// The blocks that control may go to from one.
+    pub(super) fn after(&self, block: u32) -> Vec<u32> {
+        match self.blocks.get(block as usize).map(|block| block.end) {
+            Some(End::Jump(to)) => vec![to],
+            Some(End::Branch { taken, other, join, .. }) => vec![taken, other, join],
+            Some(End::Exit) | None => Vec::new(),
+        }
+    }
+
+    /// The blocks that control may reach from these without going through `join`.
+    pub(super) fn region(&self, from: &[u32], join: u32) -> Vec<u32> {
+        let mut seen = BTreeSet::new();
+        let mut stack = from.to_vec();
+        while let Some(block) = stack.pop() {
+            let Some(found) = self.blocks.get(block as usize) else { continue };
+            if block == join || !seen.insert(block) {
+                continue;
+            }
+            match found.end {
+                End::Exit => {}
+                End::Jump(to) => stack.push(to),
+                End::Branch { taken, other, .. } => stack.extend([taken, other]),
+            }
+        }
+        seen.into_iter().collect()
+    }
+}
+
+fn target(block: u32) -> Arg {
+    Arg::Constant(i64::from(block))
+}
+
+struct Writer(Vec<u8>);
+
+impl Writer {
+    fn number(&mut self, mut value: u64) {
+        while value >= 0x80 {
+            self.0.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        self.0.push(value as u8);
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn list<T>(&mut self, list: &[T], mut each: impl FnMut(&mut Self, &T)) {
+        self.number(list.len() as u64);
+        list.iter().for_each(|item| each(self, item));
+    }
+
+    fn arg(&mut self, arg: Arg) {
+        match arg {
+            Arg::Value(value) => self.number(u64::from(value) << 1),
+            Arg::Constant(value) => {
+                self.number(1);
+                self.number((value << 1 ^ value >> 63) as u64);
+            }
+        }
+    }
+}
+
+struct Reader<'b>(&'b [u8]);
+
+impl Reader<'_> {
+    fn number(&mut self) -> Option<u64> {
+        let (mut value, mut shift) = (0u64, 0);
+        loop {
+            let (&byte, rest) = self.0.split_first()?;
+            self.0 = rest;
+            value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+            if byte < 0x80 {
+                return Some(value);
+            }
+            shift += 7;
+        }
+    }
+
+    fn small(&mut self) -> Option<u32> {
+        u32::try_from(self.number()?).ok()
+    }
+
+    fn text(&mut self) -> Option<String> {
+        let len = usize::try_from(self.number()?).ok()?;
+        let (text, rest) = self.0.split_at_checked(len)?;
+        self.0 = rest;
+        String::from_utf8(text.to_vec()).ok()
+    }
+
+    fn list<T>(&mut self, mut each: impl FnMut(&mut Self) -> Option<T>) -> Option<Vec<T>> {
+        let len = self.number().filter(|len| *len < MOST)?;
+        (0..len).map(|_| each(self)).collect()
+    }
+
+    fn arg(&mut self) -> Option<Arg> {
+        let first = self.number()?;
+        if first & 1 == 0 {
+            return u32::try_from(first >> 1).ok().map(Arg::Value);
+        }
+        let value = self.number()?;
+        Some(Arg::Constant((value >> 1) as i64 ^ -((value & 1) as i64)))
+    }
+
+    fn block(&mut self) -> Option<Block> {
+        let phis = self.list(|reader| {
+            let target = reader.small()?;
+            let sources = reader.list(|reader| Some((reader.small()?, reader.arg()?)))?;
+            Some(Phi { target, sources })
+        })?;
+        let ops = self.list(|reader| {
+            let code = *Code::ALL.get(reader.number()? as usize)?;
+            let int = reader.number()?;
+            let int = Int { bits: u8::try_from(int >> 1).ok()?, signed: int & 1 != 0 };
+            Some(Op { code, int, target: reader.small()?, args: reader.list(Reader::arg)? })
+        })?;
+        let all = self.list(Reader::arg)?;
+        let block = |arg: &Arg| match arg {
+            Arg::Constant(block) => u32::try_from(*block).ok(),
+            Arg::Value(_) => None,
+        };
+        let end = match &all[..] {
+            [Arg::Constant(0)] => End::Exit,
+            [Arg::Constant(1), to] => End::Jump(block(to)?),
+            [Arg::Constant(2), on, taken, other, join] => {
+                End::Branch { on: *on, taken: block(taken)?, other: block(other)?, join: block(join)? }
+            }
+            _ => return None,
+        };
+        Some(Block { phis, ops, end })
+    }
+}
+
+/// Why none of the stores of a followed parameter is ever counted.
+pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
+    let parameter = i64::from(outline.parameters.get(followed)?.parameter);
+    let opaque = opaque(outline);
+    let is_opaque = |arg: &Arg| matches!(arg, Arg::Value(value) if opaque.get(*value as usize).copied().flatten().is_some());
+    let note = |arg: &Arg| match arg {
+        Arg::Value(value) => opaque.get(*value as usize).copied().flatten(),
+        Arg::Constant(_) => None,
+    };
+    let text =
+        |note: u32| outline.notes.get(note as usize).cloned().unwrap_or_else(|| "an instruction".to_owned());
+    // What lies behind a branch that is not followed.
+    let mut behind: Vec<Option<u32>> = vec![None; outline.blocks.len()];
+    for block in &outline.blocks {
+        if let End::Branch { on, taken, other, join } = &block.end
+            && let Some(note) = note(on)
+        {
+            for block in outline.region(&[*taken, *other], *join) {
+                behind[block as usize].get_or_insert(note);
+            }
+        }
+        if let Some(op) = block.ops.iter().find(|op| op.code == Code::MayEnd)
+            && let (Some(&Arg::Constant(note)), End::Jump(to)) = (op.args.first(), block.end)
+        {
+            for block in outline.region(&[to], LEAVE) {
+                behind[block as usize].get_or_insert(note as u32);
+            }
+        }
+    }
+    let mut why = None;
+    for (block, behind) in outline.blocks.iter().zip(&behind) {
+        for op in &block.ops {
+            let of_it = op.code == Code::Store && op.args.first() == Some(&Arg::Constant(parameter));
+            if !of_it {
+                continue;
+            }
+            let store = text(op.target);
+            let cause = match (behind, op.args.get(1), op.args.get(4)) {
+                (Some(cause), ..) => *cause,
+                (_, Some(address), _) if is_opaque(address) => note(address)?,
+                (.., Some(guard)) if is_opaque(guard) => note(guard)?,
+                _ => return None,
+            };
+            why.get_or_insert_with(|| format!("{store} depends on {}", text(cause)));
+        }
+    }
+    let foreign = outline.parameters[followed].foreign.clone();
+    Some(why.or(foreign).unwrap_or_else(|| "no store through it is seen".to_owned()))
+}
+
+/// By value: the note of what makes it opaque whatever the launch is.
+fn opaque(outline: &Outline) -> Vec<Option<u32>> {
+    let mut known = vec![false; outline.values as usize];
+    let mut notes: Vec<Option<u32>> = vec![None; outline.values as usize];
+    let is = |known: &[bool], arg: &Arg| match arg {
+        Arg::Value(value) => known.get(*value as usize).copied().unwrap_or(false),
+        Arg::Constant(_) => true,
+    };
+    // The least set of values that may be known; a phi is where one of its sources is.
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for block in &outline.blocks {
+            let phis = block
+                .phis
+                .iter()
+                .map(|phi| (phi.target, phi.sources.iter().any(|source| is(&known, &source.1))));
+            let ops =
+                block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::MayEnd)).map(|op| {
+                    let may = match op.code {
+                        Code::Opaque => false,
+                        Code::Special | Code::Lane | Code::Scalar | Code::Pointer => true,
+                        Code::Select => op.args.iter().skip(1).all(|arg| is(&known, arg)),
+                        _ => op.args.iter().all(|arg| is(&known, arg)),
+                    };
+                    (op.target, may)
+                });
+            for (target, may) in phis.chain(ops).collect::<Vec<_>>() {
+                if let Some(place) = known.get_mut(target as usize).filter(|place| may && !**place) {
+                    *place = true;
+                    changed = true;
+                }
+            }
+        }
+    }
+    // Why the others are not.
+    for _ in 0..2 {
+        for block in &outline.blocks {
+            for op in block.ops.iter().filter(|op| !matches!(op.code, Code::Store | Code::MayEnd)) {
+                if known.get(op.target as usize).copied().unwrap_or(true) {
+                    continue;
+                }
+                let cause = match (op.code, op.args.first()) {
+                    (Code::Opaque, Some(&Arg::Constant(note))) => Some(note as u32),
+                    _ => op.args.iter().find_map(|arg| match arg {
+                        Arg::Value(value) => notes.get(*value as usize).copied().flatten(),
+                        Arg::Constant(_) => None,
+                    }),
+                };
+                notes[op.target as usize] = notes[op.target as usize].or(cause).or(Some(u32::MAX));
+            }
+        }
+    }
+    for block in &outline.blocks {
+        for phi in &block.phis {
+            if let Some(false) = known.get(phi.target as usize) {
+                let sources = phi.sources.iter().find_map(|source| match source.1 {
+                    Arg::Value(value) => notes.get(value as usize).copied().flatten(),
+                    Arg::Constant(_) => None,
+                });
+                notes[phi.target as usize] = sources.or(Some(u32::MAX));
+            }
+        }
+    }
+    notes
+}

@@ -1,0 +1,109 @@
+//! What of a declaration is not proved, with the reason: the user vouches for it.
+
+use super::{Access, Declaration, Facts, Kind, Primitive, Proof, Site};
+use crate::coverage::Outline;
+use std::fmt;
+
+/// A part of a declaration that the PTX may prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Open {
+    /// How the parameter is used: only read, only written, only updated by atomics.
+    Access,
+    /// That no element past the declared ones is used.
+    Extent,
+    /// That every element of a write-only parameter is written.
+    Coverage,
+}
+
+impl fmt::Display for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Open::Access => "how it is used",
+            Open::Extent => "its extent",
+            Open::Coverage => "that all of it is written",
+        })
+    }
+}
+
+/// A part of a declaration that the PTX does not prove.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unproved {
+    /// Which part.
+    pub what: Open,
+    /// Why not.
+    pub reason: String,
+}
+
+fn quoted(site: &Site) -> String {
+    format!("`{}` (line {} of the PTX)", site.text, site.line)
+}
+
+/// The pointers that are declared write-only, and which parameters are integers by value.
+pub(super) fn followed(declaration: &Declaration, pointers: &[bool]) -> (Vec<u32>, Vec<bool>) {
+    let parameters = || declaration.parameters.iter().zip(pointers).zip(0u32..);
+    let written = parameters()
+        .filter(|((declared, pointer), _)| {
+            **pointer && matches!(declared.kind, Kind::Buffer { access: Access::Write, .. })
+        })
+        .map(|(_, at)| at)
+        .collect();
+    let scalars = parameters()
+        .map(|((declared, _), _)| match declared.kind {
+            Kind::Scalar(Some(primitive)) => !primitive.float && primitive.size <= 8,
+            _ => false,
+        })
+        .collect();
+    (written, scalars)
+}
+
+/// Notes which parameters no launch can be proved to cover. The outline of the others, empty where there are none.
+pub(super) fn coverage(outline: Outline, proofs: &mut [Option<Proof>]) -> Outline {
+    let mut hope = false;
+    for (nth, followed) in outline.parameters.iter().enumerate() {
+        let reason = outline.hopeless(nth);
+        hope |= reason.is_none();
+        if let (Some(reason), Some(Some(proof))) = (reason, proofs.get_mut(followed.parameter as usize)) {
+            proof.open.push(Unproved { what: Open::Coverage, reason });
+        }
+    }
+    if hope { outline } else { Outline::default() }
+}
+
+/// Why the use is not proved, where it is not.
+pub(super) fn access(access: Access, proof: &Proof, facts: &Facts) -> Option<Unproved> {
+    if proof.access {
+        return None;
+    }
+    let reason = match (&facts.may_write, &facts.reads, access) {
+        (None, Some(read), Access::Write) => format!("{} may read it before it is written", quoted(read)),
+        (None, _, Access::Atomic) => match &facts.writes {
+            Some(write) => format!("{} writes it, and is no atomic", quoted(write)),
+            None => "it is not updated by atomics alone".to_owned(),
+        },
+        (Some(site), ..) => format!("{} may write through it", quoted(site)),
+        (None, ..) => "the PTX does more with it than is declared".to_owned(),
+    };
+    Some(Unproved { what: Open::Access, reason })
+}
+
+/// Why the extent is not proved, where it is not.
+pub(super) fn extent(
+    element: Option<Primitive>,
+    text: &str,
+    proof: &Proof,
+    facts: &Facts,
+) -> Option<Unproved> {
+    let reason = match (element, &facts.unbounded, &facts.reach) {
+        _ if proof.extent => return None,
+        (None, ..) if facts.access() == super::Found::Nothing => return None,
+        (None, ..) => "the size of its elements is not known to the macro".to_owned(),
+        (_, Some(site), _) => format!("{} has no bound over the parameters", quoted(site)),
+        (_, None, Some(all)) => match all.first() {
+            Some(first) => format!("{} is not proved to stay below `{text}`", quoted(&first.site)),
+            None => return None,
+        },
+        (_, None, None) => "the pointer is not followed everywhere".to_owned(),
+    };
+    Some(Unproved { what: Open::Extent, reason })
+}
