@@ -139,7 +139,7 @@ pub struct Proof {
     pub extent: bool,
     /// Both in words.
     pub text: String,
-    /// What of the declaration is not proved.
+    /// The parts of the declaration that are not proved.
     pub open: Vec<Unproved>,
 }
 
