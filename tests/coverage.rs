@@ -1,4 +1,4 @@
-//! What a launch must cover: a write-only parameter counts as written in all, so a launch of too few threads is an error
+//! Launches must cover what they are declared to write: a write-only parameter counts as written in all, so a launch of too few threads is an error
 //! where that counts, and the report says it elsewhere. The kernels are those of nvcc, NVRTC and the tests' own.
 
 use cuweave::prelude::*;
@@ -195,7 +195,7 @@ fn signs(n: u32, x: &[f32; n]) -> ([f32; n], [f32; n]) {
     (pos, neg)
 }
 
-/// What data decides is vouched for, and the report says why.
+/// A coverage that the data decides is vouched for, and the report says why.
 #[test]
 fn what_is_not_proved_is_listed_with_its_reason() {
     let device = device();

@@ -166,7 +166,7 @@ pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     all
 }
 
-/// Whether the macro knows a type by its name.
+/// Returns true for a type that the macro knows by its name.
 pub fn is_primitive(ty: &Type) -> bool {
     primitive(ty).is_some()
 }
@@ -178,7 +178,7 @@ pub fn any_bits(element: &Type) -> TokenStream {
     )
 }
 
-/// What of a parameter's declaration nothing proves.
+/// Returns the parts of a parameter's declaration that nothing proves.
 pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unproved> {
     if let Some(checked) = checked {
         return checked

@@ -28,7 +28,7 @@ pub enum Arg {
 pub struct Int {
     /// 8, 16, 32 or 64.
     pub bits: u8,
-    /// Whether comparisons and extensions take it as signed.
+    /// Set where comparisons and extensions take it as signed.
     pub signed: bool,
 }
 
@@ -108,13 +108,13 @@ codes! {
 /// An operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What it does.
+    /// The operation.
     pub code: Code,
     /// Of which type.
     pub int: Int,
     /// The value that it defines; for a store, the note that names it.
     pub target: u32,
-    /// What it takes. For [`Code::Opaque`] and [`Code::MayEnd`] the note that says why.
+    /// The arguments. For [`Code::Opaque`] and [`Code::MayEnd`] the note that says why.
     pub args: Vec<Arg>,
 }
 
@@ -201,11 +201,11 @@ pub struct Extent {
     pub elements: u64,
     /// The bytes of one.
     pub size: u32,
-    /// Whether an element has no padding: a byte of it that nothing writes is missing.
+    /// Set where an element has no padding: a byte of it that nothing writes is missing then.
     pub dense: bool,
 }
 
-/// What a launch writes of a parameter.
+/// The part of a parameter that a launch writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Every element.
@@ -240,8 +240,8 @@ impl Outline {
             .collect()
     }
 
-    /// Why no launch can be proved to cover a followed parameter: each of its stores depends on what is not followed.
-    /// `None` where some launch may be proved.
+    /// Returns the reason that no launch can be proved to cover a followed parameter: each of its stores depends on what is
+    /// not followed. `None` where some launch may be proved.
     pub fn hopeless(&self, followed: usize) -> Option<String> {
         words::hopeless(self, followed)
     }

@@ -1,4 +1,4 @@
-//! What each operation makes of affine forms.
+//! The operations on affine forms.
 
 use super::cut::{Cut, by_sign, quotient};
 use super::form::Form;
@@ -16,7 +16,7 @@ pub(super) enum Value {
 /// The note of what is followed and has no affine form.
 pub(super) const FORM: u32 = u32::MAX;
 
-/// Why an operation has no value: the group has to be cut first, or it has none.
+/// The reason that an operation has no value: the group has to be cut first, or it has none.
 pub(super) enum Stop {
     Cut(Cut),
     Opaque(u32),
@@ -125,7 +125,7 @@ impl Ops<'_> {
         form.plus(&Form::constant(turn * all), -1).ok_or(GIVE_UP)
     }
 
-    /// Whether it is below 0, of a number.
+    /// Returns true for a number below 0.
     fn negative(&self, form: &Form) -> Result<bool> {
         let (least, most) = form.range(self.counts);
         if most < 0 {

@@ -14,11 +14,11 @@ const MOST_STEPS: u32 = 200_000;
 const MOST_INDICES: usize = 256;
 const MOST_TILES: usize = 1 << 15;
 
-/// What is written through a parameter.
+/// The writes through a parameter.
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub tiles: Vec<Tile>,
-    /// Why more may be written.
+    /// The reason that more may be written.
     pub inexact: Option<String>,
 }
 
@@ -35,7 +35,7 @@ struct Group {
     inside: Loop,
 }
 
-/// What becomes of a group.
+/// The outcome of a step of a group.
 enum Next {
     Goes,
     Ends,

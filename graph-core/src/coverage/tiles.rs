@@ -1,4 +1,4 @@
-//! What groups of threads write, and whether it is everything.
+//! The bytes that groups of threads write, joined and held against an extent.
 
 use super::form::Form;
 use super::{Extent, Verdict};
@@ -139,7 +139,7 @@ fn lengthen(tiles: Vec<Tile>, at: usize) -> Vec<Tile> {
     rest
 }
 
-/// Whether tiles are all of an extent.
+/// Returns the verdict of tiles on an extent.
 pub(super) fn verdict(tiles: Vec<Tile>, extent: &Extent) -> Verdict {
     let size = u64::from(extent.size).max(1);
     let Some(end) = extent.elements.checked_mul(size).filter(|end| *end < 1 << 62) else {

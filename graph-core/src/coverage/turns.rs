@@ -32,11 +32,11 @@ pub(super) struct Turns {
     /// The carried values at the head, over the turns.
     values: Vec<Value>,
     growth: Vec<i128>,
-    /// What was stored: parameter, offset, bytes.
+    /// The stores on the way: parameter, offset, bytes.
     stored: Vec<(usize, Form, u64)>,
 }
 
-/// What a group knows of the loop that it is in.
+/// The state of the loop that a group is in.
 #[derive(Clone, Default)]
 pub(super) struct Loop {
     carried: Option<Carried>,
@@ -76,7 +76,7 @@ impl Loop {
         self.turns.as_ref().map(|turns| (turns.head, turns.index))
     }
 
-    /// Whether a cut is of the index of the turns.
+    /// Returns true for a cut of the index of the turns.
     pub fn cuts_turns(&self, cut: Cut) -> bool {
         let (Cut::At { index, .. } | Cut::Factor { index, .. }) = cut;
         self.turns.as_ref().is_some_and(|turns| turns.index == index)
@@ -89,7 +89,7 @@ impl Loop {
         true
     }
 
-    /// Whether the values at the head are those of the next turn for all turns.
+    /// Returns true if the values at the head are those of the next turn for all turns.
     pub fn goes_on(&self, now: &[Value]) -> bool {
         let Some(turns) = &self.turns else { return false };
         growth(&turns.values, now).is_some_and(|growth| growth == turns.growth)

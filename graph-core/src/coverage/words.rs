@@ -190,7 +190,7 @@ impl Reader<'_> {
     }
 }
 
-/// Why none of the stores of a followed parameter is ever counted.
+/// Returns the reason that none of the stores of a followed parameter is ever counted.
 pub(super) fn hopeless(outline: &Outline, followed: usize) -> Option<String> {
     let parameter = i64::from(outline.parameters.get(followed)?.parameter);
     let opaque = opaque(outline);

@@ -142,7 +142,7 @@ pub struct Proof {
     pub updates: Update,
     /// All in words.
     pub text: String,
-    /// What of the declaration is not proved.
+    /// The parts of the declaration that are not proved.
     pub open: Vec<Unproved>,
 }
 

@@ -23,7 +23,7 @@ const MOST_STEPS: usize = 100_000;
 pub(super) struct Wanted<'t> {
     pub parameter: u32,
     pub touched: &'t [Touched],
-    /// Why it may also be written in other ways.
+    /// The reason that it may also be written in other ways.
     pub foreign: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What launches write of their write-only parameters, judged with the configuration and the scalars that they have.
+//! Launches held to what they must write of their write-only parameters, with their configuration and scalars.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -80,7 +80,7 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    /// Whether the build fails: what is not written counts as written afterwards, and may be no value.
+    /// Returns true if the build fails: what is not written counts as written afterwards, and may be no value.
     pub fn is_error(&self, kernel: &Kernel, accesses: &[Access]) -> bool {
         let Some(access) = accesses.get(self.access) else { return false };
         let rested_on = access.mode == Mode::Write || access.relied_on;
@@ -95,7 +95,7 @@ impl Finding {
 }
 
 impl Judge {
-    /// What of a launch is not proved to be written. `extents` are those of its buffers, in order.
+    /// Returns the parameters of a launch that are not proved to be written in all. `extents` are those of its buffers, in order.
     pub fn findings(
         &mut self,
         kernel: &'static Kernel,

@@ -36,7 +36,7 @@ pub struct ShortLaunch {
     pub parameter: String,
     /// The buffer.
     pub buffer: String,
-    /// What the kernel declares to write, in elements.
+    /// The elements that the kernel declares to write.
     pub extent: u64,
     /// How many of them are written.
     pub written: u64,
@@ -231,7 +231,7 @@ pub enum Error {
         parameter: String,
         /// The buffer.
         buffer: String,
-        /// Why it is not proved.
+        /// The reason that it is not proved.
         reason: String,
     },
     /// The two ends of a copy differ in length.

@@ -105,7 +105,7 @@ pub struct Evaluation<'b> {
     open: Open,
 }
 
-/// What launches are not proved to write.
+/// The launches that are not proved to write all of their write-only parameters.
 pub(super) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
 
 impl<'b> Evaluation<'b> {
@@ -248,7 +248,7 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// Whether what a launch does not write of a buffer leaves the graph as values that it may not be.
+    /// Returns true if elements that a launch does not write leave the graph, and not all bits are values of them.
     #[cold]
     fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
         let access = &self.program.statements[self.statement as usize].accesses[index];
@@ -258,7 +258,7 @@ impl Evaluation<'_> {
             && param.is_some_and(|param| param.checks_bits && !param.any_bits)
     }
 
-    /// Whether the threads of a launch write all that counts as written.
+    /// Checks that the threads of a launch write all that counts as written, and notes what is not proved.
     fn covered(
         &mut self,
         kernel: &'static Kernel,

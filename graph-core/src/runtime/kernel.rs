@@ -56,13 +56,13 @@ pub struct Param {
     pub updates: Updates,
     /// The size of an element of a buffer, in bytes.
     pub element: u32,
-    /// Whether any bits are a value of an element, where that was asked.
+    /// Set where any bits are a value of an element, as far as that was asked.
     pub any_bits: bool,
-    /// Whether it was.
+    /// Set where it was asked.
     pub checks_bits: bool,
-    /// Whether an element has no padding, as far as is known.
+    /// Set where an element is known to have no padding.
     pub dense: bool,
-    /// What of the declaration the PTX does not prove, and why: the user vouches for it.
+    /// The parts of the declaration that the PTX does not prove, and the reasons: the user vouches for them.
     pub unproved: &'static [(Open, &'static str)],
 }
 

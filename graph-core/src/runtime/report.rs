@@ -56,8 +56,7 @@ pub struct Report {
     pub lined_up: usize,
     /// Kernels that are launched as they are written although more was allowed, and why. Sorted.
     pub left_alone: Vec<String>,
-    /// What the declarations of the launched kernels say and nothing proves: the user vouches for it. Each entry once,
-    /// sorted.
+    /// The parts of the launched kernels' declarations that nothing proves: the user vouches for them. Each once, sorted.
     pub vouched_for: Vec<VouchedFor>,
     /// Launches whose threads do not write all elements of a write-only parameter. They are no error where all elements
     /// were written before, and nothing counts on them.
@@ -74,7 +73,7 @@ pub struct VouchedFor {
     pub parameter: String,
     /// Which part.
     pub what: Open,
-    /// Why it is not proved.
+    /// The reason that it is not proved.
     pub reason: String,
 }
 
@@ -243,7 +242,7 @@ impl Report {
     }
 }
 
-/// What nothing proves of the kernels that are launched.
+/// Lists what nothing proves of the kernels that are launched.
 fn vouched_for(core: &Core) -> Vec<VouchedFor> {
     let mut list = BTreeSet::new();
     let mut kernels: BTreeSet<usize> = BTreeSet::new();

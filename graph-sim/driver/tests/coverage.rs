@@ -1,4 +1,4 @@
-//! What outlines say a launch writes, against what it writes when it is run: byte for byte, on every kernel of the corpus
+//! The writes that outlines tell of a launch, against those that it does when it is run: byte for byte, on every kernel of the corpus
 //! and of this repository, and on kernels made at random.
 
 use cuweave_core::coverage::{Extent, Launch as Judged, Outline, Verdict};
@@ -11,7 +11,7 @@ mod buffers;
 
 use buffers::{Buffers, SIZE, files};
 
-/// What was compared.
+/// The comparisons so far.
 #[derive(Debug, Default)]
 struct Tally {
     covered: usize,
@@ -145,7 +145,7 @@ fn shapes(function: &Function<'_>) -> Vec<([u32; 3], [u32; 3])> {
     (0..5).map(|at| (grids[at], blocks[at % blocks.len()])).collect()
 }
 
-/// What may be said of a parameter that a kernel only writes.
+/// The parameters of a group of files that a kernel only writes.
 #[derive(Debug, Default)]
 struct Share {
     decided: usize,

@@ -1,4 +1,4 @@
-//! What of a declaration is not proved, with the reason: the user vouches for it.
+//! The parts of a declaration that are not proved, with the reasons: the user vouches for them.
 
 use super::{Access, Declaration, Facts, Kind, Primitive, Proof, Site};
 use crate::coverage::Outline;
@@ -31,7 +31,7 @@ impl fmt::Display for Open {
 pub struct Unproved {
     /// Which part.
     pub what: Open,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn coverage(outline: Outline, proofs: &mut [Option<Proof>]) -> Outlin
     if hope { outline } else { Outline::default() }
 }
 
-/// Why the use is not proved, where it is not.
+/// Returns the reason that the use is not proved, where it is not.
 pub(super) fn access(access: Access, proof: &Proof, facts: &Facts) -> Option<Unproved> {
     if proof.access {
         return None;
@@ -87,7 +87,7 @@ pub(super) fn access(access: Access, proof: &Proof, facts: &Facts) -> Option<Unp
     Some(Unproved { what: Open::Access, reason })
 }
 
-/// Why the extent is not proved, where it is not.
+/// Returns the reason that the extent is not proved, where it is not.
 pub(super) fn extent(
     element: Option<Primitive>,
     text: &str,

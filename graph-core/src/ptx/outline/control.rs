@@ -148,7 +148,7 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
     turns
 }
 
-/// Whether it ends the launch with an error.
+/// Returns true for a step that ends the launch with an error.
 fn fails(step: &Step<'_, '_>) -> bool {
     let Some(instruction) = step.instruction else { return false };
     step.guard.is_none()

@@ -44,7 +44,7 @@ fn int(ty: Type) -> Int {
     Int { bits: (ty.size() * 8).min(64) as u8, signed: ty.name().starts_with('s') }
 }
 
-/// Why the step's value is not followed; `None` where it is.
+/// Returns `Some` if the step's value is not followed.
 pub(super) fn is_opaque(body: &Body<'_, '_>, at: u32, pointers: &[bool], scalars: &[bool]) -> Option<()> {
     shape(body, &body.steps[at as usize], pointers, scalars).is_none().then_some(())
 }
@@ -139,14 +139,14 @@ fn unpacks(instruction: &Instruction<'_>) -> bool {
     matches!(instruction.operands.first(), Some(Operand::Vector(_)))
 }
 
-/// Whether a thread may end in a step that calls a function.
+/// Returns true if a thread may end in a step because that calls a function.
 pub(super) fn may_end(flow: &Flow<'_, '_, '_>, body: &Body<'_, '_>, at: u32) -> bool {
     let Some(call) = &body.steps[at as usize].call else { return false };
     let module = flow.codes.module;
     call.target.is_none_or(|name| !returns(module, name, &mut BTreeSet::new()))
 }
 
-/// Whether a function comes back to its caller, if it ends at all.
+/// Returns true if a function comes back to its caller, if it ends at all.
 fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>) -> bool {
     // The one that fails is no way on: see `control`.
     if matches!(name, "vprintf" | "malloc" | "free" | "__assertfail") || !seen.insert(name) {
