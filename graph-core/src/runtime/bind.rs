@@ -12,7 +12,7 @@ use cudarc::driver::{
 };
 
 use super::operand::Visitor;
-use super::output::{Output, OutputDescription};
+use super::output::{Output, OutputDescription, OutputView, OutputViewMut};
 
 /// What a `&[T; len]` argument is bound to.
 #[derive(Debug)]
@@ -25,6 +25,8 @@ pub enum Shared<'a, T> {
     Arc(Arc<CudaSlice<T>>),
     /// A buffer of the exec's own.
     Owned(CudaSlice<T>),
+    /// A borrowed output of another graph, or a part of it.
+    Output(OutputView<'a, T>),
 }
 
 /// What a `&mut [T; len]` argument is bound to.
@@ -36,6 +38,8 @@ pub enum Exclusive<'a, T> {
     View(CudaViewMut<'a, T>),
     /// A buffer of the exec's own.
     Owned(CudaSlice<T>),
+    /// A borrowed output of another graph, or a part of it.
+    Output(OutputViewMut<'a, T>),
 }
 
 /// What a `&Pinned<[T; len]>` argument is bound to.
@@ -98,7 +102,8 @@ bindings! {
         {'a, T} Arc<CudaSlice<T>> => |slice| Shared::Arc(slice);
         {'a, T} &Arc<CudaSlice<T>> => |slice| Shared::Arc(slice.clone());
         {'a, T} CudaSlice<T> => |slice| Shared::Owned(slice);
-        {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Slice(output);
+        {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Output(output.as_view());
+        {'a, T} OutputView<'a, T> => |view| Shared::Output(view);
         {'a, T} Shared<'a, T> => |bound| bound;
     }
     /// What can be bound to a `&mut [T; len]` argument.
@@ -111,7 +116,8 @@ bindings! {
         {'a, T} CudaViewMut<'a, T> => |view| Exclusive::View(view);
         {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| Exclusive::View(view.slice_mut(..));
         {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(slice);
-        {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::View(output.as_view_mut());
+        {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::Output(output.as_view_mut());
+        {'a, T} OutputViewMut<'a, T> => |view| Exclusive::Output(view);
         {'a, T} Exclusive<'a, T> => |bound| bound;
     }
     /// What can be bound to a `&Pinned<[T; len]>` argument.
@@ -182,6 +188,10 @@ impl<T> Bound for Shared<'_, T> {
             }
             Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
             Shared::Owned(slice) => visitor.exclusive(slice, false),
+            Shared::Output(view) => {
+                let (tracked, address) = view.tracked();
+                visitor.output::<T>(tracked, address, view.len(), false);
+            }
         }
     }
 }
@@ -192,6 +202,10 @@ impl<T> Bound for Exclusive<'_, T> {
             Exclusive::Slice(slice) => visitor.exclusive(*slice, true),
             Exclusive::View(view) => visitor.exclusive(view, true),
             Exclusive::Owned(slice) => visitor.exclusive(slice, false),
+            Exclusive::Output(view) => {
+                let (tracked, address) = view.tracked();
+                visitor.output::<T>(tracked, address, view.len(), true);
+            }
         }
     }
 }
@@ -235,6 +249,7 @@ impl<T> Shared<'_, T> {
             Shared::View(view) => view.slice(..),
             Shared::Arc(slice) => slice.as_view(),
             Shared::Owned(slice) => slice.as_view(),
+            Shared::Output(view) => view.view.slice(..),
         }
     }
 
@@ -262,6 +277,7 @@ impl<T> Exclusive<'_, T> {
             Exclusive::Slice(slice) => slice.as_view(),
             Exclusive::View(view) => view.as_view(),
             Exclusive::Owned(slice) => slice.as_view(),
+            Exclusive::Output(view) => view.view.as_view(),
         }
     }
 
@@ -271,6 +287,7 @@ impl<T> Exclusive<'_, T> {
             Exclusive::Slice(slice) => slice.as_view_mut(),
             Exclusive::View(view) => view.slice_mut(..),
             Exclusive::Owned(slice) => slice.as_view_mut(),
+            Exclusive::Output(view) => view.view.slice_mut(..),
         }
     }
 
@@ -311,6 +328,7 @@ impl<T> Shared<'_, T> {
             Shared::View(view) => view,
             Shared::Arc(slice) => &**slice,
             Shared::Owned(slice) => slice,
+            Shared::Output(view) => view,
         }
     }
 }
@@ -321,6 +339,7 @@ impl<T> Exclusive<'_, T> {
             Exclusive::Slice(slice) => *slice,
             Exclusive::View(view) => view,
             Exclusive::Owned(slice) => slice,
+            Exclusive::Output(view) => view,
         }
     }
 }
@@ -331,6 +350,7 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
             Exclusive::Slice(slice) => slice.device_ptr_mut(stream),
             Exclusive::View(view) => view.device_ptr_mut(stream),
             Exclusive::Owned(slice) => slice.device_ptr_mut(stream),
+            Exclusive::Output(view) => view.device_ptr_mut(stream),
         }
     }
 }

@@ -14,6 +14,7 @@ use super::arena::ArenaPool;
 use super::core::Core;
 use super::dims::Dims;
 use super::dot;
+use super::driver::Keep;
 use super::error::Result;
 use super::evaluate::Evaluation;
 use super::operand::Visitor;
@@ -96,8 +97,8 @@ impl<A: GraphFn> Graph<A> {
     fn into_exec(self) -> Exec<A> {
         Exec {
             methods: A::methods(ExecCore {
+                args: Keep::new(self.args, self.core.leaks.clone()),
                 core: self.core,
-                args: self.args,
                 not_sync: PhantomData,
                 _outlived: Outlived(PhantomData),
             }),
@@ -182,7 +183,7 @@ impl<A: GraphFn> Exec<A> {
     pub fn into_args(self) -> A {
         let ExecCore { core, args, .. } = A::into_core(self.methods);
         drop(core);
-        args
+        args.into_inner()
     }
 
     /// What the graph consists of and what it needs.
@@ -236,7 +237,7 @@ impl<A: GraphFn> DerefMut for Exec<A> {
 /// arguments, whose owned buffers are freed behind it.
 pub struct ExecCore<A> {
     pub(super) core: Core,
-    pub(super) args: A,
+    pub(super) args: Keep<A>,
     pub(super) not_sync: PhantomData<Cell<()>>,
     pub(super) _outlived: Outlived<A>,
 }
