@@ -11,6 +11,7 @@ use cudarc::driver::{
     PinnedHostSlice, SyncOnDrop, ValidAsZeroBits, sys,
 };
 
+use super::driver::Own;
 use super::operand::Visitor;
 use super::output::{Output, OutputDescription, OutputView, OutputViewMut};
 
@@ -24,7 +25,7 @@ pub enum Shared<'a, T> {
     /// A shared buffer.
     Arc(Arc<CudaSlice<T>>),
     /// A buffer of the exec's own.
-    Owned(CudaSlice<T>),
+    Owned(Own<T>),
     /// A borrowed output of another graph, or a part of it.
     Output(OutputView<'a, T>),
 }
@@ -37,7 +38,7 @@ pub enum Exclusive<'a, T> {
     /// A part of a borrowed buffer.
     View(CudaViewMut<'a, T>),
     /// A buffer of the exec's own.
-    Owned(CudaSlice<T>),
+    Owned(Own<T>),
     /// A borrowed output of another graph, or a part of it.
     Output(OutputViewMut<'a, T>),
 }
@@ -101,7 +102,7 @@ bindings! {
         {'a, T} &CudaView<'a, T> => |view| Shared::View(view.slice(..));
         {'a, T} Arc<CudaSlice<T>> => |slice| Shared::Arc(slice);
         {'a, T} &Arc<CudaSlice<T>> => |slice| Shared::Arc(slice.clone());
-        {'a, T} CudaSlice<T> => |slice| Shared::Owned(slice);
+        {'a, T} CudaSlice<T> => |slice| Shared::Owned(Own::new(slice));
         {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Output(output.as_view());
         {'a, T} OutputView<'a, T> => |view| Shared::Output(view);
         {'a, T} Shared<'a, T> => |bound| bound;
@@ -115,7 +116,7 @@ bindings! {
         {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
         {'a, T} CudaViewMut<'a, T> => |view| Exclusive::View(view);
         {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| Exclusive::View(view.slice_mut(..));
-        {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(slice);
+        {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(Own::new(slice));
         {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::Output(output.as_view_mut());
         {'a, T} OutputViewMut<'a, T> => |view| Exclusive::Output(view);
         {'a, T} Exclusive<'a, T> => |bound| bound;
@@ -187,7 +188,7 @@ impl<T> Bound for Shared<'_, T> {
                 visitor.shared(view, &stream, true);
             }
             Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
-            Shared::Owned(slice) => visitor.exclusive(slice, false),
+            Shared::Owned(slice) => visitor.exclusive(&mut **slice, false),
             Shared::Output(view) => {
                 let (tracked, address) = view.tracked();
                 visitor.output::<T>(tracked, address, view.len(), false);
@@ -201,7 +202,7 @@ impl<T> Bound for Exclusive<'_, T> {
         match self {
             Exclusive::Slice(slice) => visitor.exclusive(*slice, true),
             Exclusive::View(view) => visitor.exclusive(view, true),
-            Exclusive::Owned(slice) => visitor.exclusive(slice, false),
+            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, false),
             Exclusive::Output(view) => {
                 let (tracked, address) = view.tracked();
                 visitor.output::<T>(tracked, address, view.len(), true);
@@ -264,7 +265,7 @@ impl<T> Shared<'_, T> {
     /// The buffer, if it was bound as an owned one.
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
-            Shared::Owned(slice) => Some(slice),
+            Shared::Owned(slice) => Some(slice.into_inner()),
             _ => None,
         }
     }
@@ -294,7 +295,7 @@ impl<T> Exclusive<'_, T> {
     /// The buffer, if it was bound as an owned one.
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
-            Exclusive::Owned(slice) => Some(slice),
+            Exclusive::Owned(slice) => Some(slice.into_inner()),
             _ => None,
         }
     }
@@ -327,7 +328,7 @@ impl<T> Shared<'_, T> {
             Shared::Slice(slice) => *slice,
             Shared::View(view) => view,
             Shared::Arc(slice) => &**slice,
-            Shared::Owned(slice) => slice,
+            Shared::Owned(slice) => &**slice,
             Shared::Output(view) => view,
         }
     }
@@ -338,7 +339,7 @@ impl<T> Exclusive<'_, T> {
         match self {
             Exclusive::Slice(slice) => *slice,
             Exclusive::View(view) => view,
-            Exclusive::Owned(slice) => slice,
+            Exclusive::Owned(slice) => &**slice,
             Exclusive::Output(view) => view,
         }
     }

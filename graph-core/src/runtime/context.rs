@@ -28,6 +28,7 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
 
 /// Makes the context current on this thread. An error that cudarc keeps from a drop before is told as such.
 pub(super) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
+    driver.drop_waiting();
     ctx.check_err()
         .map_err(|error| Error::Earlier(Box::new(describe(Failure::of("a call in a drop", error), None))))?;
     Ok(driver.enter(Context::of(ctx))?)

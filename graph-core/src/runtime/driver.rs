@@ -8,10 +8,11 @@
 //! The functions here are safe to call only as this runtime calls them: a handle is used while what owns it
 //! lives, an address is that of a live allocation of the operand or the graph it stands for. Nothing outside
 //! the runtime reaches them. `params` has what nodes are given, `graphs` the calls about graphs, `buffers` what
-//! opens or makes cudarc's own types, `quiet` cudarc's context object of the runtime's own, `streams` the calls about
+//! opens or makes cudarc's own types, `aside` what ends while its stream captures, `quiet` cudarc's context object of the runtime's own, `streams` the calls about
 //! contexts, streams, events and memory in stream order, `simulator` the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
+mod aside;
 mod buffers;
 mod graphs;
 mod params;
@@ -19,6 +20,7 @@ mod quiet;
 mod simulator;
 mod streams;
 
+pub use aside::Own;
 pub use buffers::{Keep, Lent, Made, guarded, pinned_parts};
 pub use params::{
     Filling, Launching, Packed, Place, Scratch, Values, Word, address_word, bits_of, number, push_value,

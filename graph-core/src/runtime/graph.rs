@@ -151,6 +151,14 @@ impl<A: GraphFn> Graph<A> {
 ///
 /// It owns or borrows every operand. What depends on the graph function, `launch`, the setters and `output`, are
 /// methods of the type that it dereferences to.
+///
+/// # An exec that is forgotten
+///
+/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed behind them, and whatever cudarc
+/// does with those that the graph writes comes after them, on any stream. A buffer that is borrowed to be read is known to
+/// be in use on its owning stream alone: a write on a third stream, one that neither owns the buffer nor had the launch,
+/// waits for the launches only where the exec is dropped. (It would take a driver call for each such buffer at each launch.)
+/// Buffers that are owned or in an `Arc` have no such gap.
 pub struct Exec<A: GraphFn> {
     methods: A::Methods,
 }

@@ -146,21 +146,21 @@ impl Core {
             driver.record(owner.event.raw(), owner.raw)?;
             driver.wait(stream, owner.event.raw())?;
         }
-        if touched {
-            let exclusive = self.operands.iter().filter(|operand| operand.exclusive);
+        if !touched && (!self.pinned_pending || self.pinned.is_empty()) {
+            return Ok(());
+        }
+        driver.relaxed(|| {
+            let exclusive = self.operands.iter().filter(|operand| operand.exclusive && touched);
             let events = exclusive.flat_map(|operand| [operand.read, operand.write]);
-            events.filter(|&event| event != Event::NONE).try_for_each(|event| self.after_use(stream, event))?;
-        }
-        if touched || self.pinned_pending {
-            self.pinned.iter().try_for_each(|&event| self.after_use(stream, event))?;
-        }
-        Ok(())
+            let mut events = events.filter(|&event| event != Event::NONE).chain(self.pinned.iter().copied());
+            events.try_for_each(|event| self.after_use(stream, event))
+        })
     }
 
     /// Has the launch wait for a use that others have recorded. An event that was recorded in a capture would draw the
-    /// launch into it.
+    /// launch into it. To be called in [`super::driver::Driver::relaxed`].
     fn after_use(&self, stream: Stream, event: Event) -> Result<()> {
-        match self.driver.relaxed(|| self.driver.is_over(event)) {
+        match self.driver.is_over(event) {
             Ok(true) => Ok(()),
             Ok(false) => Ok(self.driver.wait(stream, event)?),
             Err(failure) if failure.is_captured_event() => {
@@ -180,10 +180,12 @@ impl Core {
         self.recorded.iter().try_for_each(|&event| driver.record(event, stream))?;
         if !self.pinned.is_empty() {
             let _alone = PINNED.lock().unwrap_or_else(PoisonError::into_inner);
-            for &event in &self.pinned {
-                waits::order_used(driver, stream, event)?;
-                driver.record(event, stream)?;
-            }
+            driver.relaxed(|| {
+                self.pinned.iter().try_for_each(|&event| {
+                    waits::order_used(driver, stream, event)?;
+                    driver.record(event, stream)
+                })
+            })?;
         }
         Ok(())
     }
@@ -205,7 +207,9 @@ impl Core {
         let pinned = operands.clone().any(|operand| operand.owner.is_none() && !operand.borrowed);
         let uses = operands.filter_map(|operand| Some((operand.owner?, [operand.read, operand.write])));
         let waited = if pinned { self.wait_on_host() } else { Ok(()) };
-        let ordered = waited.and_then(|()| self.give_back_uses(Stream::of(last), uses.clone()));
+        let ordered = waited.and_then(|()| {
+            self.driver.relaxed(|| self.give_back_uses(Stream::of(last), uses.clone()))
+        });
         let ordered = ordered.or_else(|failure| {
             record(&self.ctx, failure);
             self.wait_for_uses(uses)
@@ -298,7 +302,7 @@ impl Core {
         let entered = waits::enter(self.driver, &self.ctx);
         let retired = self.retired.iter().map(|(&event, &owner)| (owner, [event, Event::NONE]));
         let ordered = entered && self.give_back(self.operands.iter()) && {
-            let ordered = self.give_back_uses(Stream::of(last), retired.clone());
+            let ordered = self.driver.relaxed(|| self.give_back_uses(Stream::of(last), retired.clone()));
             let ordered = ordered.or_else(|failure| {
                 record(&self.ctx, failure);
                 self.wait_for_uses(retired)

@@ -7,6 +7,8 @@
 //! - after each launch, the owning streams of *borrowed* buffers wait for it: one wait a stream. So whatever
 //!   becomes of the exec, a borrowed buffer is freed behind the last launch that used it. The events of those that the
 //!   graph may write are recorded behind it, so that other streams, too, come after, even if the exec is forgotten;
+//!   For those that it only reads, that would cost an event a buffer and launch: a third stream that writes one after its
+//!   exec was forgotten is not ordered (`Exec` says so);
 //! - owned and shared (`Arc`) buffers need no such wait, since only the end of the exec can free them;
 //! - when an operand is given back, its owning stream waits for the last launch, and the buffer's events are
 //!   recorded there, so that other streams, too, come after.

@@ -112,7 +112,8 @@ impl State {
             return if stream == buffer.stream { Ok(()) } else { driver.synchronize_context() };
         }
         let conflicting = [Some(wrote), write.then_some(read)];
-        conflicting.into_iter().flatten().try_for_each(|event| waits::order_used(driver, stream, event))
+        let mut conflicting = conflicting.into_iter().flatten();
+        driver.relaxed(|| conflicting.try_for_each(|event| waits::order_used(driver, stream, event)))
     }
 }
 

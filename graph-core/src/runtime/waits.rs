@@ -64,9 +64,10 @@ pub(super) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()
     }
 }
 
-/// The same for an event that others record too: one that a capture recorded last is none to wait for.
+/// The same for an event that others record too: one that a capture recorded last is none to wait for. To be called in
+/// [`Driver::relaxed`].
 pub(super) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
-    match driver.relaxed(|| driver.is_over(event)) {
+    match driver.is_over(event) {
         Ok(true) => Ok(()),
         Ok(false) => order(driver, stream, event),
         Err(failure) if failure.is_captured_event() => Ok(()),

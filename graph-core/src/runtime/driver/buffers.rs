@@ -121,7 +121,7 @@ impl<T> DerefMut for Lent<T> {
     }
 }
 
-/// A value that is dropped with its holder, unless it is to stay by then: for memory that may still be in use.
+/// A value that is dropped with its holder, whatever is being captured, unless it is to stay by then: for memory that may still be in use.
 #[derive(Debug)]
 pub struct Keep<A> {
     value: ManuallyDrop<A>,
@@ -160,9 +160,14 @@ impl<A> DerefMut for Keep<A> {
 
 impl<A> Drop for Keep<A> {
     fn drop(&mut self) {
-        if !self.stays.load(Ordering::Relaxed) {
-            // SAFETY: in the drop of its only owner.
-            unsafe { ManuallyDrop::drop(&mut self.value) }
+        if self.stays.load(Ordering::Relaxed) {
+            return;
+        }
+        // SAFETY: in the drop of its only owner.
+        let value = unsafe { ManuallyDrop::take(&mut self.value) };
+        match super::driver() {
+            Ok(driver) => driver.relaxed(|| drop(value)),
+            Err(_) => drop(value),
         }
     }
 }
