@@ -124,8 +124,6 @@ fn owned_memory_is_there_before_the_launch_and_until_it_is_over() {
                 assert_after(freed[at], launch, "the free of a launch's memory");
             }
         }
-        // The driver may give the same bytes again, whatever was freed before.
-        assert_after(made[1], freed[0], "the next exec's memory");
     }
 }
 

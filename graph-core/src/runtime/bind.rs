@@ -190,8 +190,8 @@ impl<T> Bound for Shared<'_, T> {
             Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
             Shared::Owned(slice) => visitor.exclusive(&mut **slice, false),
             Shared::Output(view) => {
-                let (tracked, address) = view.tracked();
-                visitor.output::<T>(tracked, address, view.len(), false);
+                let (slot, address) = view.slot();
+                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), false);
             }
         }
     }
@@ -204,8 +204,8 @@ impl<T> Bound for Exclusive<'_, T> {
             Exclusive::View(view) => visitor.exclusive(view, true),
             Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, false),
             Exclusive::Output(view) => {
-                let (tracked, address) = view.tracked();
-                visitor.output::<T>(tracked, address, view.len(), true);
+                let (slot, address) = view.slot();
+                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), true);
             }
         }
     }

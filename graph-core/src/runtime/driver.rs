@@ -21,7 +21,7 @@ mod simulator;
 mod streams;
 
 pub use aside::Own;
-pub use buffers::{Keep, Lent, Made, guarded, pinned_parts};
+pub use buffers::{Keep, Lent, Made, guarded, held, pinned_parts};
 pub use params::{
     Filling, Launching, Packed, Place, Scratch, Values, Word, address_word, bits_of, number, push_value,
     write_value,

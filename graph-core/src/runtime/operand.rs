@@ -22,7 +22,7 @@ use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHos
 
 use super::driver::{self, Driver, Event, Failure, Quiet, Stream};
 use super::error::{Error, Result};
-use super::output::{OutputDescription, Slot, Tracked};
+use super::output::{OutputDescription, Slot};
 use super::waits::{OwnedEvent, SideStream};
 
 /// What kind of memory an operand is.
@@ -182,11 +182,17 @@ impl<'v> Visitor<'v> {
         Ok(Operand { owner: Some(at), ..operand(driver, &owner, quiet)? })
     }
 
-    /// An output of another graph, of which the graph uses the elements from `tracked` on.
-    pub(super) fn output<T>(&mut self, tracked: &Tracked, address: u64, len: usize, exclusive: bool) {
-        let stream = tracked.stream().clone();
-        self.try_push(&stream, |_, owner, _| {
-            let [read, write] = tracked.bind(Stream::of(owner), exclusive)?;
+    /// An output of another graph, of which the graph uses the elements from an address on.
+    pub(super) fn output<T>(
+        &mut self,
+        slot: &Slot,
+        stream: &Arc<CudaStream>,
+        address: u64,
+        len: usize,
+        exclusive: bool,
+    ) {
+        self.try_push(stream, |_, owner, _| {
+            let [read, write] = slot.bind(Stream::of(owner), exclusive)?;
             Ok(Operand {
                 kind: MemoryKind::Device,
                 address,

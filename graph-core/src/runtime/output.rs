@@ -18,7 +18,7 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut
 use super::driver::{self, Context, Driver, Event, Failure, Lent, Made, Stream};
 use super::error::{At, Error, Result};
 use super::operand::home;
-use super::uses::{Borrowed, Uses};
+use super::uses::Uses;
 use super::waits::{self, OwnedEvent, SideStream, StreamKey};
 
 pub use super::output_view::{OutputView, OutputViewMut};
@@ -268,9 +268,7 @@ impl Slot {
             return Err(Error::Plan(format!("{} is of another type", self.at)));
         };
         live.handed = true;
-        let tracked =
-            Tracked { slot: self.clone(), home: live.home.clone(), borrowed: Borrowed::default() };
-        Ok(Output { buffer: made.lend(), tracked, taken: false, exec: PhantomData })
+        Ok(Output { buffer: made.lend(), slot: self, taken: false, exec: PhantomData })
     }
 }
 
@@ -289,37 +287,19 @@ fn events<T>(driver: &Driver, buffer: &mut CudaSlice<T>, home: &CudaStream) -> O
     })
 }
 
-/// What lives in a slot, as its holder's uses are told of.
-#[derive(Debug)]
-pub(super) struct Tracked {
-    slot: Arc<Slot>,
-    home: Arc<CudaStream>,
-    /// The uses whose events guards borrow.
-    borrowed: Borrowed,
-}
-
-impl Tracked {
-    /// The stream that owns it: that of the launch.
-    pub fn stream(&self) -> &Arc<CudaStream> {
-        &self.home
-    }
-
-    /// Where it begins.
-    pub fn address(&self) -> u64 {
-        self.slot.address
-    }
-
+impl Slot {
     /// Makes a stream of the user's come after the launch and the uses that conflict. The guard records the use.
-    pub fn reach(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'_>> {
+    /// May live as long as the handle.
+    pub(super) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write);
         // There is no use without its wait, and no other way to say so than an address that no call takes.
-        reached.map_err(|failure| super::record(&self.slot.ctx, failure)).ok()
+        reached.map_err(|failure| super::record(&self.ctx, failure)).ok()
     }
 
-    fn try_reach(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'_>> {
-        let (driver, raw, ctx) = (self.slot.driver, Stream::of(stream), stream.context());
+    fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, raw, ctx) = (self.driver, Stream::of(stream), stream.context());
         driver.enter(Context::of(ctx))?;
-        let mut state = self.slot.state();
+        let mut state = self.state();
         if driver.is_capturing(raw)? {
             // The host waits, and what is captured records nothing here.
             state.order(driver, raw, None, (write, false))?;
@@ -331,16 +311,14 @@ impl Tracked {
         // A use of another context's may have been waited for.
         driver.enter(Context::of(ctx))?;
         used.set_behind();
-        used.note(write);
-        drop(state);
-        Ok(self.borrowed.guard(used))
+        Ok(used.note(write))
     }
 
     /// Makes its owning stream, by which a graph that binds it is ordered, come after the launch and the uses; gives the
     /// events that the graph records its own in.
-    pub fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<[Event; 2]> {
-        let driver = self.slot.driver;
-        let mut state = self.slot.state();
+    pub(super) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<[Event; 2]> {
+        let driver = self.driver;
+        let mut state = self.state();
         let launched = state.live.as_ref().is_some_and(|live| live.key.raw == owner);
         state.order(driver, owner, None, (exclusive, launched))?;
         state.bound = true;
@@ -372,7 +350,7 @@ impl Tracked {
 pub struct Output<'e, T> {
     /// The slot's, whose buffer stays as it is until the next launch.
     pub(super) buffer: Lent<T>,
-    pub(super) tracked: Tracked,
+    pub(super) slot: &'e Arc<Slot>,
     /// Taken over by a graph, which frees it.
     taken: bool,
     /// Borrowed mutably; not `Sync`.
@@ -382,7 +360,7 @@ pub struct Output<'e, T> {
 impl<T> Output<'_, T> {
     /// What a graph that takes this output over is built from.
     pub fn description(&self) -> OutputDescription<T> {
-        OutputDescription { slot: self.tracked.slot.clone(), element: PhantomData }
+        OutputDescription { slot: self.slot.clone(), element: PhantomData }
     }
 }
 
@@ -391,7 +369,7 @@ impl<T> Drop for Output<'_, T> {
         if self.taken {
             return;
         }
-        let slot = &self.tracked.slot;
+        let slot = self.slot;
         waits::enter(slot.driver, &slot.ctx);
         if let Err(failure) = slot.free() {
             // It lives on, and its exec frees it before the next launch.
@@ -458,11 +436,11 @@ pub trait Handed {
 
 impl<T> Handed for Output<'_, T> {
     fn slot(&self) -> &Arc<Slot> {
-        &self.tracked.slot
+        self.slot
     }
 
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
-        let slot = &self.tracked.slot;
+        let slot = self.slot;
         let state = slot.state();
         if state.live.is_none() {
             let reason = "this output does not live any more";
@@ -474,7 +452,7 @@ impl<T> Handed for Output<'_, T> {
     }
 
     fn taken_over(&mut self, done: &Arc<OwnedEvent>) {
-        let mut state = self.tracked.slot.state();
+        let mut state = self.slot.state();
         state.live = None;
         state.wait = Some(done.clone());
         drop(state);

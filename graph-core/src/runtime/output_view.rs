@@ -7,12 +7,12 @@ use cudarc::driver::{
     CudaContext, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
 };
 
-use super::output::{Output, Tracked};
+use super::output::{Output, Slot};
 
 /// A part of an [`Output`]: a device buffer for cudarc, as the output is.
 #[derive(Debug)]
 pub struct OutputView<'o, T> {
-    tracked: &'o Tracked,
+    slot: &'o Arc<Slot>,
     address: u64,
     /// For graphs that bind it.
     pub(super) view: CudaView<'o, T>,
@@ -21,7 +21,7 @@ pub struct OutputView<'o, T> {
 /// A mutable part of an [`Output`]: a device buffer for cudarc, as the output is.
 #[derive(Debug)]
 pub struct OutputViewMut<'o, T> {
-    tracked: &'o Tracked,
+    slot: &'o Arc<Slot>,
     address: u64,
     /// For graphs that bind it.
     pub(super) view: CudaViewMut<'o, T>,
@@ -65,12 +65,12 @@ impl<T> Output<'_, T> {
     /// The stream that it is freed on: that of the launch, or the default stream where the launch was on the per-thread
     /// one.
     pub fn stream(&self) -> &Arc<CudaStream> {
-        self.tracked.stream()
+        self.buffer.stream()
     }
 
     /// Its context.
     pub fn context(&self) -> &Arc<CudaContext> {
-        self.tracked.stream().context()
+        self.stream().context()
     }
 
     /// The device's number.
@@ -80,28 +80,28 @@ impl<T> Output<'_, T> {
 
     /// A view of all elements.
     pub fn as_view(&self) -> OutputView<'_, T> {
-        let (tracked, view) = (&self.tracked, self.buffer.as_view());
-        OutputView { tracked, address: tracked.address(), view }
+        let (slot, view) = (self.slot, self.buffer.as_view());
+        OutputView { slot, address: slot.address(), view }
     }
 
     /// A mutable view of all elements.
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
-        let (tracked, view) = (&self.tracked, self.buffer.as_view_mut());
-        OutputViewMut { tracked, address: tracked.address(), view }
+        let (slot, view) = (self.slot, self.buffer.as_view_mut());
+        OutputViewMut { slot, address: slot.address(), view }
     }
 
     /// A view of a range of elements; `None` where it has not so many.
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         let (start, end) = within(range, self.len())?;
-        let (tracked, view) = (&self.tracked, self.buffer.try_slice(start..end)?);
-        Some(OutputView { tracked, address: address_of::<T>(tracked.address(), start), view })
+        let (slot, view) = (self.slot, self.buffer.try_slice(start..end)?);
+        Some(OutputView { slot, address: address_of::<T>(slot.address(), start), view })
     }
 
     /// A mutable view of a range of elements; `None` where it has not so many.
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<OutputViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
-        let (tracked, view) = (&self.tracked, self.buffer.try_slice_mut(start..end)?);
-        Some(OutputViewMut { tracked, address: address_of::<T>(tracked.address(), start), view })
+        let (slot, view) = (self.slot, self.buffer.try_slice_mut(start..end)?);
+        Some(OutputViewMut { slot, address: address_of::<T>(slot.address(), start), view })
     }
 
     /// A view of a range of elements.
@@ -145,12 +145,12 @@ impl<T> OutputView<'_, T> {
     /// A view of a range of its elements; `None` where it has not so many.
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         let (start, end) = within(range, self.len())?;
-        let (tracked, view) = (self.tracked, self.view.try_slice(start..end)?);
-        Some(OutputView { tracked, address: address_of::<T>(self.address, start), view })
+        let (slot, view) = (self.slot, self.view.try_slice(start..end)?);
+        Some(OutputView { slot, address: address_of::<T>(self.address, start), view })
     }
 
-    pub(super) fn tracked(&self) -> (&Tracked, u64) {
-        (self.tracked, self.address)
+    pub(super) fn slot(&self) -> (&Arc<Slot>, u64) {
+        (self.slot, self.address)
     }
 }
 
@@ -167,17 +167,17 @@ impl<T> OutputViewMut<'_, T> {
 
     /// A view of the same elements.
     pub fn as_view(&self) -> OutputView<'_, T> {
-        OutputView { tracked: self.tracked, address: self.address, view: self.view.as_view() }
+        OutputView { slot: self.slot, address: self.address, view: self.view.as_view() }
     }
 
-    pub(super) fn tracked(&self) -> (&Tracked, u64) {
-        (self.tracked, self.address)
+    pub(super) fn slot(&self) -> (&Arc<Slot>, u64) {
+        (self.slot, self.address)
     }
 }
 
 /// The address, and the guard of a use; the address of nothing where the use cannot be ordered.
-fn reach<'a>(tracked: &'a Tracked, address: u64, stream: &CudaStream, write: bool) -> (u64, SyncOnDrop<'a>) {
-    match tracked.reach(stream, write) {
+fn reach<'a>(slot: &'a Slot, address: u64, stream: &CudaStream, write: bool) -> (u64, SyncOnDrop<'a>) {
+    match slot.reach(stream, write) {
         Some(guard) => (address, guard),
         None => (0, SyncOnDrop::Record(None)),
     }
@@ -191,13 +191,13 @@ macro_rules! device_buffers {
             }
 
             fn stream(&self) -> &Arc<CudaStream> {
-                self.tracked.stream()
+                self.owner()
             }
         }
 
         impl<T> DevicePtr<T> for $name<'_, T> {
             fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-                reach(&self.tracked, self.begin(), stream, false)
+                reach(self.slot, self.begin(), stream, false)
             }
         }
     )*};
@@ -211,7 +211,7 @@ macro_rules! mutable_device_buffers {
                 &'a mut self,
                 stream: &'a CudaStream,
             ) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-                reach(&self.tracked, self.begin(), stream, true)
+                reach(self.slot, self.begin(), stream, true)
             }
         }
     )*};
@@ -220,7 +220,11 @@ mutable_device_buffers!(Output OutputViewMut);
 
 impl<T> Output<'_, T> {
     fn begin(&self) -> u64 {
-        self.tracked.address()
+        self.slot.address()
+    }
+
+    fn owner(&self) -> &Arc<CudaStream> {
+        self.buffer.stream()
     }
 }
 
@@ -228,10 +232,20 @@ impl<T> OutputView<'_, T> {
     fn begin(&self) -> u64 {
         self.address
     }
+
+    fn owner(&self) -> &Arc<CudaStream> {
+        // A view's stream is behind the trait alone.
+        DeviceSlice::stream(&self.view)
+    }
 }
 
 impl<T> OutputViewMut<'_, T> {
     fn begin(&self) -> u64 {
         self.address
+    }
+
+    fn owner(&self) -> &Arc<CudaStream> {
+        // A view's stream is behind the trait alone.
+        DeviceSlice::stream(&self.view)
     }
 }

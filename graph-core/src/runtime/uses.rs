@@ -6,11 +6,11 @@
 //! holds an error, and a record that fails is noticed.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, SyncOnDrop};
 
-use super::driver::{Context, Driver, Event, Failure, Quiet, Stream};
+use super::driver::{self, Context, Driver, Event, Failure, Quiet, Stream};
 use super::waits::{self, StreamKey};
 
 type Outcome<T> = std::result::Result<T, Failure>;
@@ -68,8 +68,10 @@ impl Use {
 pub(super) struct Uses(Vec<Arc<Use>>);
 
 impl Uses {
-    /// The output lives anew, and nothing has used it.
+    /// The output lives anew, and nothing has used it. No guard may live. Streams that did not use the last life are
+    /// forgotten.
     pub fn renew(&mut self) {
+        self.0.retain(|used| used.used.load(Ordering::Relaxed));
         for used in &self.0 {
             used.used.store(false, Ordering::Relaxed);
             used.wrote.store(false, Ordering::Relaxed);
@@ -105,10 +107,13 @@ impl Uses {
 }
 
 impl Use {
-    /// Notes a use that comes next in the stream.
-    pub fn note(&self, write: bool) {
+    /// Notes a use that comes next in the stream; the guard records it when it is dropped. It may live until the output
+    /// lives anew.
+    pub fn note<'a>(self: &Arc<Use>, write: bool) -> SyncOnDrop<'a> {
         self.used.store(true, Ordering::Relaxed);
         self.wrote.fetch_or(write, Ordering::Relaxed);
+        let held = driver::held(self);
+        SyncOnDrop::Record(Some((&held.event, &held.stream)))
     }
 
     /// Whether the stream has been made to wait for the launch.
@@ -119,25 +124,5 @@ impl Use {
     /// It has.
     pub fn set_behind(&self) {
         self.behind.store(true, Ordering::Relaxed);
-    }
-}
-
-/// Keeps uses where guards can borrow their events: a list that only grows.
-#[derive(Debug, Default)]
-pub(super) struct Borrowed {
-    first: OnceLock<Box<(Arc<Use>, Borrowed)>>,
-}
-
-impl Borrowed {
-    /// The guard that records a use when it is dropped.
-    pub fn guard(&self, used: Arc<Use>) -> SyncOnDrop<'_> {
-        let mut at = self;
-        loop {
-            let (here, next) = &**at.first.get_or_init(|| Box::new((used.clone(), Borrowed::default())));
-            if Arc::ptr_eq(here, &used) {
-                return SyncOnDrop::Record(Some((&here.event, &here.stream)));
-            }
-            at = next;
-        }
     }
 }

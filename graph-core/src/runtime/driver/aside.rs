@@ -48,8 +48,18 @@ impl<T> Drop for Own<T> {
         let buffer = unsafe { ManuallyDrop::take(&mut self.0) };
         let Ok(driver) = driver() else { return };
         if captures(driver, buffer.stream()) {
-            set_aside(buffer);
+            let stream = buffer.stream().clone();
+            set_aside(stream, Box::new(Freed(buffer)));
         }
+    }
+}
+
+/// Ends a buffer without freeing its memory.
+pub fn forget_or_wait<T>(buffer: CudaSlice<T>) {
+    let stream = buffer.stream().clone();
+    let kept = Kept(Some(buffer));
+    if driver().is_ok_and(|driver| captures(driver, &stream)) {
+        set_aside(stream, Box::new(kept));
     }
 }
 
@@ -60,28 +70,42 @@ fn captures(driver: &Driver, stream: &CudaStream) -> bool {
 }
 
 /// A buffer of whatever elements.
-trait Ended: Send {}
+trait Ended {}
 
-impl<T> Ended for SendSlice<T> {}
+impl<T> Ended for Freed<T> {}
+impl<T> Ended for Kept<T> {}
 
-struct SendSlice<T>(#[allow(dead_code)] CudaSlice<T>);
+/// Frees its memory with its end.
+struct Freed<T>(#[allow(dead_code)] CudaSlice<T>);
+
+/// Does not.
+struct Kept<T>(Option<CudaSlice<T>>);
+
+impl<T> Drop for Kept<T> {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.0.take() {
+            let _ = buffer.leak();
+        }
+    }
+}
+
+/// What waits, which is only dropped.
+struct Waiting(#[allow(dead_code)] Box<dyn Ended>);
 
 // SAFETY: a buffer that is only dropped may be dropped on any thread, whatever its elements are.
-unsafe impl<T> Send for SendSlice<T> {}
+unsafe impl Send for Waiting {}
 
 /// The buffers that wait, each with its stream.
-static WAITING: Mutex<Vec<(Arc<CudaStream>, Box<dyn Ended>)>> = Mutex::new(Vec::new());
+static WAITING: Mutex<Vec<(Arc<CudaStream>, Waiting)>> = Mutex::new(Vec::new());
 /// How many they are.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-fn set_aside<T>(buffer: CudaSlice<T>) {
-    let stream = buffer.stream().clone();
-    let ended: Box<dyn Ended + '_> = Box::new(SendSlice(buffer));
+fn set_aside(stream: Arc<CudaStream>, ended: Box<dyn Ended + '_>) {
     // SAFETY: nothing but the drop of the buffer is done, which does not look at its elements: their lifetimes are over
     // for it.
     let ended = unsafe { std::mem::transmute::<Box<dyn Ended + '_>, Box<dyn Ended + 'static>>(ended) };
     let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
-    waiting.push((stream, ended));
+    waiting.push((stream, Waiting(ended)));
     COUNT.store(waiting.len(), Ordering::Relaxed);
 }
 

@@ -51,6 +51,12 @@ pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
     }
 }
 
+/// What an `Arc` holds, for as long as the caller sees to it that one is kept.
+pub fn held<'a, T>(value: &Arc<T>) -> &'a T {
+    // SAFETY: the value stays where it is while an `Arc` of it is kept.
+    unsafe { &*Arc::as_ptr(value) }
+}
+
 /// A device buffer for cudarc at an address that the graph owns. Its drop does not free the allocation, which lives
 /// and ends apart from it; its stream waits for the buffer's uses then.
 pub struct Made<T>(ManuallyDrop<CudaSlice<T>>);
@@ -94,7 +100,8 @@ impl<T> DerefMut for Made<T> {
 impl<T> Drop for Made<T> {
     fn drop(&mut self) {
         // SAFETY: in the drop of its only owner.
-        let _ = unsafe { ManuallyDrop::take(&mut self.0) }.leak();
+        let buffer = unsafe { ManuallyDrop::take(&mut self.0) };
+        super::aside::forget_or_wait(buffer);
     }
 }
 
