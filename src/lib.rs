@@ -4,8 +4,9 @@ pub use cudarc;
 pub use cuweave_core::runtime::{
     ArenaPool, At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BudgetStep, Budgeted,
     BuildTimes, CurvePoint, DriverFailure, Error, Exclusive, ExclusivePinned, Exec, Graph, GraphFn,
-    GraphMemory, Loaded, Output, OutputDescription, Pinned, PinnedViewMut, Plan, Report, Result, Shared,
-    SharedPinned, Taken, context, graph_memory, reset_graph_memory_high, trim_graph_memory,
+    GraphMemory, Loaded, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned,
+    PinnedViewMut, Plan, Report, Result, Shared, SharedPinned, Taken, context, graph_memory,
+    reset_graph_memory_high, trim_graph_memory,
 };
 pub use cuweave_macros::{graph, kernels};
 

@@ -207,9 +207,8 @@ impl Core {
         let pinned = operands.clone().any(|operand| operand.owner.is_none() && !operand.borrowed);
         let uses = operands.filter_map(|operand| Some((operand.owner?, [operand.read, operand.write])));
         let waited = if pinned { self.wait_on_host() } else { Ok(()) };
-        let ordered = waited.and_then(|()| {
-            self.driver.relaxed(|| self.give_back_uses(Stream::of(last), uses.clone()))
-        });
+        let ordered =
+            waited.and_then(|()| self.driver.relaxed(|| self.give_back_uses(Stream::of(last), uses.clone())));
         let ordered = ordered.or_else(|failure| {
             record(&self.ctx, failure);
             self.wait_for_uses(uses)
@@ -217,11 +216,7 @@ impl Core {
         ordered.map_err(|failure| record(&self.ctx, failure)).is_ok()
     }
 
-    fn give_back_uses(
-        &self,
-        last: Stream,
-        uses: impl Iterator<Item = (usize, [Event; 2])>,
-    ) -> Outcome<()> {
+    fn give_back_uses(&self, last: Stream, uses: impl Iterator<Item = (usize, [Event; 2])>) -> Outcome<()> {
         if self.lost {
             self.driver.synchronize_context()?;
         }

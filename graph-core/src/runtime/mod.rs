@@ -64,7 +64,7 @@ pub use context::context;
 pub use error::{At, DriverFailure, Error, Result};
 pub use graph::{Exec, Graph, GraphFn};
 pub use kernel::Loaded;
-pub use output::{Output, OutputDescription, OutputView, OutputViewMut};
+pub use output::{Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
 pub use report::{BuildTimes, Plan, Report};
 

@@ -129,7 +129,8 @@ impl<'v> Visitor<'v> {
     /// An event that a capture has recorded draws the stream that waits for it into the capture.
     fn check_owners(&self) -> Result<()> {
         let driver = driver::driver()?;
-        for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some()) {
+        for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
+        {
             if driver.is_capturing(owner.raw)? {
                 return Err(Error::OwnerCapturing);
             }

@@ -226,7 +226,8 @@ impl Slot {
         state.live = None;
         state.wait = Some(self.freed.clone());
         let recorded = driver.record(self.freed.raw(), stream);
-        let known = recorded.or_else(|_| driver.synchronize(stream)).or_else(|_| driver.synchronize_context());
+        let known =
+            recorded.or_else(|_| driver.synchronize(stream)).or_else(|_| driver.synchronize_context());
         state.lost = known.is_err();
         known
     }
@@ -268,7 +269,8 @@ impl Slot {
             return Err(Error::Plan(format!("{} is of another type", self.at)));
         };
         live.handed = true;
-        Ok(Output { buffer: made.lend(), slot: self, taken: false, exec: PhantomData })
+        let lent = OutputBuffer { buffer: made.lend(), slot: self };
+        Ok(Output { lent, taken: false, exec: PhantomData })
     }
 }
 
@@ -348,13 +350,27 @@ impl Slot {
 /// captured may run only while the output lives.
 #[derive(Debug)]
 pub struct Output<'e, T> {
-    /// The slot's, whose buffer stays as it is until the next launch.
-    pub(super) buffer: Lent<T>,
-    pub(super) slot: &'e Arc<Slot>,
+    pub(super) lent: OutputBuffer<'e, T>,
     /// Taken over by a graph, which frees it.
     taken: bool,
     /// Borrowed mutably; not `Sync`.
     exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
+}
+
+/// The elements of an [`Output`]: a device buffer for cudarc, as the output is.
+#[derive(Debug)]
+pub struct OutputBuffer<'e, T> {
+    /// The slot's, which stays as it is until the next launch.
+    pub(super) buffer: Lent<T>,
+    pub(super) slot: &'e Arc<Slot>,
+}
+
+impl<'e, T> std::ops::Deref for Output<'e, T> {
+    type Target = OutputBuffer<'e, T>;
+
+    fn deref(&self) -> &OutputBuffer<'e, T> {
+        &self.lent
+    }
 }
 
 impl<T> Output<'_, T> {

@@ -7,7 +7,7 @@ use cudarc::driver::{
     CudaContext, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
 };
 
-use super::output::{Output, Slot};
+use super::output::{Output, OutputBuffer, Slot};
 
 /// A part of an [`Output`]: a device buffer for cudarc, as the output is.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ impl<T> Output<'_, T> {
 
     /// A mutable view of all elements.
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
-        let (slot, view) = (self.slot, self.buffer.as_view_mut());
+        let (slot, view) = (self.slot, self.lent.buffer.as_view_mut());
         OutputViewMut { slot, address: slot.address(), view }
     }
 
@@ -100,7 +100,7 @@ impl<T> Output<'_, T> {
     /// A mutable view of a range of elements; `None` where it has not so many.
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<OutputViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
-        let (slot, view) = (self.slot, self.buffer.try_slice_mut(start..end)?);
+        let (slot, view) = (self.slot, self.lent.buffer.try_slice_mut(start..end)?);
         Some(OutputViewMut { slot, address: address_of::<T>(slot.address(), start), view })
     }
 
@@ -202,7 +202,7 @@ macro_rules! device_buffers {
         }
     )*};
 }
-device_buffers!(Output OutputView OutputViewMut);
+device_buffers!(Output OutputBuffer OutputView OutputViewMut);
 
 macro_rules! mutable_device_buffers {
     ($($name:ident)*) => {$(
@@ -218,7 +218,17 @@ macro_rules! mutable_device_buffers {
 }
 mutable_device_buffers!(Output OutputViewMut);
 
-impl<T> Output<'_, T> {
+impl<T> OutputBuffer<'_, T> {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// Whether it has no elements, which none has.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     fn begin(&self) -> u64 {
         self.slot.address()
     }

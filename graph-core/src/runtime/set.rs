@@ -59,7 +59,11 @@ impl<A: GraphFn> ExecCore<A> {
             })
             .collect();
         // What was owned is dropped here, and freed behind the last launch.
-        if core.retire(&old) { core.driver.relaxed(|| drop(value)) } else { std::mem::forget(value) }
+        if core.retire(&old) {
+            core.driver.relaxed(|| drop(value))
+        } else {
+            std::mem::forget(value)
+        }
         Ok(())
     }
 

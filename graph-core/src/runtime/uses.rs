@@ -5,8 +5,8 @@
 //! the runtime's own context object ([`Quiet`]): so they are recorded whether or not the user's object tracks events or
 //! holds an error, and a record that fails is noticed.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, SyncOnDrop};
 

@@ -231,4 +231,3 @@ impl Drop for OwnedMemory {
         }
     }
 }
-

@@ -69,7 +69,11 @@ pub fn keep(name: &'static str, arguments: Vec<u64>, result: u32) {
         unsafe {
             let place = std::ptr::with_exposed_provenance::<u8>(place as usize);
             let mode = name == "cuThreadExchangeStreamCaptureMode";
-            if mode { place.cast::<u32>().read_unaligned().into() } else { place.cast::<u64>().read_unaligned() }
+            if mode {
+                place.cast::<u32>().read_unaligned().into()
+            } else {
+                place.cast::<u64>().read_unaligned()
+            }
         }
     } else {
         0
