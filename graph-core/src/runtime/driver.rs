@@ -87,6 +87,14 @@ impl Failure {
         self.code == OUT_OF_MEMORY
     }
 
+    /// Whether it is the end of all work of the context: a kernel's fault, or the end of the context itself. All calls fail
+    /// with it from then on, and nothing is in flight any more.
+    pub fn ends_the_context(self) -> bool {
+        // Uncorrectable ECC and NVLink errors, an illegal address, a timeout, a destroyed context, an assertion, faults of
+        // instructions and addresses, a failed launch, CUDA_ERROR_DEINITIALIZED.
+        matches!(self.code, 4 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=719)
+    }
+
     /// Whether the event that was asked about was last recorded in a stream capture.
     pub fn is_captured_event(self) -> bool {
         self.code == CAPTURED_EVENT

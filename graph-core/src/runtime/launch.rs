@@ -77,7 +77,9 @@ impl Core {
         self.owned.iter_mut().for_each(OwnedMemory::launched);
         taken.iter_mut().for_each(|output| output.taken_over(&self.done));
         self.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.done));
-        let ordered = self.after_launch(raw).or_else(|_| self.wait_on_host());
+        let ordered = self.after_launch(raw).or_else(|failure| {
+            self.wait_on_host().and_then(|()| if failure.ends_the_context() { Err(failure) } else { Ok(()) })
+        });
         Ok(recorded.and(ordered)?)
     }
 
@@ -92,7 +94,7 @@ impl Core {
     fn wait_on_host(&self) -> Outcome<()> {
         match &self.last {
             None => Ok(()),
-            Some(_) if self.lost => self.driver.synchronize_context(),
+            Some(_) if self.lost => waits::over(self.driver.synchronize_context()),
             Some(last) => waits::on_host(self.driver, self.done.raw(), Some(Stream::of(last))),
         }
     }
@@ -256,7 +258,7 @@ impl Core {
             Err(failure) if !failure.is_captured_event() => Err(failure),
             _ => Ok(()),
         });
-        waited.or_else(|_| driver.synchronize_context())
+        waits::over(waited.or_else(|_| driver.synchronize_context()))
     }
 
     /// Counts a new operand, or a replaced one.

@@ -82,13 +82,22 @@ pub(super) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<(
 
 /// Waits on the host for `event`, which was recorded in `stream`.
 pub(super) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> Outcome<()> {
-    driver.synchronize_event(event).or_else(|failure| match stream {
+    let waited = driver.synchronize_event(event).or_else(|failure| match stream {
         // On another thread the per-thread handle is another stream.
         Some(stream) if !stream.is_per_thread() && driver.is_capturing(stream) == Ok(false) => {
             driver.synchronize(stream).or_else(|_| driver.synchronize_context())
         }
         _ => driver.synchronize_context().map_err(|_| failure),
-    })
+    });
+    over(waited)
+}
+
+/// What a wait on the host says of the work: in a context that a fault has ended, it is over.
+pub(super) fn over(waited: Outcome<()>) -> Outcome<()> {
+    match waited {
+        Err(failure) if failure.ends_the_context() => Ok(()),
+        waited => waited,
+    }
 }
 
 /// A stream as long as the process lives: handles are used again, and one of them is another stream on each thread.

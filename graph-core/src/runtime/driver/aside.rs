@@ -63,10 +63,16 @@ pub fn forget_or_wait<T>(buffer: CudaSlice<T>) {
     }
 }
 
-/// The legacy default stream does not answer while a stream captures that it waits for.
+/// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: how the legacy default stream answers while a stream captures that it waits for.
+const STREAM_CAPTURE_IMPLICIT: u32 = 906;
+
+/// Whether a stream, or one that it waits for, is capturing.
 fn captures(driver: &Driver, stream: &CudaStream) -> bool {
     let _ = driver.enter(Context::of(stream.context()));
-    driver.is_capturing(Stream::of(stream)) != Ok(false)
+    match driver.is_capturing(Stream::of(stream)) {
+        Ok(captures) => captures,
+        Err(failure) => failure.code == STREAM_CAPTURE_IMPLICIT,
+    }
 }
 
 /// A buffer of whatever elements.
