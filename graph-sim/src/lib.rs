@@ -49,7 +49,8 @@ mod real;
 mod simulator;
 
 pub use simulator::{
-    Live, Report, calls, clear_faults, fail, library_folder, live, parallel, reports, seed, take_reports,
+    Call, Live, Report, calls, clear_faults, fail, library_folder, live, parallel, reports, seed,
+    take_reports, take_trace, trace,
 };
 
 use std::fmt;

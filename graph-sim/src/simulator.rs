@@ -22,6 +22,7 @@ impl From<&str> for Text {
 }
 
 type HearCall = unsafe extern "C" fn(*mut u8, Text, u64);
+type HearTraced = unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64);
 type Hear = unsafe extern "C" fn(*mut u8, Text, u32, Text, Text);
 
 /// The simulated driver's own calls.
@@ -33,6 +34,8 @@ struct Calls {
     seed: unsafe extern "C" fn(u64) -> u32,
     parallel: unsafe extern "C" fn(u32) -> u32,
     calls: unsafe extern "C" fn(HearCall, *mut u8) -> u32,
+    trace: unsafe extern "C" fn(u32) -> u32,
+    take_trace: unsafe extern "C" fn(HearTraced, *mut u8) -> u32,
     path: PathBuf,
 }
 
@@ -93,6 +96,8 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             seed: *library.get(b"cuweaveSimSeed").map_err(failed)?,
             parallel: *library.get(b"cuweaveSimParallel").map_err(failed)?,
             calls: *library.get(b"cuweaveSimCalls").map_err(failed)?,
+            trace: *library.get(b"cuweaveSimTrace").map_err(failed)?,
+            take_trace: *library.get(b"cuweaveSimTakeTrace").map_err(failed)?,
             path: path.clone(),
         };
         let is_slow = *library.get::<unsafe extern "C" fn() -> u32>(b"cuweaveSimIsSlow").map_err(failed)?;
@@ -294,6 +299,51 @@ pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
     // SAFETY: as in `fail`; `hear` gets the map as its data.
     check(unsafe { (driver()?.calls)(hear, (&raw mut counts).cast()) })?;
     Ok(counts)
+}
+
+/// A driver call that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Call {
+    /// A number of the calling thread.
+    pub thread: u64,
+    /// The function.
+    pub name: String,
+    /// The arguments as numbers; of a structure its first eight bytes.
+    pub arguments: Vec<u64>,
+    /// The CUDA error that it returned, 0 for none.
+    pub result: u32,
+    /// The handle or address that it made; 0 where it made none.
+    pub made: u64,
+}
+
+/// Begins to keep the driver calls of this process, or stops: with [`take_trace`], tests can tell what waits for what.
+pub fn trace(on: bool) -> Result<(), Error> {
+    // SAFETY: as in `fail`.
+    check(unsafe { (driver()?.trace)(on.into()) })
+}
+
+/// The driver calls that were kept, oldest first, which are forgotten with that.
+pub fn take_trace() -> Result<Vec<Call>, Error> {
+    unsafe extern "C" fn hear(
+        data: *mut u8,
+        thread: u64,
+        name: Text,
+        arguments: *const u64,
+        count: usize,
+        result: u32,
+        made: u64,
+    ) {
+        // SAFETY: the driver gives as many arguments as it says.
+        let arguments = unsafe { std::slice::from_raw_parts(arguments, count) }.to_vec();
+        // SAFETY: `data` is the list below.
+        let calls = unsafe { &mut *data.cast::<Vec<Call>>() };
+        calls.push(Call { thread, name: name.read(), arguments, result, made });
+    }
+    let mut calls: Vec<Call> = Vec::new();
+    // SAFETY: as in `fail`; `hear` gets the list as its data.
+    check(unsafe { (driver()?.take_trace)(hear, (&raw mut calls).cast()) })?;
+    Ok(calls)
 }
 
 fn collect(forget: bool) -> Result<Vec<Report>, Error> {

@@ -7,6 +7,7 @@ use cudarc::driver::{CudaContext, CudaStream};
 /// A device, and this test alone with it: what the driver counts, reports and lets fail is the process's.
 pub struct Device {
     pub ctx: Arc<CudaContext>,
+    #[allow(dead_code)]
     pub stream: Arc<CudaStream>,
     /// Whether the driver is the simulated one.
     pub simulated: bool,

@@ -8,14 +8,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{CudaEvent, CudaStream};
+use cudarc::driver::{CudaContext, CudaStream};
 
 use crate::ir::{Memory, StatementId};
 use crate::launches::Allowed;
 
 use super::core::Core;
-use super::driver::{self, Driver, Event, Failure, Stream};
+use super::driver::{self, Driver, Failure, Stream};
 use super::error::{Error, Result};
+use super::waits::{self, OwnedEvent, SideStream};
 use super::{annotate, context, record};
 
 /// An arena that the temporaries of several execs share: see [`Graph::instantiate_in`](super::Graph::instantiate_in).
@@ -99,8 +100,8 @@ pub(super) struct Arena {
     /// 0 where there is none.
     address: u64,
     bytes: u64,
-    /// Records the last launch of a member.
-    pub last: Option<Arc<CudaEvent>>,
+    /// Records the last launch of a member, or the allocation where there was none since.
+    pub last: Option<Arc<OwnedEvent>>,
 }
 
 impl Shared {
@@ -134,6 +135,10 @@ impl Arena {
             Err(failure) => return Err(failure),
         };
         (self.address, self.bytes) = (address, bytes);
+        self.last = None;
+        let made = OwnedEvent::new(driver, shared.stream.context())?;
+        driver.record(made.raw(), raw)?;
+        self.last = Some(Arc::new(made));
         Ok(address)
     }
 
@@ -146,23 +151,36 @@ impl Arena {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let Shared { driver, raw, .. } = *self;
-        let ctx = self.stream.context();
-        ctx.record_err(ctx.bind_to_thread());
+        let (driver, raw, ctx) = (self.driver, self.raw, self.stream.context());
+        let entered = waits::enter(driver, ctx);
         let arena = self.arena.get_mut().unwrap_or_else(PoisonError::into_inner);
-        let freed = match (driver.is_capturing(raw), &arena.last) {
-            // The free would become a node of what is captured: the legacy stream, which nobody can capture,
-            // frees behind the last launch.
-            (Ok(true), Some(last)) => {
-                driver.wait(Stream::LEGACY, Event::of(last)).and_then(|()| arena.free(driver, Stream::LEGACY))
-            }
-            (Ok(true), None) => arena.free(driver, Stream::LEGACY),
-            _ => arena.free(driver, raw),
+        if !entered || arena.bytes == 0 {
+            return;
+        }
+        let freed = match driver.is_capturing(raw) {
+            Ok(false) => arena.free(driver, raw),
+            // The free would become a node of what is captured.
+            _ => aside(driver, ctx, arena),
         };
         if let Err(failure) = freed {
             record(ctx, failure);
         }
     }
+}
+
+/// Frees the memory in a stream that nobody can capture, behind the last launch.
+fn aside(
+    driver: &'static Driver,
+    ctx: &Arc<CudaContext>,
+    arena: &mut Arena,
+) -> std::result::Result<(), Failure> {
+    let side = SideStream::of(driver, ctx)?;
+    match &arena.last {
+        Some(last) => waits::behind(driver, side.raw(), last.raw())?,
+        // The allocation is not known to be made.
+        None => driver.synchronize_context()?,
+    }
+    arena.free(driver, side.raw())
 }
 
 /// An exec's part in a pool.

@@ -12,8 +12,9 @@ use cudarc::driver::{
     PinnedHostSlice, SyncOnDrop, ValidAsZeroBits, sys,
 };
 
+use super::driver::Own;
 use super::operand::Visitor;
-use super::output::{Output, OutputDescription};
+use super::output::{Output, OutputDescription, OutputView, OutputViewMut};
 
 /// The buffer that a `&[T; len]` argument is bound to.
 #[non_exhaustive]
@@ -25,7 +26,9 @@ pub enum Shared<'a, T> {
     /// A shared buffer.
     Arc(Arc<CudaSlice<T>>),
     /// A buffer of the exec's own.
-    Owned(CudaSlice<T>),
+    Owned(Own<T>),
+    /// A borrowed output of another graph, or a part of it.
+    Output(OutputView<'a, T>),
 }
 
 /// The buffer that a `&mut [T; len]` argument is bound to.
@@ -36,7 +39,9 @@ pub enum Exclusive<'a, T> {
     /// A part of a borrowed buffer.
     View(CudaViewMut<'a, T>),
     /// A buffer of the exec's own.
-    Owned(CudaSlice<T>),
+    Owned(Own<T>),
+    /// A borrowed output of another graph, or a part of it.
+    Output(OutputViewMut<'a, T>),
 }
 
 /// The buffer that a `&Pinned<[T; len]>` argument is bound to.
@@ -78,8 +83,8 @@ macro_rules! debug {
     )*};
 }
 debug! {
-    Shared<'_, T>: "Shared" Slice View Arc Owned;
-    Exclusive<'_, T>: "Exclusive" Slice View Owned;
+    Shared<'_, T>: "Shared" Slice View Output Arc Owned;
+    Exclusive<'_, T>: "Exclusive" Slice View Output Owned;
     SharedPinned<'_, T>: "SharedPinned" Slice Arc Owned;
     ExclusivePinned<'_, T>: "ExclusivePinned" Slice Owned;
 }
@@ -129,8 +134,9 @@ bindings! {
         {'a, T} &CudaView<'a, T> => |view| Shared::View(view.slice(..));
         {'a, T} Arc<CudaSlice<T>> => |slice| Shared::Arc(slice);
         {'a, T} &Arc<CudaSlice<T>> => |slice| Shared::Arc(slice.clone());
-        {'a, T} CudaSlice<T> => |slice| Shared::Owned(slice);
-        {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Slice(output);
+        {'a, T} CudaSlice<T> => |slice| Shared::Owned(Own::new(slice));
+        {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Output(output.as_view());
+        {'a, T} OutputView<'a, T> => |view| Shared::Output(view);
         {'a, T} Shared<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&mut [T; len]` argument.
@@ -142,8 +148,9 @@ bindings! {
         {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
         {'a, T} CudaViewMut<'a, T> => |view| Exclusive::View(view);
         {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| Exclusive::View(view.slice_mut(..));
-        {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(slice);
-        {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::View(output.as_view_mut());
+        {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(Own::new(slice));
+        {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::Output(output.as_view_mut());
+        {'a, T} OutputViewMut<'a, T> => |view| Exclusive::Output(view);
         {'a, T} Exclusive<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.
@@ -213,7 +220,11 @@ impl<T> Bound for Shared<'_, T> {
                 visitor.shared(view, &stream, true);
             }
             Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
-            Shared::Owned(slice) => visitor.exclusive(slice, false),
+            Shared::Owned(slice) => visitor.exclusive(&mut **slice, false),
+            Shared::Output(view) => {
+                let (slot, address) = view.slot();
+                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), false);
+            }
         }
     }
 }
@@ -223,7 +234,11 @@ impl<T> Bound for Exclusive<'_, T> {
         match self {
             Exclusive::Slice(slice) => visitor.exclusive(*slice, true),
             Exclusive::View(view) => visitor.exclusive(view, true),
-            Exclusive::Owned(slice) => visitor.exclusive(slice, false),
+            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, false),
+            Exclusive::Output(view) => {
+                let (slot, address) = view.slot();
+                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), true);
+            }
         }
     }
 }
@@ -267,6 +282,7 @@ impl<T> Shared<'_, T> {
             Shared::View(view) => view.slice(..),
             Shared::Arc(slice) => slice.as_view(),
             Shared::Owned(slice) => slice.as_view(),
+            Shared::Output(view) => view.view.slice(..),
         }
     }
 
@@ -281,7 +297,7 @@ impl<T> Shared<'_, T> {
     /// The buffer, if it was bound as an owned one.
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
-            Shared::Owned(slice) => Some(slice),
+            Shared::Owned(slice) => Some(slice.into_inner()),
             _ => None,
         }
     }
@@ -294,6 +310,7 @@ impl<T> Exclusive<'_, T> {
             Exclusive::Slice(slice) => slice.as_view(),
             Exclusive::View(view) => view.as_view(),
             Exclusive::Owned(slice) => slice.as_view(),
+            Exclusive::Output(view) => view.view.as_view(),
         }
     }
 
@@ -303,13 +320,14 @@ impl<T> Exclusive<'_, T> {
             Exclusive::Slice(slice) => slice.as_view_mut(),
             Exclusive::View(view) => view.slice_mut(..),
             Exclusive::Owned(slice) => slice.as_view_mut(),
+            Exclusive::Output(view) => view.view.slice_mut(..),
         }
     }
 
     /// The buffer, if it was bound as an owned one.
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
-            Exclusive::Owned(slice) => Some(slice),
+            Exclusive::Owned(slice) => Some(slice.into_inner()),
             _ => None,
         }
     }
@@ -342,7 +360,8 @@ impl<T> Shared<'_, T> {
             Shared::Slice(slice) => *slice,
             Shared::View(view) => view,
             Shared::Arc(slice) => &**slice,
-            Shared::Owned(slice) => slice,
+            Shared::Owned(slice) => &**slice,
+            Shared::Output(view) => view,
         }
     }
 }
@@ -352,7 +371,8 @@ impl<T> Exclusive<'_, T> {
         match self {
             Exclusive::Slice(slice) => *slice,
             Exclusive::View(view) => view,
-            Exclusive::Owned(slice) => slice,
+            Exclusive::Owned(slice) => &**slice,
+            Exclusive::Output(view) => view,
         }
     }
 }
@@ -363,6 +383,7 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
             Exclusive::Slice(slice) => slice.device_ptr_mut(stream),
             Exclusive::View(view) => view.device_ptr_mut(stream),
             Exclusive::Owned(slice) => slice.device_ptr_mut(stream),
+            Exclusive::Output(view) => view.device_ptr_mut(stream),
         }
     }
 }

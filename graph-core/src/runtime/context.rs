@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use super::driver::{self, Driver, Failure};
+use super::driver::{self, Context, Driver, Failure};
 use super::error::{Error, Result, describe};
 
 /// The primary context of a device.
@@ -27,8 +27,9 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
 }
 
 /// Makes the context current on this thread. An error that cudarc keeps from a drop before is told as such.
-pub(super) fn enter(_: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
+pub(super) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
+    driver.drop_waiting();
     ctx.check_err()
         .map_err(|error| Error::Earlier(Box::new(describe(Failure::of("a call in a drop", error), None))))?;
-    ctx.bind_to_thread().map_err(|error| Error::from(Failure::of("cuCtxSetCurrent", error)))
+    Ok(driver.enter(Context::of(ctx))?)
 }

@@ -6,10 +6,10 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
-use cudarc::driver::{CudaContext, CudaEvent, CudaSlice, CudaStream};
+use cudarc::driver::{CudaContext, CudaStream};
 
 use crate::compile;
 use crate::ir::{BufferId, Memory, Origin, Program, StatementId};
@@ -25,7 +25,7 @@ use super::build::{Planned, at_buffer, at_statement, plan, plan_error};
 use super::config::Shape;
 use super::coverage::Finding;
 use super::driver::{
-    self, Context, Driver, Event, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
+    self, Context, Driver, Event, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
 };
 use super::error::{At, Error, Result};
 use super::evaluate::{LaunchRecord, Recorded};
@@ -36,6 +36,8 @@ use super::modules::{FILL64, HUB, Modules};
 use super::operand::{Operand, Owners};
 use super::output::Slot;
 use super::report::BuildTimes;
+use super::state::HiddenUses;
+use super::waits::{OwnedEvent, OwnedMemory};
 
 /// See the module's page.
 pub struct Core {
@@ -79,16 +81,24 @@ pub struct Core {
     pub(super) pinned_pending: bool,
     /// Where each buffer lies.
     pub(super) bases: Vec<u64>,
-    /// Memory of the exec's own.
-    pub(super) owned: Vec<CudaSlice<u8>>,
+    /// The events that each launch is recorded in, besides its own.
+    pub(super) recorded: Vec<Event>,
+    /// Memory of the exec's own; at most one.
+    pub(super) owned: Option<OwnedMemory>,
+    /// The variables that its launches share with those of other execs.
+    pub(super) hidden: Arc<HiddenUses>,
     /// The pool in whose arena the temporaries lie.
     pub(super) pool: Option<Member>,
     /// One slot an output; that of a taken-over buffer is its maker's.
     pub(super) slots: Vec<Arc<Slot>>,
     /// Records the last launch.
-    pub(super) done: Arc<CudaEvent>,
+    pub(super) done: Arc<OwnedEvent>,
+    /// Whether the last launch is in flight and that event does not record it.
+    pub(super) lost: bool,
     /// The stream of the last launch; none before the first.
     pub(super) last: Option<Arc<CudaStream>>,
+    /// Whether the end of the exec leaves the last launch in flight: then what it may use is leaked.
+    pub(super) leaks: Arc<AtomicBool>,
     /// Events of borrowed operands that a setter has replaced, to be recorded at the end, with their owners.
     pub(super) retired: BTreeMap<Event, usize>,
     /// Whether views of operands were handed out since the last launch.
@@ -118,7 +128,8 @@ impl Core {
         owners: Owners,
         planned: Planned,
     ) -> Result<Core> {
-        let done = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
+        let done = OwnedEvent::new(driver, ctx)?;
+        let hidden = Arc::new(HiddenUses::of(&records, &modules));
         let program = &table.program;
         let mut core = Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
@@ -147,11 +158,15 @@ impl Core {
             pinned: Vec::new(),
             pinned_pending: true,
             bases: Vec::new(),
-            owned: Vec::new(),
+            recorded: Vec::new(),
+            owned: None,
+            hidden,
             pool: None,
             slots: Vec::new(),
             done: Arc::new(done),
+            lost: false,
             last: None,
+            leaks: Arc::default(),
             retired: BTreeMap::new(),
             touched: Cell::new(false),
             users: Vec::new(),
@@ -216,11 +231,12 @@ impl Core {
     /// Allocates a memory of the exec's own.
     fn own(&mut self, memory: usize) -> Result<u64> {
         let bytes = self.operations.memories[memory].bytes;
-        let buffer = driver::allocate(&self.ctx.default_stream(), bytes)
-            .map_err(|failure| Error::driver(failure, Some(self.at_memory(memory as u32))))?;
-        let address = address_of(&buffer);
-        self.owned.push(buffer);
-        Ok(address)
+        let owned = match &mut self.owned {
+            Some(owned) => owned,
+            none => none.insert(OwnedMemory::new(self.driver, &self.ctx)?),
+        };
+        let allocated = owned.allocate(bytes);
+        allocated.map_err(|failure| Error::driver(failure, Some(self.at_memory(memory as u32))))
     }
 
     /// Whether launches are other than they are written.
@@ -252,7 +268,7 @@ impl Core {
         hook::apply(self.program, &mut planned.operations)?;
         self.destroy_graph();
         self.nodes.clear();
-        self.owned.clear();
+        self.owned = None;
         self.slots.clear();
         self.memory = memory;
         self.operations = planned.operations;
@@ -541,14 +557,6 @@ pub(super) fn address(
     for (word, at) in launch.kernel.address_words().zip(pointed) {
         words[word] = driver::address_word(bases[at.buffer as usize].wrapping_add(at.offset));
     }
-}
-
-/// The address of memory of the exec's own.
-fn address_of(buffer: &CudaSlice<u8>) -> u64 {
-    use cudarc::driver::DevicePtr;
-    let (address, guard) = buffer.device_ptr(buffer.stream());
-    std::mem::forget(guard);
-    address
 }
 
 /// What a node is given.

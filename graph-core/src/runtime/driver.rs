@@ -8,20 +8,26 @@
 //! The functions here are safe to call only as this runtime calls them: a handle is used while what owns it
 //! lives, an address is that of a live allocation of the operand or the graph it stands for. Nothing outside
 //! the runtime reaches them. `params` has what nodes are given, `graphs` the calls about graphs, `buffers` what
-//! opens or makes cudarc's own types, `simulator` the calls that only the simulated driver has.
+//! opens or makes cudarc's own types, `aside` what ends while its stream captures, `quiet` cudarc's context object of the runtime's own, `streams` the calls about
+//! contexts, streams, events and memory in stream order, `simulator` the calls that only the simulated driver has.
 #![allow(unsafe_code)]
 
 mod any_bits;
+mod aside;
 mod buffers;
 mod graphs;
 mod params;
+mod quiet;
 mod simulator;
+mod streams;
 
 pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
-pub use buffers::{Lent, Made, allocate, guarded, pinned_parts};
+pub use aside::Own;
+pub use buffers::{Keep, Lent, Made, guarded, held, pinned_parts};
 pub use params::{
     Filling, Launching, Packed, Place, Scratch, Values, Word, address_word, number, push_value, write_value,
 };
+pub use quiet::Quiet;
 pub use simulator::{Member, PlannedBuffer, Simulator};
 
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -55,6 +61,8 @@ pub const NO_BINARY_FOR_GPU: u32 = 209;
 pub const INVALID_PTX: u32 = 218;
 /// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`.
 pub const UNSUPPORTED_PTX_VERSION: u32 = 222;
+/// `CUDA_ERROR_CAPTURED_EVENT`: the event was last recorded in a capture.
+const CAPTURED_EVENT: u32 = 907;
 /// `CUDA_ERROR_UNKNOWN`.
 pub const UNKNOWN: u32 = 999;
 /// `CUDA_ERROR_NOT_SUPPORTED`.
@@ -78,6 +86,19 @@ impl Failure {
     /// Whether the device has no room.
     pub fn is_out_of_memory(self) -> bool {
         self.code == OUT_OF_MEMORY
+    }
+
+    /// Whether it is the end of all work of the context: a kernel's fault, or the end of the context itself. All calls fail
+    /// with it from then on, and nothing is in flight any more.
+    pub fn ends_the_context(self) -> bool {
+        // Uncorrectable ECC and NVLink errors, an illegal address, a timeout, a destroyed context, an assertion, faults of
+        // instructions and addresses, a failed launch, CUDA_ERROR_DEINITIALIZED.
+        matches!(self.code, 4 | 214 | 220 | 700 | 702 | 709 | 710 | 714..=719)
+    }
+
+    /// Whether the event that was asked about was last recorded in a stream capture.
+    pub fn is_captured_event(self) -> bool {
+        self.code == CAPTURED_EVENT
     }
 }
 
@@ -220,9 +241,18 @@ entry_points! {
         cuFuncSetAttribute(Function, u32, c_int);
         cuFuncGetParamInfo(Function, usize, *mut usize, *mut usize);
         cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, Function, c_int, usize);
+        cuCtxGetCurrent(*mut Context);
+        cuCtxSetCurrent(Context);
+        cuCtxSynchronize();
+        cuThreadExchangeStreamCaptureMode(*mut u32);
+        cuStreamCreate(*mut Stream, u32);
+        cuStreamDestroy(Stream);
+        cuStreamGetId(Stream, *mut u64);
         cuStreamIsCapturing(Stream, *mut u32);
         cuStreamWaitEvent(Stream, Event, u32);
         cuStreamSynchronize(Stream);
+        cuEventCreate(*mut Event, u32);
+        cuEventDestroy(Event);
         cuEventRecord(Event, Stream);
         cuEventQuery(Event);
         cuEventSynchronize(Event);
@@ -416,9 +446,9 @@ impl Driver {
         })
     }
 
-    /// Unloads a module.
+    /// Unloads a module, whatever is being captured.
     pub fn unload_module(&self, module: RawModule) -> Outcome<()> {
-        call!(self, cuModuleUnload(module))
+        self.relaxed(|| call!(self, cuModuleUnload(module)))
     }
 
     /// A function of a module, `None` where it has none of that name.
@@ -479,54 +509,6 @@ impl Driver {
             cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, threads, shared as usize)
         )?;
         Ok(u32::try_from(blocks).unwrap_or(0))
-    }
-
-    /// Whether a stream is capturing.
-    pub fn is_capturing(&self, stream: Stream) -> Outcome<bool> {
-        let mut status = 0;
-        call!(self, cuStreamIsCapturing(stream, &mut status))?;
-        Ok(status != 0)
-    }
-
-    /// Work that follows on the stream waits for what the event recorded last.
-    pub fn wait(&self, stream: Stream, event: Event) -> Outcome<()> {
-        call!(self, cuStreamWaitEvent(stream, event, 0))
-    }
-
-    /// Records what the stream has been given so far.
-    pub fn record(&self, event: Event, stream: Stream) -> Outcome<()> {
-        call!(self, cuEventRecord(event, stream))
-    }
-
-    /// Waits on the host for a stream.
-    pub fn synchronize(&self, stream: Stream) -> Outcome<()> {
-        call!(self, cuStreamSynchronize(stream))
-    }
-
-    /// Waits on the host for an event.
-    pub fn synchronize_event(&self, event: Event) -> Outcome<()> {
-        call!(self, cuEventSynchronize(event))
-    }
-
-    /// Whether what the event recorded is over.
-    pub fn is_over(&self, event: Event) -> Outcome<bool> {
-        match call!(self, cuEventQuery(event)) {
-            Ok(()) => Ok(true),
-            Err(Failure { code: NOT_READY, .. }) => Ok(false),
-            Err(failure) => Err(failure),
-        }
-    }
-
-    /// Allocates uninitialised memory in stream order.
-    pub fn allocate(&self, bytes: u64, stream: Stream) -> Outcome<u64> {
-        let mut address = 0;
-        call!(self, cuMemAllocAsync(&mut address, bytes as usize, stream))?;
-        Ok(address)
-    }
-
-    /// Frees memory in stream order.
-    pub fn free(&self, address: u64, stream: Stream) -> Outcome<()> {
-        call!(self, cuMemFreeAsync(address, stream))
     }
 
     /// Gives memory of the device's graph pool that nothing uses back to the system.

@@ -328,6 +328,15 @@ pub enum Error {
         /// The graph function.
         function: String,
     },
+    /// A buffer whose owning stream is capturing, or that was used in a stream that is.
+    #[error("a bound buffer belongs to a stream that is capturing, or was used in one")]
+    OwnerCapturing,
+    /// A graph whose bound buffers were used, through views that the exec gave, in a stream that is capturing.
+    #[error("`{function}` cannot be launched: a view of its buffers was used in a stream that is capturing")]
+    UsedInCapture {
+        /// The graph function.
+        function: String,
+    },
     /// An arena pool on a stream that cannot keep launches apart.
     #[error("there can be no arena pool on this stream: {reason}")]
     PoolStream {

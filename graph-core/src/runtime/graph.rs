@@ -19,6 +19,7 @@ use super::arena::ArenaPool;
 use super::core::Core;
 use super::dims::Dims;
 use super::dot;
+use super::driver::Keep;
 use super::error::Result;
 use super::evaluate::Evaluation;
 use super::operand::Visitor;
@@ -76,6 +77,14 @@ pub trait GraphFn: Generated {
 /// The exec of a graph function: a graph that can be launched, again and again.
 ///
 /// For `#[cuweave::graph] fn residual(..)` it is the type `residual::Exec`, which has all methods.
+///
+/// # An exec that is forgotten
+///
+/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed behind them, and whatever cudarc
+/// does with those that the graph writes comes after them, on any stream. A buffer that is borrowed to be read is known to
+/// be in use on its owning stream alone: a write on a third stream, one that neither owns the buffer nor had the launch,
+/// waits for the launches only where the exec is dropped. (It would take a driver call for each such buffer at each launch.)
+/// Buffers that are owned or in an `Arc` have no such gap.
 pub type Exec<A> = <A as Generated>::Exec;
 
 /// A graph that is built and not instantiated.
@@ -119,6 +128,7 @@ impl<A: GraphFn> Graph<A> {
 
     fn into_exec(self) -> A::Exec {
         let Graph { core, args, .. } = self;
+        let args = Keep::new(args, core.leaks.clone());
         A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
     }
 
@@ -175,7 +185,7 @@ pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
 /// arguments, whose owned buffers are freed behind it.
 pub struct ExecCore<A> {
     pub(super) core: Core,
-    pub(super) args: A,
+    pub(super) args: Keep<A>,
     pub(super) not_sync: PhantomData<Cell<()>>,
     pub(super) _outlived: Outlived<A>,
 }
@@ -216,7 +226,7 @@ impl<A: GraphFn> ExecCore<A> {
     pub fn into_args(self) -> A {
         let ExecCore { core, args, .. } = self;
         drop(core);
-        args
+        args.into_inner()
     }
 
     /// See the generated `report`.

@@ -2,18 +2,21 @@
 
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
-use cudarc::driver::{CudaContext, CudaEvent};
+use cudarc::driver::CudaContext;
 
 use crate::launches::Allowed;
 use crate::ptx::declare::Open;
 use crate::ptx::{self, rewrite};
 
-use super::driver::{self, Context, Driver, Event, Failure, Function, RawModule};
+use super::driver::{self, Context, Driver, Failure, Function, RawModule};
 use super::error::{DriverFailure, Error, Result, describe};
 use super::facts;
 use super::graph::Token;
 use super::image::{self, Target};
+use super::record;
+use super::state::Notes;
 use super::variants::{self, Early, Entry, Form, Text, Variants};
+use super::waits::{self, OwnedEvent};
 
 /// What a kernel's declaration says of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -337,6 +340,7 @@ impl Module {
             variants: Mutex::default(),
             companion: OnceLock::new(),
             in_flight: Mutex::new(Vec::new()),
+            notes: Notes::default(),
         });
         loaded.push((context, form, Arc::downgrade(&module)));
         Ok(module)
@@ -382,7 +386,9 @@ pub(super) struct LoadedModule {
     /// A module that graphs with this one use beside it: it stays loaded as long.
     companion: OnceLock<Arc<LoadedModule>>,
     /// Launches that may still run its functions when nobody holds the module any more.
-    in_flight: Mutex<Vec<Arc<CudaEvent>>>,
+    in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
+    /// The launches that used its variables last.
+    pub(super) notes: Notes,
 }
 
 /// A function that prompts the launch of what comes next.
@@ -569,21 +575,26 @@ impl LoadedModule {
         Ok(())
     }
 
-    /// The module may not be unloaded before what the event recorded is over.
-    pub fn outlives(&self, event: &Arc<CudaEvent>) {
+    /// Keeps the module loaded until what the event recorded is over.
+    pub fn outlives(&self, event: &Arc<OwnedEvent>) {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.driver;
-        in_flight.retain(|event| driver.is_over(Event::of(event)) == Ok(false));
+        driver.relaxed(|| in_flight.retain(|event| driver.is_over(event.raw()) != Ok(true)));
         in_flight.push(event.clone());
     }
 }
 
 impl Drop for LoadedModule {
     fn drop(&mut self) {
-        let ctx = &self.ctx;
-        ctx.record_err(ctx.bind_to_thread());
-        for event in self.in_flight.get_mut().unwrap_or_else(PoisonError::into_inner).iter() {
-            ctx.record_err(event.synchronize());
+        let entered = waits::enter(self.driver, &self.ctx);
+        let in_flight = self.in_flight.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let over = in_flight.iter().try_for_each(|event| waits::on_host(self.driver, event.raw(), None));
+        if let Err(failure) = over {
+            record(&self.ctx, failure);
+        }
+        if !entered || over.is_err() {
+            // What may be in flight keeps its code.
+            return;
         }
         // A module that cannot be unloaded is lost with its context; nothing depends on it.
         let variants = self.variants.get_mut().unwrap_or_else(PoisonError::into_inner);

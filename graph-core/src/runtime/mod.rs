@@ -10,6 +10,8 @@
 //!   kernels and launches, and whether device and driver take it;
 //! - `build`, `hidden`, `core`: from arguments to nodes;
 //! - `graph`, `launch`, `set`, `output`: the graph and the exec, and what can be done with them;
+//! - `waits`, `uses`, `state`: how the driver and the host are made to wait, for launches, for what uses outputs and for
+//!   what shares hidden state;
 //! - `arena`: one arena for the execs of a stream;
 //! - `annotate`, `hook`: what the simulated driver is told, and the way for tests to give it a broken plan;
 //! - `report`, `dot`, `pool`, `context`, `error`.
@@ -43,11 +45,15 @@ mod mark;
 mod modules;
 mod operand;
 mod output;
+mod output_view;
 mod plans;
 mod pool;
 mod report;
 mod set;
+mod state;
+mod uses;
 mod variants;
+mod waits;
 
 pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;
@@ -62,7 +68,7 @@ pub use driver::AnyBits;
 pub use error::{At, DriverFailure, Error, Result, ShortLaunch};
 pub use graph::{Exec, Graph, GraphFn};
 pub use kernel::Loaded;
-pub use output::{Output, OutputDescription};
+pub use output::{Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
 pub use report::{BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaEvent};
+use cudarc::driver::CudaContext;
 
 use super::config::Shape;
 use super::coverage::Judge;
@@ -12,6 +12,7 @@ use super::error::Result;
 use super::evaluate::LaunchRecord;
 use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
 use super::variants::{Early, Form};
+use super::waits::OwnedEvent;
 
 /// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
@@ -149,7 +150,12 @@ impl Modules {
     }
 
     /// None of the modules may be unloaded before what the event recorded is over.
-    pub(super) fn outlive(&self, event: &Arc<CudaEvent>) {
+    pub(super) fn outlive(&self, event: &Arc<OwnedEvent>) {
         self.loaded.values().for_each(|module| module.outlives(event));
+    }
+
+    /// Has them stay loaded for good.
+    pub(super) fn leak(&self) {
+        self.loaded.values().for_each(|module| std::mem::forget(module.clone()));
     }
 }

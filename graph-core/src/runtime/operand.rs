@@ -5,7 +5,10 @@
 //! - when a buffer is bound, its owning stream waits for the uses that cudarc has recorded, and the first launch
 //!   waits for the owning stream;
 //! - after each launch, the owning streams of *borrowed* buffers wait for it: one wait a stream. So whatever
-//!   becomes of the exec, a borrowed buffer is freed behind the last launch that used it;
+//!   becomes of the exec, a borrowed buffer is freed behind the last launch that used it. The events of those that the
+//!   graph may write are recorded behind it, so that other streams, too, come after, even if the exec is forgotten;
+//!   For those that it only reads, that would cost an event a buffer and launch: a third stream that writes one after its
+//!   exec was forgotten is not ordered (`Exec` says so);
 //! - owned and shared (`Arc`) buffers need no such wait, since only the end of the exec can free them;
 //! - when an operand is given back, its owning stream waits for the last launch, and the buffer's events are
 //!   recorded there, so that other streams, too, come after.
@@ -15,11 +18,12 @@
 
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
 
-use super::driver::{self, Event, Failure, Stream};
+use super::driver::{self, Driver, Event, Failure, Quiet, Stream};
 use super::error::{Error, Result};
 use super::output::{OutputDescription, Slot};
+use super::waits::{OwnedEvent, SideStream};
 
 /// What kind of memory an operand is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +55,9 @@ pub(super) struct Operand {
     /// The events in which cudarc records reads and writes. Pinned memory has one for both: `read`.
     pub read: Event,
     pub write: Event,
+    /// The event that is recorded behind each launch, for users that neither the owning stream nor the end of the exec
+    /// orders; `NONE` where there is none, or no need.
+    pub recorded: Event,
     /// The output that a taken argument stands for.
     pub slot: Option<Arc<Slot>>,
 }
@@ -58,10 +65,11 @@ pub(super) struct Operand {
 /// An owning stream.
 #[derive(Debug)]
 pub(super) struct Owner {
-    pub stream: Arc<CudaStream>,
+    /// Keeps the handle valid.
+    _stream: Arc<CudaStream>,
     pub raw: Stream,
     /// For the launch stream to wait for it.
-    pub event: CudaEvent,
+    pub event: OwnedEvent,
     /// Whether the next launch has to.
     pub pending: bool,
     /// How many borrowed operands are its.
@@ -80,17 +88,14 @@ pub(super) fn home(stream: &Arc<CudaStream>) -> Arc<CudaStream> {
 }
 
 impl Owners {
-    fn index(&mut self, stream: &Arc<CudaStream>) -> Result<usize> {
+    fn index(&mut self, driver: &'static Driver, stream: &Arc<CudaStream>) -> Result<usize> {
         let stream = home(stream);
         let raw = Stream::of(&stream);
         if let Some(at) = self.list.iter().position(|owner| owner.raw == raw) {
             return Ok(at);
         }
-        let event = stream
-            .context()
-            .new_event(None)
-            .map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-        self.list.push(Owner { stream, raw, event, pending: false, borrowed: 0 });
+        let event = OwnedEvent::new(driver, stream.context())?;
+        self.list.push(Owner { _stream: stream, raw, event, pending: false, borrowed: 0 });
         Ok(self.list.len() - 1)
     }
 }
@@ -99,41 +104,111 @@ impl Owners {
 pub struct Visitor<'v> {
     ctx: &'v Arc<CudaContext>,
     owners: &'v mut Owners,
+    /// What cudarc waits through, for each owning stream that has been asked for.
+    waiting: Vec<Option<Arc<CudaStream>>>,
     found: Vec<Operand>,
     error: Option<Error>,
 }
 
 impl<'v> Visitor<'v> {
-    /// Nothing seen yet.
+    /// Nothing seen yet. The context must be current.
     pub(super) fn new(ctx: &'v Arc<CudaContext>, owners: &'v mut Owners) -> Visitor<'v> {
-        Visitor { ctx, owners, found: Vec::new(), error: None }
+        Visitor { ctx, owners, waiting: Vec::new(), found: Vec::new(), error: None }
     }
 
     /// What was seen.
-    pub(super) fn finish(self) -> Result<Vec<Operand>> {
+    pub(super) fn finish(mut self) -> Result<Vec<Operand>> {
+        if self.error.is_none()
+            && let Err(error) = self.check_owners()
+        {
+            self.error = Some(error);
+        }
         self.error.map_or(Ok(self.found), Err)
     }
 
-    fn push(&mut self, stream: &Arc<CudaStream>, operand: impl FnOnce(&CudaStream) -> Operand) {
-        // A buffer of another context is only noted: its streams and events are none of ours.
-        let mut found = if **stream.context() == **self.ctx {
-            match self.owners.index(stream) {
-                Err(error) => {
-                    self.error.get_or_insert(error);
-                    return;
-                }
-                Ok(at) => {
-                    let stream = self.owners.list[at].stream.clone();
-                    Operand { owner: Some(at), ..operand(&stream) }
-                }
+    /// An event that a capture has recorded draws the stream that waits for it into the capture.
+    fn check_owners(&self) -> Result<()> {
+        let driver = driver::driver()?;
+        for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
+        {
+            if driver.is_capturing(owner.raw)? {
+                return Err(Error::OwnerCapturing);
             }
-        } else {
-            Operand { same_context: false, ..operand(stream) }
-        };
-        if !found.same_context {
-            found.owner = None;
         }
-        self.found.push(found);
+        Ok(())
+    }
+
+    fn push(&mut self, stream: &Arc<CudaStream>, operand: impl FnOnce(&CudaStream) -> Operand) {
+        self.try_push(stream, |_, owner, quiet| quiet.watch("cuStreamWaitEvent", || operand(owner)));
+    }
+
+    /// Adds an operand; `operand` makes its owning stream wait for its uses.
+    fn try_push(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&'static Driver, &CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) {
+        if self.error.is_some() {
+            return;
+        }
+        match self.of_owner(stream, operand) {
+            Ok(found) => self.found.push(found),
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    fn of_owner(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&'static Driver, &CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) -> Result<Operand> {
+        let driver = driver::driver()?;
+        let quiet = Quiet::of(driver, self.ctx)?;
+        if **stream.context() != **self.ctx {
+            // A buffer of another context is only noted, to be refused: its streams and events are none of ours.
+            return Ok(Operand { same_context: false, owner: None, ..operand(driver, stream, quiet)? });
+        }
+        let at = self.owners.index(driver, stream)?;
+        self.waiting.resize(self.owners.list.len(), None);
+        let owner = match &mut self.waiting[at] {
+            Some(owner) => owner.clone(),
+            unasked => {
+                let raw = self.owners.list[at].raw;
+                if driver.is_capturing(raw)? {
+                    return Err(Error::OwnerCapturing);
+                }
+                unasked.insert(quiet.stream(raw)).clone()
+            }
+        };
+        Ok(Operand { owner: Some(at), ..operand(driver, &owner, quiet)? })
+    }
+
+    /// An output of another graph, of which the graph uses the elements from an address on.
+    pub(super) fn output<T>(
+        &mut self,
+        slot: &Slot,
+        stream: &Arc<CudaStream>,
+        address: u64,
+        len: usize,
+        exclusive: bool,
+    ) {
+        self.try_push(stream, |_, owner, _| {
+            let [read, write] = slot.bind(Stream::of(owner), exclusive)?;
+            Ok(Operand {
+                kind: MemoryKind::Device,
+                address,
+                len: len as u64,
+                element: size_of::<T>() as u64,
+                same_context: true,
+                borrowed: true,
+                exclusive,
+                owner: None,
+                read,
+                write: if exclusive { write } else { Event::NONE },
+                recorded: if exclusive { write } else { read },
+                slot: None,
+            })
+        });
     }
 
     /// A buffer that others may read meanwhile.
@@ -159,6 +234,7 @@ impl<'v> Visitor<'v> {
                 owner: None,
                 read,
                 write: Event::NONE,
+                recorded: Event::NONE,
                 slot: None,
             }
         });
@@ -186,6 +262,7 @@ impl<'v> Visitor<'v> {
                 owner: None,
                 read,
                 write,
+                recorded: if borrowed { write } else { Event::NONE },
                 slot: None,
             }
         });
@@ -193,7 +270,16 @@ impl<'v> Visitor<'v> {
 
     /// Pinned host memory.
     pub(super) fn pinned<T>(&mut self, memory: &PinnedHostSlice<T>, borrowed: bool, mutable: bool) {
-        let (address, read) = driver::pinned_parts(memory, &self.ctx.default_stream());
+        if self.error.is_some() {
+            return;
+        }
+        let (address, read) = match self.pinned_parts(memory) {
+            Ok(parts) => parts,
+            Err(error) => {
+                self.error = Some(error);
+                return;
+            }
+        };
         self.found.push(Operand {
             kind: MemoryKind::Pinned,
             address,
@@ -205,8 +291,19 @@ impl<'v> Visitor<'v> {
             owner: None,
             read,
             write: Event::NONE,
+            recorded: Event::NONE,
             slot: None,
         });
+    }
+
+    /// The address of pinned memory, and the event of its uses, which the first launch waits for.
+    fn pinned_parts<T>(&self, memory: &PinnedHostSlice<T>) -> Result<(u64, Event)> {
+        let driver = driver::driver()?;
+        let quiet = Quiet::of(driver, self.ctx)?;
+        // cudarc tells the event only to a stream that waits for it: one that nobody else's work is in.
+        let side = SideStream::of(driver, self.ctx)?;
+        let stream = quiet.stream(side.raw());
+        Ok(quiet.watch("cuStreamWaitEvent", || driver::pinned_parts(memory, &stream))?)
     }
 
     /// The output of another graph.
@@ -222,6 +319,7 @@ impl<'v> Visitor<'v> {
             owner: None,
             read: Event::NONE,
             write: Event::NONE,
+            recorded: Event::NONE,
             slot: Some(output.slot().clone()),
         });
     }

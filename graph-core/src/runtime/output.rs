@@ -10,18 +10,20 @@
 
 use std::any::{Any, TypeId};
 use std::marker::PhantomData;
-use std::ops::Deref;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{
-    CudaContext, CudaEvent, CudaSlice, CudaStream, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice,
-    SyncOnDrop, sys,
-};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
 
-use super::driver::{self, Driver, Event, Failure, Lent, Made, Stream};
+use super::driver::{self, Context, Driver, Event, Failure, Lent, Made, Stream};
 use super::error::{At, Error, Result};
 use super::operand::home;
+use super::uses::Uses;
+use super::waits::{self, OwnedEvent, SideStream, StreamKey};
+
+pub use super::output_view::{OutputView, OutputViewMut};
+
+type Outcome<T> = std::result::Result<T, Failure>;
 
 /// One output of one graph.
 #[derive(Debug)]
@@ -36,7 +38,7 @@ pub struct Slot {
     element_type: TypeId,
     at: Box<At>,
     /// Records the free, for the next launch to wait for.
-    freed: Arc<CudaEvent>,
+    freed: Arc<OwnedEvent>,
     /// The graph that makes it.
     maker: u64,
     /// Whether that graph is gone.
@@ -47,10 +49,16 @@ pub struct Slot {
 #[derive(Default)]
 struct State {
     live: Option<Live>,
-    /// The buffer that the handle lends, kept from launch to launch.
+    /// The uses of what lives.
+    uses: Uses,
+    /// The buffer that stands for it where a graph binds it, kept from launch to launch.
     buffer: Option<Buffer>,
+    /// Whether a graph has bound what lives: then the buffer's events record uses, too.
+    bound: bool,
     /// What the next launch waits for.
-    wait: Option<Arc<CudaEvent>>,
+    wait: Option<Arc<OwnedEvent>>,
+    /// Whether a free is not covered by that event.
+    lost: bool,
 }
 
 /// An allocation that lives.
@@ -58,8 +66,12 @@ struct State {
 struct Live {
     /// The graph whose launch it came from last: the one that may free it when its handle is forgotten.
     holder: u64,
-    /// Where it is freed.
+    /// Where it is freed, unless that stream is capturing then.
     home: Arc<CudaStream>,
+    /// The stream of the launch.
+    key: StreamKey,
+    /// Records the launch.
+    done: Arc<OwnedEvent>,
     /// Whether it has its handle.
     handed: bool,
 }
@@ -80,16 +92,35 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// The events of the uses of what lives.
-    fn uses(&self) -> impl Iterator<Item = Event> + use<> {
-        let handed = self.live.as_ref().is_some_and(|live| live.handed);
-        let uses = self.buffer.as_ref().filter(|_| handed).map(|buffer| buffer.uses);
-        uses.into_iter().flatten().filter(|&event| event != Event::NONE)
+    /// Makes a stream come after the launch that made what lives, and after the uses that conflict with another one.
+    fn order(
+        &self,
+        driver: &Driver,
+        stream: Stream,
+        key: Option<&StreamKey>,
+        (write, launched): (bool, bool),
+    ) -> Outcome<()> {
+        if let Some(live) = &self.live
+            && !launched
+            && !key.is_some_and(|key| key.is(&live.key))
+        {
+            waits::behind(driver, stream, live.done.raw())?;
+        }
+        self.uses.order(driver, (stream, key), write)?;
+        let Some(buffer) = self.buffer.as_ref().filter(|_| self.bound) else { return Ok(()) };
+        let [read, wrote] = buffer.uses;
+        if read == Event::NONE || wrote == Event::NONE {
+            // Without events only the stream that owns the buffer comes after its uses.
+            return if stream == buffer.stream { Ok(()) } else { driver.synchronize_context() };
+        }
+        let conflicting = [Some(wrote), write.then_some(read)];
+        let mut conflicting = conflicting.into_iter().flatten();
+        driver.relaxed(|| conflicting.try_for_each(|event| waits::order_used(driver, stream, event)))
     }
 }
 
 impl Slot {
-    /// A slot in which nothing lives.
+    /// A slot in which nothing lives. The context must be current.
     pub(super) fn new(
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
@@ -98,8 +129,7 @@ impl Slot {
         at: Box<At>,
         maker: u64,
     ) -> Result<Slot> {
-        let freed = ctx.new_event(None).map_err(|error| Error::from(Failure::of("cuEventCreate", error)))?;
-        let (freed, retired) = (Arc::new(freed), AtomicBool::new(false));
+        let (freed, retired) = (Arc::new(OwnedEvent::new(driver, ctx)?), AtomicBool::new(false));
         Ok(Slot {
             driver,
             ctx: ctx.clone(),
@@ -168,35 +198,55 @@ impl Slot {
                 return Err(Error::WrongOutput { at: self.at.clone(), reason });
             }
         }
-        match &self.state().wait {
-            Some(event) => Ok(self.driver.wait(stream, Event::of(event))?),
+        let mut state = self.state();
+        if state.lost {
+            self.driver.synchronize_context()?;
+            state.lost = false;
+        }
+        match &state.wait {
+            Some(event) => Ok(self.driver.wait(stream, event.raw())?),
             None => Ok(()),
         }
     }
 
-    /// Frees the allocation, behind its uses, if it lives.
-    fn free(&self) -> std::result::Result<(), Failure> {
+    /// Frees the allocation, behind its launch and its uses, if it lives.
+    fn free(&self) -> Outcome<()> {
         let mut state = self.state();
         let Some(live) = &state.live else { return Ok(()) };
-        let raw = Stream::of(&live.home);
-        for event in state.uses() {
-            self.driver.wait(raw, event)?;
-        }
-        self.driver.free(self.address, raw)?;
+        let (driver, home) = (self.driver, Stream::of(&live.home));
+        let side;
+        let stream = match driver.is_capturing(home) {
+            Ok(false) => home,
+            // There it would become a part of what is captured.
+            _ => {
+                side = SideStream::of(driver, &self.ctx)?;
+                side.raw()
+            }
+        };
+        state.order(driver, stream, None, (true, live.key.raw == stream))?;
+        driver.enter(Context::of(&self.ctx))?;
+        driver.free(self.address, stream)?;
         state.live = None;
         state.wait = Some(self.freed.clone());
-        self.driver.record(Event::of(&self.freed), raw).or_else(|_| self.driver.synchronize(raw))
+        let recorded = driver.record(self.freed.raw(), stream);
+        let known =
+            recorded.or_else(|_| driver.synchronize(stream)).or_else(|_| driver.synchronize_context());
+        state.lost = known.is_err();
+        known
     }
 
-    /// After `holder` was launched on `stream`.
-    pub(super) fn launched(&self, holder: u64, stream: &Arc<CudaStream>) {
+    /// After `holder` was launched on `stream`, which `done` records.
+    pub(super) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
+        let key = StreamKey::of(self.driver, Stream::of(stream));
         let mut state = self.state();
-        state.live = Some(Live { holder, home: home(stream), handed: false });
+        state.live = Some(Live { holder, home: home(stream), key, done: done.clone(), handed: false });
         state.wait = None;
+        state.bound = false;
+        state.uses.renew();
     }
 
-    /// The handle of what a launch made; `done` records the launch. There is one handle a launch.
-    pub(super) fn output<'e, T: 'static>(self: &'e Arc<Slot>, done: &CudaEvent) -> Result<Output<'e, T>> {
+    /// The handle of what a launch made. There is one handle a launch.
+    pub(super) fn output<'e, T: 'static>(self: &'e Arc<Slot>) -> Result<Output<'e, T>> {
         if TypeId::of::<T>() != self.element_type {
             return Err(Error::Plan(format!("{} has elements of another type", self.at)));
         }
@@ -212,94 +262,124 @@ impl Slot {
             }
         };
         let raw = Stream::of(&live.home);
-        // A per-thread stream has the legacy stream as its home, which has to be told of the launch.
-        self.driver.wait(raw, Event::of(done))?;
         if state.buffer.as_ref().is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<Made<T>>()) {
             let mut made = Made::<T>::new(&live.home, self.address, self.len)?;
-            let uses = events(&mut made, &live.home);
+            let uses = events(self.driver, &mut made, &live.home)?;
             state.buffer = Some(Buffer { stream: raw, made: Box::new(made), uses });
         }
-        let made = state
-            .buffer
-            .as_mut()
-            .and_then(|buffer| Some((buffer.uses, buffer.made.downcast_mut::<Made<T>>()?)));
-        let Some(([_, write], made)) = made else {
+        let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<Made<T>>());
+        let Some(made) = made else {
             return Err(Error::Plan(format!("{} is of another type", self.at)));
         };
-        // Recorded whether or not cudarc tracks now: it may begin to.
-        if write != Event::NONE {
-            self.driver.record(write, raw)?;
-        }
         live.handed = true;
-        Ok(Output { buffer: made.lend(), slot: self, taken: false, exec: PhantomData })
+        let lent = OutputBuffer { buffer: made.lend(), slot: self };
+        Ok(Output { lent, taken: false, exec: PhantomData })
     }
 }
 
-/// The events in which cudarc records the reads and the writes of a buffer.
-fn events<T>(buffer: &mut CudaSlice<T>, stream: &CudaStream) -> [Event; 2] {
-    let (_, guard) = buffer.device_ptr_mut(stream);
-    let write = driver::guarded(&guard);
-    std::mem::forget(guard);
-    let (_, guard) = buffer.device_ptr(stream);
-    let read = driver::guarded(&guard);
-    std::mem::forget(guard);
-    [read, write]
+/// The events in which cudarc records the reads and the writes of a buffer that nothing has used.
+fn events<T>(driver: &Driver, buffer: &mut CudaSlice<T>, home: &CudaStream) -> Outcome<[Event; 2]> {
+    let quiet = driver::Quiet::of(driver, home.context())?;
+    let stream = quiet.stream(Stream::of(home));
+    quiet.watch("cuStreamWaitEvent", || {
+        let (_, guard) = buffer.device_ptr_mut(&stream);
+        let write = driver::guarded(&guard);
+        std::mem::forget(guard);
+        let (_, guard) = buffer.device_ptr(&stream);
+        let read = driver::guarded(&guard);
+        std::mem::forget(guard);
+        [read, write]
+    })
+}
+
+impl Slot {
+    /// Makes a stream of the user's come after the launch and the uses that conflict. The guard records the use.
+    /// May live as long as the handle.
+    pub(super) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_reach(stream, write);
+        // There is no use without its wait, and no other way to say so than an address that no call takes.
+        reached.map_err(|failure| super::record(&self.ctx, failure)).ok()
+    }
+
+    fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, raw, ctx) = (self.driver, Stream::of(stream), stream.context());
+        driver.enter(Context::of(ctx))?;
+        let mut state = self.state();
+        if driver.is_capturing(raw)? {
+            // The host waits, and what is captured records nothing here.
+            state.order(driver, raw, None, (write, false))?;
+            return Ok(SyncOnDrop::Record(None));
+        }
+        let key = StreamKey::of(driver, raw);
+        let used = state.uses.of(driver, key, ctx)?;
+        state.order(driver, raw, Some(&key), (write, used.is_behind()))?;
+        // A use of another context's may have been waited for.
+        driver.enter(Context::of(ctx))?;
+        used.set_behind();
+        Ok(used.note(write))
+    }
+
+    /// Makes its owning stream, by which a graph that binds it is ordered, come after the launch and the uses; gives the
+    /// events that the graph records its own in.
+    pub(super) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<[Event; 2]> {
+        let driver = self.driver;
+        let mut state = self.state();
+        let launched = state.live.as_ref().is_some_and(|live| live.key.raw == owner);
+        state.order(driver, owner, None, (exclusive, launched))?;
+        state.bound = true;
+        let uses = state.buffer.as_ref().map_or([Event::NONE; 2], |buffer| buffer.uses);
+        if uses[1] != Event::NONE {
+            // Views of the bound buffer come after what the owning stream has waited for.
+            driver.record(uses[1], owner)?;
+        }
+        Ok(uses)
+    }
 }
 
 /// An allocation that a launch made and that left the graph: a device buffer.
 ///
 /// It borrows the exec that made it: while it lives, that exec cannot be launched again. Dropped, it is freed in
-/// stream order after its uses.
+/// stream order after its uses, whichever streams they are on.
+///
+/// cudarc's copies and fills take it and its views ([`Output::slice`]). A kernel that cudarc launches takes its address:
+///
+/// ```ignore
+/// let (address, _use) = output.device_ptr(&stream);
+/// unsafe { stream.launch_builder(&function).arg(&address).launch(shape)? };
+/// ```
+///
+/// The address is 0 where the driver would neither wait nor let the host wait for what comes before; the failure is kept in
+/// the context (`CudaContext::check_err`). In a stream that is capturing, the host waits for what comes before, and what is
+/// captured may run only while the output lives.
 #[derive(Debug)]
 pub struct Output<'e, T> {
-    /// The slot's, whose buffer stays as it is until the next launch.
-    buffer: Lent<T>,
-    slot: &'e Arc<Slot>,
+    pub(super) lent: OutputBuffer<'e, T>,
     /// Taken over by a graph, which frees it.
     taken: bool,
-    /// Borrowed mutably; not `Sync`, since the buffer's events hold one use each.
+    /// Borrowed mutably; not `Sync`.
     exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
+}
+
+/// The elements of an [`Output`]: a device buffer for cudarc, as the output is.
+#[derive(Debug)]
+pub struct OutputBuffer<'e, T> {
+    /// The slot's, which stays as it is until the next launch.
+    pub(super) buffer: Lent<T>,
+    pub(super) slot: &'e Arc<Slot>,
+}
+
+impl<'e, T> std::ops::Deref for Output<'e, T> {
+    type Target = OutputBuffer<'e, T>;
+
+    fn deref(&self) -> &OutputBuffer<'e, T> {
+        &self.lent
+    }
 }
 
 impl<T> Output<'_, T> {
     /// What a graph that takes this output over is built from.
     pub fn description(&self) -> OutputDescription<T> {
         OutputDescription { slot: self.slot.clone(), element: PhantomData }
-    }
-
-    /// A mutable view of the elements.
-    pub fn as_view_mut(&mut self) -> CudaViewMut<'_, T> {
-        self.buffer.as_view_mut()
-    }
-}
-
-impl<T> Deref for Output<'_, T> {
-    type Target = CudaSlice<T>;
-
-    fn deref(&self) -> &CudaSlice<T> {
-        &self.buffer
-    }
-}
-
-impl<T> DeviceSlice<T> for Output<'_, T> {
-    fn len(&self) -> usize {
-        self.buffer.len()
-    }
-
-    fn stream(&self) -> &Arc<CudaStream> {
-        self.buffer.stream()
-    }
-}
-
-impl<T> DevicePtr<T> for Output<'_, T> {
-    fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-        self.buffer.device_ptr(stream)
-    }
-}
-
-impl<T> DevicePtrMut<T> for Output<'_, T> {
-    fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-        self.buffer.device_ptr_mut(stream)
     }
 }
 
@@ -308,11 +388,11 @@ impl<T> Drop for Output<'_, T> {
         if self.taken {
             return;
         }
-        let ctx = &self.slot.ctx;
-        ctx.record_err(ctx.bind_to_thread());
-        if let Err(failure) = self.slot.free() {
+        let slot = self.slot;
+        waits::enter(slot.driver, &slot.ctx);
+        if let Err(failure) = slot.free() {
             // It lives on, and its exec frees it before the next launch.
-            super::record(ctx, failure);
+            super::record(&slot.ctx, failure);
         }
     }
 }
@@ -370,7 +450,7 @@ pub trait Handed {
 
     /// It was taken over by a launch that `done` records.
     #[doc(hidden)]
-    fn taken_over(&mut self, done: &Arc<CudaEvent>);
+    fn taken_over(&mut self, done: &Arc<OwnedEvent>);
 }
 
 impl<T> Handed for Output<'_, T> {
@@ -381,24 +461,16 @@ impl<T> Handed for Output<'_, T> {
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
         let slot = self.slot;
         let state = slot.state();
-        let Some(live) = &state.live else {
-            return Err(Error::WrongOutput {
-                at: slot.at.clone(),
-                reason: "this output does not live any more",
-            });
-        };
-        let (from, to) = (Stream::of(&live.home), Stream::of(stream));
-        for event in state.uses() {
-            slot.driver.wait(to, event)?;
+        if state.live.is_none() {
+            let reason = "this output does not live any more";
+            return Err(Error::WrongOutput { at: slot.at.clone(), reason });
         }
-        if from != to {
-            slot.driver.record(Event::of(&slot.freed), from)?;
-            slot.driver.wait(to, Event::of(&slot.freed))?;
-        }
-        Ok(())
+        let raw = Stream::of(stream);
+        let key = StreamKey::of(slot.driver, raw);
+        Ok(state.order(slot.driver, raw, Some(&key), (true, false))?)
     }
 
-    fn taken_over(&mut self, done: &Arc<CudaEvent>) {
+    fn taken_over(&mut self, done: &Arc<OwnedEvent>) {
         let mut state = self.slot.state();
         state.live = None;
         state.wait = Some(done.clone());

@@ -58,9 +58,12 @@ impl<A: GraphFn> ExecCore<A> {
                 std::mem::replace(&mut core.operands[first + at], operand)
             })
             .collect();
-        core.retire(&old);
-        // An owned buffer is dropped here, and freed behind the last launch.
-        drop(value);
+        // What was owned is dropped here, and freed behind the last launch.
+        if core.retire(&old) {
+            core.driver.relaxed(|| drop(value))
+        } else {
+            std::mem::forget(value)
+        }
         Ok(())
     }
 
@@ -256,7 +259,8 @@ impl Core {
 
     /// Replaced operands: borrowed ones stay borrowed as long as the exec's type says so, and are given back at
     /// its end; owned ones are given back now.
-    fn retire(&mut self, old: &[Operand]) {
+    /// Returns whether what follows on those is known to come after the last launch.
+    fn retire(&mut self, old: &[Operand]) -> bool {
         old.iter().for_each(|operand| self.count(operand, false));
         for operand in old.iter().filter(|operand| operand.borrowed) {
             if let Some(owner) = operand.owner {
@@ -264,6 +268,6 @@ impl Core {
                 self.retired.extend(events.map(|event| (event, owner)));
             }
         }
-        self.give_back(old.iter().filter(|operand| !operand.borrowed));
+        self.give_back(old.iter().filter(|operand| !operand.borrowed))
     }
 }

@@ -138,7 +138,13 @@ macro_rules! driver_calls {
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
             static NEWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
             let newer = *NEWER.get_or_init(|| $crate::call::is_newer(stringify!($name)));
-            $crate::call::enter(stringify!($name), newer, $crate::call::Kind::$kind, || $body)
+            if !$crate::trace::is_on() {
+                return $crate::call::enter(stringify!($name), newer, $crate::call::Kind::$kind, || $body);
+            }
+            let arguments = vec![$($crate::trace::number(&$argument)),*];
+            let result = $crate::call::enter(stringify!($name), newer, $crate::call::Kind::$kind, || $body);
+            $crate::trace::keep(stringify!($name), arguments, result);
+            result
         }
     )*};
 }

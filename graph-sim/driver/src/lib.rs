@@ -35,4 +35,5 @@ mod state;
 mod status;
 mod stream;
 mod table;
+mod trace;
 mod types;

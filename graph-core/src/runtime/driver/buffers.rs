@@ -5,12 +5,13 @@ use std::ops::{Deref, DerefMut};
 use std::panic::AssertUnwindSafe;
 use std::ptr::NonNull;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use cudarc::driver::{CudaSlice, CudaStream, HostSlice, PinnedHostSlice, SyncOnDrop};
 
 use super::super::bind::PinnedViewMut;
 use super::super::error::{Error, Result};
-use super::{Event, Failure, Outcome, UNKNOWN};
+use super::{Event, Failure, UNKNOWN};
 
 /// Where a pinned slice lies and the event that guards it. `stream` is made to wait for that event.
 pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64, Event) {
@@ -48,6 +49,12 @@ pub fn guarded(guard: &SyncOnDrop<'_>) -> Event {
         SyncOnDrop::Record(Some((event, _))) => Event::of(event),
         _ => Event::NONE,
     }
+}
+
+/// What an `Arc` holds, for as long as the caller sees to it that one is kept.
+pub fn held<'a, T>(value: &Arc<T>) -> &'a T {
+    // SAFETY: the value stays where it is while an `Arc` of it is kept.
+    unsafe { &*Arc::as_ptr(value) }
 }
 
 /// A device buffer for cudarc at an address that the graph owns. Its drop does not free the allocation, which lives
@@ -93,7 +100,8 @@ impl<T> DerefMut for Made<T> {
 impl<T> Drop for Made<T> {
     fn drop(&mut self) {
         // SAFETY: in the drop of its only owner.
-        let _ = unsafe { ManuallyDrop::take(&mut self.0) }.leak();
+        let buffer = unsafe { ManuallyDrop::take(&mut self.0) };
+        super::aside::forget_or_wait(buffer);
     }
 }
 
@@ -120,8 +128,53 @@ impl<T> DerefMut for Lent<T> {
     }
 }
 
-/// Memory of the exec's own, uninitialised.
-pub fn allocate(stream: &Arc<CudaStream>, bytes: u64) -> Outcome<CudaSlice<u8>> {
-    // SAFETY: the checker proved that the graph writes each byte before it reads it.
-    unsafe { stream.alloc(bytes as usize) }.map_err(|error| Failure::of("cuMemAllocAsync", error))
+/// A value that is dropped with its holder, whatever is being captured, unless it is to stay by then: for memory that may still be in use.
+#[derive(Debug)]
+pub struct Keep<A> {
+    value: ManuallyDrop<A>,
+    stays: Arc<AtomicBool>,
+}
+
+impl<A> Keep<A> {
+    /// Holds a value; `stays` says in the end whether it is leaked.
+    pub fn new(value: A, stays: Arc<AtomicBool>) -> Keep<A> {
+        Keep { value: ManuallyDrop::new(value), stays }
+    }
+
+    /// Gives the value back.
+    pub fn into_inner(self) -> A {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: the holder is not dropped, so both are taken once.
+        drop(unsafe { std::ptr::read(&this.stays) });
+        // SAFETY: as above.
+        unsafe { ManuallyDrop::take(&mut this.value) }
+    }
+}
+
+impl<A> Deref for Keep<A> {
+    type Target = A;
+
+    fn deref(&self) -> &A {
+        &self.value
+    }
+}
+
+impl<A> DerefMut for Keep<A> {
+    fn deref_mut(&mut self) -> &mut A {
+        &mut self.value
+    }
+}
+
+impl<A> Drop for Keep<A> {
+    fn drop(&mut self) {
+        if self.stays.load(Ordering::Relaxed) {
+            return;
+        }
+        // SAFETY: in the drop of its only owner.
+        let value = unsafe { ManuallyDrop::take(&mut self.value) };
+        match super::driver() {
+            Ok(driver) => driver.relaxed(|| drop(value)),
+            Err(_) => drop(value),
+        }
+    }
 }

@@ -285,3 +285,25 @@ pub unsafe extern "C" fn cuweaveSimReports(
         Ok(())
     })
 }
+
+/// Keeps the calls from now on, one by one, or stops.
+#[unsafe(no_mangle)]
+pub extern "C" fn cuweaveSimTrace(on: c_uint) -> c_uint {
+    crate::trace::set(on != 0);
+    0
+}
+
+/// Tells the calls that were kept, oldest first, and forgets them: thread, name, arguments, result, what was made.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuweaveSimTakeTrace(
+    hear: unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64),
+    data: *mut u8,
+) -> c_uint {
+    for call in crate::trace::take() {
+        let name = Text { start: call.name.as_ptr().cast(), bytes: call.name.len() };
+        let (arguments, count) = (call.arguments.as_ptr(), call.arguments.len());
+        // SAFETY: the crate `cuweave-sim` of the same build gave the function with its data.
+        unsafe { hear(data, call.thread, name, arguments, count, call.result, call.made) };
+    }
+    0
+}

@@ -1,0 +1,242 @@
+//! Waiting: every wait that safety rests on is a driver call of the runtime's own, whose failure is returned or, where
+//! nothing can be returned, made up for by waiting on the host.
+//!
+//! None goes through cudarc, whose calls keep their failures, and do nothing while an earlier one is kept. The host waits
+//! for an event, else for the stream that it was recorded in, else for the whole context. If not even that is possible,
+//! memory is leaked rather than freed, and modules stay loaded.
+//!
+//! A stream that is capturing takes no waits and records no events: either would become a part of what is captured, or
+//! break it. There the host waits, too.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::thread::ThreadId;
+
+use cudarc::driver::CudaContext;
+
+use super::driver::{Context, Driver, Event, Failure, Stream};
+use super::record;
+
+type Outcome<T> = std::result::Result<T, Failure>;
+
+/// An event that lives as long as someone may wait for it.
+#[derive(Debug)]
+pub struct OwnedEvent {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    event: Event,
+}
+
+impl OwnedEvent {
+    /// Creates an event in a context, which must be current.
+    pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<OwnedEvent> {
+        Ok(OwnedEvent { driver, ctx: ctx.clone(), event: driver.create_event()? })
+    }
+
+    /// Its handle.
+    pub fn raw(&self) -> Event {
+        self.event
+    }
+}
+
+impl Drop for OwnedEvent {
+    fn drop(&mut self) {
+        enter(self.driver, &self.ctx);
+        if let Err(failure) = self.driver.destroy_event(self.event) {
+            record(&self.ctx, failure);
+        }
+    }
+}
+
+/// Makes the context current where no failure can be returned; returns whether it is.
+pub(super) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
+    let context = Context::of(ctx);
+    // Tried again, since the handles of default streams mean those of the current context.
+    let entered = driver.enter(context).or_else(|_| driver.enter(context));
+    entered.map_err(|failure| record(ctx, failure)).is_ok()
+}
+
+/// Makes what follows on `stream` come after `event`: on the device, or on the host where the stream is capturing.
+pub(super) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
+    match driver.is_capturing(stream) {
+        Ok(false) => driver.wait(stream, event),
+        // The legacy default stream does not answer while a stream captures that it waits for.
+        _ => driver.synchronize_event(event),
+    }
+}
+
+/// The same for an event that others record too: one that a capture recorded last is none to wait for. To be called in
+/// [`Driver::relaxed`].
+pub(super) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
+    match driver.is_over(event) {
+        Ok(true) => Ok(()),
+        Ok(false) => order(driver, stream, event),
+        Err(failure) if failure.is_captured_event() => Ok(()),
+        Err(failure) => Err(failure),
+    }
+}
+
+/// As [`order`], and on the host where the device does not take the wait.
+pub(super) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
+    order(driver, stream, event).or_else(|_| on_host(driver, event, None))
+}
+
+/// Waits on the host for `event`, which was recorded in `stream`.
+pub(super) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> Outcome<()> {
+    let waited = driver.synchronize_event(event).or_else(|failure| match stream {
+        // On another thread the per-thread handle is another stream.
+        Some(stream) if !stream.is_per_thread() && driver.is_capturing(stream) == Ok(false) => {
+            driver.synchronize(stream).or_else(|_| driver.synchronize_context())
+        }
+        _ => driver.synchronize_context().map_err(|_| failure),
+    });
+    over(waited)
+}
+
+/// What a wait on the host says of the work: in a context that a fault has ended, it is over.
+pub(super) fn over(waited: Outcome<()>) -> Outcome<()> {
+    match waited {
+        Err(failure) if failure.ends_the_context() => Ok(()),
+        waited => waited,
+    }
+}
+
+/// A stream as long as the process lives: handles are used again, and one of them is another stream on each thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct StreamKey {
+    pub raw: Stream,
+    /// `None` where the driver does not tell: no such key is equal to another in the sense of [`StreamKey::is`].
+    id: Option<u64>,
+    thread: Option<ThreadId>,
+}
+
+impl StreamKey {
+    /// The key of a stream that lives, on this thread.
+    pub fn of(driver: &Driver, raw: Stream) -> StreamKey {
+        let thread = raw.is_per_thread().then(|| std::thread::current().id());
+        StreamKey { raw, id: driver.stream_id(raw).ok(), thread }
+    }
+
+    /// Whether both are known to be one stream.
+    pub fn is(&self, other: &StreamKey) -> bool {
+        self.id.is_some() && self == other
+    }
+}
+
+/// A stream of the runtime's own in a context, shared while someone holds it: for memory that no stream of the user's
+/// owns, and for frees that the user's own stream cannot take. Not made by cudarc, which would count it.
+#[derive(Debug)]
+pub(super) struct SideStream {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    raw: Stream,
+}
+
+impl SideStream {
+    /// The one of a context, which must be current.
+    pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Arc<SideStream>> {
+        static ALL: Mutex<Vec<(Context, Weak<SideStream>)>> = Mutex::new(Vec::new());
+        let context = Context::of(ctx);
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade());
+        if let Some(side) = known {
+            // An event of a capture can have drawn it in. Then it is given up.
+            if !driver.is_capturing(side.raw)? {
+                return Ok(side);
+            }
+        }
+        all.retain(|entry| entry.0 != context && entry.1.strong_count() > 0);
+        let side = Arc::new(SideStream { driver, ctx: ctx.clone(), raw: driver.create_stream()? });
+        all.push((context, Arc::downgrade(&side)));
+        Ok(side)
+    }
+
+    /// Its handle.
+    pub fn raw(&self) -> Stream {
+        self.raw
+    }
+}
+
+impl Drop for SideStream {
+    fn drop(&mut self) {
+        enter(self.driver, &self.ctx);
+        if let Err(failure) = self.driver.destroy_stream(self.raw) {
+            record(&self.ctx, failure);
+        }
+    }
+}
+
+/// Device memory of the runtime's own, in the order of the side stream.
+#[derive(Debug)]
+pub(super) struct OwnedMemory {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    side: Arc<SideStream>,
+    allocations: Vec<u64>,
+    /// Records that the allocations are made.
+    ready: OwnedEvent,
+    /// Whether the first launch has waited for that.
+    awaited: bool,
+}
+
+impl OwnedMemory {
+    /// No memory yet. The context must be current.
+    pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<OwnedMemory> {
+        let (side, ready) = (SideStream::of(driver, ctx)?, OwnedEvent::new(driver, ctx)?);
+        Ok(OwnedMemory { driver, ctx: ctx.clone(), side, allocations: Vec::new(), ready, awaited: true })
+    }
+
+    /// Allocates uninitialised memory.
+    pub fn allocate(&mut self, bytes: u64) -> Outcome<u64> {
+        let address = self.driver.allocate(bytes, self.side.raw)?;
+        self.allocations.push(address);
+        self.awaited = false;
+        self.driver.record(self.ready.raw(), self.side.raw)?;
+        Ok(address)
+    }
+
+    /// Before a launch in `stream`: waits for the allocations, if no launch has yet. Launches of one exec are over in
+    /// their order, so the first one waits for all.
+    pub fn order(&self, stream: Stream) -> Outcome<()> {
+        if self.awaited { Ok(()) } else { self.driver.wait(stream, self.ready.raw()) }
+    }
+
+    /// A launch that has waited is in its stream.
+    pub fn launched(&mut self) {
+        self.awaited = true;
+    }
+
+    /// Has what is freed from now on come after `done`, recorded in `last`. Where that cannot be, the memory stays.
+    pub fn release(mut self, done: Option<(Event, Stream)>) {
+        let Some((done, last)) = done else { return };
+        if self.after(done).or_else(|_| on_host(self.driver, done, Some(last))).is_err() {
+            self.leak();
+        }
+    }
+
+    /// Has it stay allocated.
+    pub fn leak(&mut self) {
+        self.allocations.clear();
+    }
+
+    fn after(&mut self, done: Event) -> Outcome<()> {
+        if self.driver.is_capturing(self.side.raw)? {
+            self.driver.synchronize_event(self.ready.raw())?;
+            self.side = SideStream::of(self.driver, &self.ctx)?;
+        }
+        self.driver.wait(self.side.raw, done)
+    }
+}
+
+impl Drop for OwnedMemory {
+    fn drop(&mut self) {
+        if self.allocations.is_empty() {
+            return;
+        }
+        enter(self.driver, &self.ctx);
+        for address in self.allocations.drain(..) {
+            if let Err(failure) = self.driver.free(address, self.side.raw) {
+                record(&self.ctx, failure);
+            }
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The calls that were made, one by one, for tests that look at what waits for what.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// A call that has returned.
+#[derive(Debug)]
+pub struct Call {
+    /// A number of the calling thread.
+    pub thread: u64,
+    pub name: &'static str,
+    /// The first eight bytes of each argument.
+    pub arguments: Vec<u64>,
+    pub result: u32,
+    /// The handle or address that it made, 0 where it made none.
+    pub made: u64,
+}
+
+static ON: AtomicBool = AtomicBool::new(false);
+static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
+
+/// The calls that write a handle or an address to where their first argument points.
+const MAKERS: [&str; 12] = [
+    "cuCtxGetCurrent",
+    "cuEventCreate",
+    "cuGraphCreate",
+    "cuGraphInstantiateWithFlags",
+    "cuGraphInstantiateWithParams",
+    "cuMemAllocAsync",
+    "cuMemAlloc_v2",
+    "cuMemHostAlloc",
+    "cuModuleLoadDataEx",
+    "cuStreamCreate",
+    "cuStreamCreateWithPriority",
+    "cuThreadExchangeStreamCaptureMode",
+];
+
+/// Whether calls are kept.
+pub fn is_on() -> bool {
+    ON.load(Ordering::Relaxed)
+}
+
+/// Begins to keep calls, or stops.
+pub fn set(on: bool) {
+    ON.store(on, Ordering::Relaxed);
+}
+
+/// Gives the calls that were kept, and forgets them.
+pub fn take() -> Vec<Call> {
+    std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The first eight bytes of an argument as a number.
+pub fn number<T: Copy>(argument: &T) -> u64 {
+    let mut bytes = [0u8; 8];
+    let count = size_of::<T>().min(8);
+    // SAFETY: as many bytes as both have are copied; arguments are integers, pointers and structs of integers.
+    unsafe { std::ptr::copy_nonoverlapping((&raw const *argument).cast(), bytes.as_mut_ptr(), count) };
+    u64::from_le_bytes(bytes)
+}
+
+/// Keeps a call that returned `result`.
+pub fn keep(name: &'static str, arguments: Vec<u64>, result: u32) {
+    static THREADS: AtomicU64 = AtomicU64::new(1);
+    thread_local!(static THREAD: u64 = THREADS.fetch_add(1, Ordering::Relaxed));
+    let place = arguments.first().copied().unwrap_or(0);
+    let made = if result == 0 && place != 0 && MAKERS.contains(&name) {
+        // SAFETY: a call that succeeded has written there; the capture mode is four bytes.
+        unsafe {
+            let place = std::ptr::with_exposed_provenance::<u8>(place as usize);
+            let mode = name == "cuThreadExchangeStreamCaptureMode";
+            if mode {
+                place.cast::<u32>().read_unaligned().into()
+            } else {
+                place.cast::<u64>().read_unaligned()
+            }
+        }
+    } else {
+        0
+    };
+    let call = Call { thread: THREAD.with(|thread| *thread), name, arguments, result, made };
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+}

@@ -1,0 +1,194 @@
+//! What comes after what, told from the driver calls that a program made on the simulated driver.
+//!
+//! Each piece of work has a vector clock: how much of each stream's work it is behind. Streams pass theirs on by events,
+//! by the rules of the legacy default stream, and by the host, which waits for events, streams and contexts. Launches of
+//! one exec are behind each other.
+
+#![allow(dead_code)]
+
+use std::collections::BTreeMap;
+
+use cuweave_sim::Call;
+
+/// A stream: its handle, and the thread where that is another stream on each.
+type Stream = (u64, u64);
+type Clock = BTreeMap<Stream, u64>;
+
+/// Work in a stream, or something that the host does.
+#[derive(Debug, Clone)]
+pub struct Work {
+    pub name: String,
+    pub arguments: Vec<u64>,
+    pub made: u64,
+    /// `None` for the host.
+    stream: Option<Stream>,
+    at: u64,
+    clock: Clock,
+}
+
+impl Work {
+    /// Whether this comes after `first`, whatever the device does when.
+    pub fn is_after(&self, first: &Work) -> bool {
+        let stream = first.stream.expect("work in a stream");
+        self.clock.get(&stream).is_some_and(|&at| at >= first.at)
+    }
+
+    /// Whether it reads or writes memory at that address, or frees it.
+    pub fn touches(&self, address: u64) -> bool {
+        match self.name.as_str() {
+            "cuMemcpyHtoDAsync_v2" | "cuMemFreeAsync" | "cuMemsetD8Async" | "cuMemFreeHost" => {
+                self.arguments[0] == address
+            }
+            "cuMemcpyDtoHAsync_v2" => self.arguments[1] == address,
+            "cuMemcpyDtoDAsync_v2" => self.arguments[..2].contains(&address),
+            _ => false,
+        }
+    }
+
+    /// Whether it may change what lies there.
+    pub fn changes(&self, address: u64) -> bool {
+        self.touches(address)
+            && (self.name != "cuMemcpyDtoHAsync_v2")
+            && !(self.name == "cuMemcpyDtoDAsync_v2" && self.arguments[0] != address)
+    }
+}
+
+/// The argument that is the stream of the work.
+fn stream_of(name: &str) -> Option<usize> {
+    Some(match name {
+        "cuGraphLaunch" | "cuMemFreeAsync" => 1,
+        "cuMemAllocAsync" => 2,
+        "cuMemcpyHtoDAsync_v2" | "cuMemcpyDtoHAsync_v2" | "cuMemcpyDtoDAsync_v2" | "cuMemsetD8Async" => 3,
+        "cuLaunchKernel" => 8,
+        _ => return None,
+    })
+}
+
+fn join(clock: &mut Clock, other: &Clock) {
+    for (&stream, &at) in other {
+        let known = clock.entry(stream).or_default();
+        *known = at.max(*known);
+    }
+}
+
+#[derive(Default)]
+struct State {
+    streams: BTreeMap<Stream, Clock>,
+    blocking: Vec<u64>,
+    events: BTreeMap<u64, Clock>,
+    hosts: BTreeMap<u64, Clock>,
+    execs: BTreeMap<u64, Clock>,
+}
+
+impl State {
+    fn stream(raw: u64, thread: u64) -> Stream {
+        match raw {
+            0 | 1 => (0, 0),
+            2 => (2, thread),
+            other => (other, 0),
+        }
+    }
+
+    fn is_blocking(&self, stream: Stream) -> bool {
+        stream.0 == 2 || self.blocking.contains(&stream.0)
+    }
+
+    /// The clock of what comes next in a stream.
+    fn next(&mut self, stream: Stream, thread: u64) -> Clock {
+        let mut clock = self.streams.get(&stream).cloned().unwrap_or_default();
+        if let Some(host) = self.hosts.get(&thread) {
+            join(&mut clock, host);
+        }
+        if stream.0 == 0 {
+            let others: Vec<_> = self.streams.iter().filter(|entry| self.is_blocking(*entry.0)).collect();
+            others.into_iter().for_each(|(_, other)| join(&mut clock, other));
+        } else if self.is_blocking(stream)
+            && let Some(legacy) = self.streams.get(&(0, 0))
+        {
+            join(&mut clock, legacy);
+        }
+        clock
+    }
+}
+
+/// The work that calls have given, in the order of the calls.
+pub fn of(calls: &[Call]) -> Vec<Work> {
+    let mut state = State::default();
+    let mut all = Vec::new();
+    for call in calls {
+        let (name, thread) = (call.name.as_str(), call.thread);
+        let argument = |at: usize| call.arguments[at];
+        // What ends something's life does so even if it then fails; nothing else has an effect that fails.
+        let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost");
+        if call.result != 0 && !ends {
+            continue;
+        }
+        match name {
+            "cuStreamCreate" if argument(1) & 1 == 0 => state.blocking.push(call.made),
+            "cuEventRecord" => {
+                let stream = State::stream(argument(1), thread);
+                let clock = state.next(stream, thread);
+                state.streams.insert(stream, clock.clone());
+                state.events.insert(argument(0), clock);
+            }
+            "cuStreamWaitEvent" => {
+                let event = state.events.get(&argument(1)).cloned().unwrap_or_default();
+                let clock = state.streams.entry(State::stream(argument(0), thread)).or_default();
+                join(clock, &event);
+            }
+            "cuEventSynchronize" | "cuEventQuery" => {
+                let event = state.events.get(&argument(0)).cloned().unwrap_or_default();
+                join(state.hosts.entry(thread).or_default(), &event);
+            }
+            "cuStreamSynchronize" => {
+                let clock = state.next(State::stream(argument(0), thread), thread);
+                join(state.hosts.entry(thread).or_default(), &clock);
+            }
+            "cuCtxSynchronize" => {
+                let clocks: Vec<_> = state.streams.values().cloned().collect();
+                clocks.iter().for_each(|clock| join(state.hosts.entry(thread).or_default(), clock));
+            }
+            "cuModuleUnload" | "cuMemFreeHost" => all.push(Work {
+                name: name.to_owned(),
+                arguments: call.arguments.clone(),
+                made: 0,
+                stream: None,
+                at: 0,
+                clock: state.hosts.get(&thread).cloned().unwrap_or_default(),
+            }),
+            _ => {
+                let Some(at) = stream_of(name) else { continue };
+                let stream = State::stream(argument(at), thread);
+                let mut clock = state.next(stream, thread);
+                if name == "cuGraphLaunch"
+                    && let Some(before) = state.execs.get(&argument(0))
+                {
+                    join(&mut clock, before);
+                }
+                let at = clock.get(&stream).copied().unwrap_or(0) + 1;
+                clock.insert(stream, at);
+                state.streams.insert(stream, clock.clone());
+                if name == "cuGraphLaunch" {
+                    state.execs.insert(argument(0), clock.clone());
+                }
+                let (name, arguments) = (name.to_owned(), call.arguments.clone());
+                all.push(Work { name, arguments, made: call.made, stream: Some(stream), at, clock });
+            }
+        }
+    }
+    all
+}
+
+/// The work that one function gave.
+pub fn named<'w>(work: &'w [Work], name: &str) -> Vec<&'w Work> {
+    work.iter().filter(|work| work.name == name).collect()
+}
+
+/// Keeps the driver calls of some work; gives what they order.
+pub fn trace<T>(work: impl FnOnce() -> T) -> (T, Vec<Work>) {
+    cuweave_sim::take_trace().expect("a trace");
+    cuweave_sim::trace(true).expect("a trace");
+    let result = work();
+    cuweave_sim::trace(false).expect("a trace");
+    (result, of(&cuweave_sim::take_trace().expect("a trace")))
+}

@@ -1,0 +1,230 @@
+//! Streams that share memory, hidden state and outputs, all at once: results show what was not ordered.
+//!
+//! Each launch begins with a kernel that takes a while, so that on a GPU whatever does not wait comes too early. On the
+//! simulated driver, which does work when it is enqueued, the same programs show that nothing is refused, freed twice or
+//! left behind.
+
+use std::sync::{Arc, OnceLock};
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use cuweave::prelude::*;
+
+use alone::{Device, device};
+
+#[path = "common/alone.rs"]
+mod alone;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn spin(out: &mut [MaybeUninit<u32>; 1], rounds: u32);
+}
+
+mod state {
+    #[cuweave::kernels("tests/kernels/state.ptx")]
+    unsafe extern "ptx-kernel" {
+        pub fn state_set(value: u32);
+        pub fn state_step();
+        pub fn state_get(out: &mut [MaybeUninit<u32>; 1]);
+    }
+}
+
+/// out = x, late, through memory of the exec's own
+#[cuweave::graph(memory = "owned")]
+fn owned(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
+    let h = alloc::<f32>(n);
+    copy(&x, &mut h);
+    let wait = spin[(1, 1)](&mut ticket, rounds);
+    #[after(wait)]
+    copy(&h, &mut out);
+}
+
+/// out = x, late
+#[cuweave::graph]
+fn late(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
+    let wait = spin[(1, 1)](&mut ticket, rounds);
+    #[after(wait)]
+    copy(&x, &mut out);
+}
+
+/// The same into an allocation that leaves the graph.
+#[cuweave::graph]
+fn late_out(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1]) -> [f32; n] {
+    let h = alloc::<f32>(n);
+    let wait = spin[(1, 1)](&mut ticket, rounds);
+    #[after(wait)]
+    copy(&x, &mut h);
+    h
+}
+
+#[cuweave::graph]
+fn set(value: u32) {
+    state::state_set[(1, 1)](value);
+}
+
+/// counter = counter * 3 + 1, ten times
+#[cuweave::graph]
+fn ten_steps() {
+    for _ in 0..10 {
+        state::state_step[(1, 1)]();
+    }
+}
+
+#[cuweave::graph]
+fn get(out: &mut [u32; 1]) {
+    state::state_get[(1, 1)](&mut out);
+}
+
+const N: u32 = 64 << 10;
+
+fn ramp(seed: usize) -> Vec<f32> {
+    (0..N as usize).map(|i| (i + seed) as f32).collect()
+}
+
+/// About two milliseconds on a GPU.
+fn rounds(device: &Device) -> u32 {
+    if device.simulated { 3 } else { 400_000 }
+}
+
+/// How often each pattern is repeated.
+fn turns(device: &Device) -> usize {
+    if device.simulated { 3 } else { 60 }
+}
+
+struct Streams {
+    all: Vec<Arc<CudaStream>>,
+    ctx: Arc<CudaContext>,
+}
+
+impl Streams {
+    fn new(device: &Device) -> Streams {
+        static KEPT: OnceLock<(cuweave::Loaded, cuweave::Loaded)> = OnceLock::new();
+        if !device.simulated {
+            // The driver compiles a file at each load, for longer than all else takes.
+            KEPT.get_or_init(|| {
+                (load(&device.ctx).expect("the kernels"), state::load(&device.ctx).expect("the kernels"))
+            });
+        }
+        let made = (0..3).map(|_| device.ctx.new_stream().expect("a stream"));
+        let all = made.chain([device.ctx.default_stream(), device.ctx.per_thread_stream()]).collect();
+        Streams { all, ctx: device.ctx.clone() }
+    }
+
+    fn at(&self, at: usize) -> &Arc<CudaStream> {
+        &self.all[at % self.all.len()]
+    }
+
+    fn data(&self, at: usize, seed: usize) -> CudaSlice<f32> {
+        self.at(at).clone_htod(&ramp(seed)).expect("an upload")
+    }
+
+    fn ticket(&self) -> CudaSlice<u32> {
+        self.at(0).alloc_zeros::<u32>(1).expect("an allocation")
+    }
+}
+
+/// Execs with memory of their own come and go on many streams: the driver gives the same bytes again.
+#[test]
+fn owned_memory_comes_and_goes() {
+    let device = device();
+    let streams = Streams::new(&device);
+    let rounds = rounds(&device);
+    for turn in 0..turns(&device) {
+        let mut outs = Vec::new();
+        for at in 0..4 {
+            let (x, mut out) = (streams.data(turn + at, turn + at), streams.data(at, 0));
+            let graph = owned(&streams.ctx, N, rounds, x, streams.ticket(), &mut out).expect("it builds");
+            let mut exec = graph.instantiate().expect("it instantiates");
+            exec.launch(streams.at(turn * 2 + at)).expect("it launches");
+            exec.launch(streams.at(turn + 3 * at)).expect("it launches");
+            drop(exec);
+            outs.push(out);
+        }
+        for (at, out) in outs.iter().enumerate() {
+            let read = streams.at(at + 1).clone_dtoh(out).expect("a download");
+            assert_eq!(read, ramp(turn + at), "turn {turn}, exec {at}");
+        }
+    }
+}
+
+/// Several execs step one variable, each on streams of its own, some dropped and some forgotten.
+#[test]
+fn hidden_state_is_stepped_by_many() {
+    let device = device();
+    let streams = Streams::new(&device);
+    let build = || ten_steps(&streams.ctx).expect("it builds").instantiate().expect("it instantiates");
+    let mut setter = set(&streams.ctx, 1).expect("it builds").instantiate().expect("it instantiates");
+    for turn in 0..turns(&device) {
+        setter.launch(streams.at(turn)).expect("it launches");
+        let mut execs = [build(), build(), build()];
+        for at in 0..20 {
+            execs[at % 3].launch(streams.at(turn + at)).expect("it launches");
+        }
+        let [first, second, third] = execs;
+        drop(first);
+        std::mem::forget(second);
+        let mut out = streams.ticket();
+        let graph = get(&streams.ctx, &mut out).expect("it builds");
+        let mut reader = graph.instantiate().expect("it instantiates");
+        reader.launch(streams.at(turn + 2)).expect("it launches");
+        drop((reader, third));
+        let expected = (0..200).fold(1_u32, |value, _| value.wrapping_mul(3).wrapping_add(1));
+        assert_eq!(streams.at(turn + 1).clone_dtoh(&out).expect("a download"), [expected], "turn {turn}");
+    }
+}
+
+/// A third stream reads and writes what an exec that was forgotten writes.
+#[test]
+fn forgotten_execs_are_waited_for() {
+    let device = device();
+    let streams = Streams::new(&device);
+    let rounds = rounds(&device);
+    for turn in 0..turns(&device) {
+        let x = streams.data(turn, turn);
+        let (mut out, mut ticket) = (streams.data(turn + 1, 0), streams.ticket());
+        let graph = late(&streams.ctx, N, rounds, &x, &mut ticket, &mut out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(streams.at(turn)).expect("it launches");
+        exec.launch(streams.at(turn + 2)).expect("it launches");
+        std::mem::forget(exec);
+        let (reader, writer) = (streams.at(turn % 3 + 3), &streams.all[(turn + 1) % 3]);
+        let copy = writer.clone_dtod(&out).expect("a copy");
+        writer.memcpy_htod(&ramp(9), &mut out).expect("an upload");
+        assert_eq!(reader.clone_dtoh(&copy).expect("a download"), ramp(turn), "turn {turn}");
+        assert_eq!(reader.clone_dtoh(&out).expect("a download"), ramp(9), "turn {turn}");
+    }
+}
+
+/// An output is read on two streams, late on the first: its bytes are given again only after both.
+#[test]
+fn outputs_are_read_on_two_streams() {
+    let device = device();
+    let streams = Streams::new(&device);
+    let rounds = rounds(&device);
+    let mut exec = late_out(&streams.ctx, N, rounds, streams.data(0, 1), streams.ticket())
+        .expect("it builds")
+        .instantiate()
+        .expect("it instantiates");
+    let delay = |stream: &Arc<CudaStream>| {
+        let (x, out) = (streams.data(0, 0), streams.data(0, 0));
+        let graph = late(&streams.ctx, N, rounds, x, streams.ticket(), out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(stream).expect("it launches");
+        exec
+    };
+    for turn in 0..turns(&device) {
+        let (slow, fast) = (streams.at(turn % 2), streams.at(2 + turn % 3));
+        let output = exec.launch(streams.at(turn)).expect("it launches");
+        let busy = delay(slow);
+        let first = slow.clone_dtod(&output.slice(..)).expect("a copy");
+        let second = fast.clone_dtod(&output).expect("a copy");
+        drop(output);
+        let next = turn + 2;
+        streams.at(0).memcpy_htod(&ramp(next), &mut exec.args_mut().x.expect("owned")).expect("an upload");
+        let again = exec.launch(streams.at(turn + 1)).expect("it launches again");
+        drop(busy);
+        for read in [&first, &second] {
+            assert_eq!(fast.clone_dtoh(read).expect("a download"), ramp(turn + 1), "turn {turn}");
+        }
+        drop(again);
+    }
+}
