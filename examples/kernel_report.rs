@@ -3,7 +3,7 @@
 
 use std::error::Error;
 
-use cuweave_core::ptx::{parse_bytes, report};
+use cuweave_ptx::{parse_bytes, report};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let file = std::env::args_os().nth(1).unwrap_or_else(|| "examples/kernels/nn.ptx".into());

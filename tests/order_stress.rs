@@ -12,8 +12,8 @@ use std::mem::MaybeUninit;
 use std::ptr::{null, null_mut};
 
 use cudarc::driver::sys;
-use cuweave_core::ptx::parse;
-use cuweave_core::ptx::rewrite::{self, Axis, Batch, GridShape, Table};
+use cuweave_ptx::parse;
+use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
 
 const PTX: &str = include_str!("kernels/order.ptx");
 const WAIT: &str = "griddepcontrol.wait;";

@@ -14,7 +14,7 @@ use cuweave_core::compile::{self, Wishes};
 use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
 use cuweave_core::operation::{Operations, Place, What};
 use cuweave_core::order::Source;
-use cuweave_core::poly::Poly;
+use cuweave_ptx::poly::Poly;
 
 /// Elements of every buffer, and the bounds of the parts that launches use.
 const LEN: usize = 12;

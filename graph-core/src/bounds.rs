@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::ir::{Access, DimId};
-use crate::poly::{Facts, Poly};
+use cuweave_ptx::poly::{Facts, Poly};
 
 /// The bounds of a program and what is known of them.
 #[derive(Clone, Debug)]

@@ -16,8 +16,8 @@ pub mod shared;
 use crate::bounds::Bounds;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, DimId, Kind, Mode, Order, Program, StatementId};
-use crate::poly::{Facts, Poly};
 use crate::reach::{Cycle, Reach};
+use cuweave_ptx::poly::{Facts, Poly};
 
 /// A program as lowered: nothing is known of it yet.
 #[derive(Clone, Debug)]

@@ -8,7 +8,7 @@ use cuweave_core::compile::{self, Wishes};
 use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
 use cuweave_core::operation::{Operations, Place, What};
 use cuweave_core::order::Source;
-use cuweave_core::poly::Poly;
+use cuweave_ptx::poly::Poly;
 use proptest::prelude::*;
 
 /// One argument of a random launch: buffer, mode, which third of it (or all).

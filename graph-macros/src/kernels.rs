@@ -6,8 +6,8 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::ptx::declare::{Checked, Open, Unproved};
-use cuweave_core::ptx::{Hidden, Update};
+use cuweave_ptx::declare::{Checked, Open, Unproved};
+use cuweave_ptx::{Hidden, Update};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;

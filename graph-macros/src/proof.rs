@@ -2,11 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use cuweave_core::poly::Symbols;
-use cuweave_core::ptx::declare::{
-    self, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Unproved,
-};
-use cuweave_core::ptx::{self};
+use cuweave_ptx as ptx;
+use cuweave_ptx::declare::{self, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Unproved};
+use cuweave_ptx::poly::Symbols;
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::Type;

@@ -1,6 +1,6 @@
 //! Declarations of the entries of a PTX file, made of what the file says of them.
 
-use cuweave_core::ptx::{self, Access, Analysis, Class, Function, Item, Site, Space, Statement};
+use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function, Item, Site, Space, Statement};
 
 /// What a parameter is declared to be, and the type of its elements or its own.
 #[derive(Debug)]

@@ -7,7 +7,7 @@ use cuweave::__private::{change_next_plan, change_next_tables};
 use cuweave_core::ir::{Launches, Memory, Mode, Program, Statement};
 use cuweave_core::launches::overlap;
 use cuweave_core::operation::{Operation, OperationId, Operations};
-use cuweave_core::ptx::rewrite::Table;
+use cuweave_ptx::rewrite::Table;
 
 use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{KERNELS, STATELESS};

@@ -3,7 +3,7 @@
 use cuweave_core::compile;
 use cuweave_core::ir::{Access, Buffer, Kind, Mode, Options, Origin, Program, Statement};
 use cuweave_core::order::Source;
-use cuweave_core::poly::Poly;
+use cuweave_ptx::poly::Poly;
 
 use super::kernels::{FRESH, KERNELS, STATE_GET, STATE_SET, STATE_STEP, STATELESS};
 use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, UNIT, X, Y, Z};

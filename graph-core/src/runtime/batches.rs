@@ -5,7 +5,7 @@
 
 use crate::ir::StatementId;
 use crate::operation::{Operation, OperationId};
-use crate::ptx::rewrite::Table;
+use cuweave_ptx::rewrite::Table;
 
 use super::annotate;
 use super::build::at_statement;

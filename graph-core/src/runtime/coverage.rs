@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use crate::coverage::{Code, Extent, Launch, Outline, Verdict};
 use crate::ir::{Access, Mode};
+use cuweave_ptx::coverage::{Code, Extent, Launch, Outline, Verdict};
 
 use super::config::Shape;
 use super::driver::{self, Word};

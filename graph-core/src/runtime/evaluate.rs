@@ -5,8 +5,8 @@
 
 use cudarc::driver::DeviceRepr;
 
-use crate::coverage::Verdict;
 use crate::ir::{Access, Mode, Program, StatementId};
+use cuweave_ptx::coverage::Verdict;
 
 use super::config::{BlockLimits, Config, Shape};
 use super::coverage::Finding;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ir::Program;
 use crate::operation::Operations;
 
-use crate::ptx::rewrite::Table;
+use cuweave_ptx::rewrite::Table;
 
 use super::driver::{Packed, Simulator};
 use super::error::{Error, Result};

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use cudarc::driver::CudaContext;
 
 use crate::launches::Allowed;
-use crate::ptx::declare::Open;
-use crate::ptx::{self, rewrite};
+use cuweave_ptx::declare::Open;
+use cuweave_ptx::{self as ptx, rewrite};
 
 use super::driver::{self, Context, Driver, Failure, Function, RawModule};
 use super::error::{DriverFailure, Error, Result, describe};
@@ -150,7 +150,7 @@ pub struct Kernel {
     pub hidden_reads: &'static [&'static str],
     /// Module-level variables that it writes.
     pub hidden_writes: &'static [&'static str],
-    /// Which elements it writes: an encoded [`Outline`](crate::coverage::Outline), or nothing.
+    /// Which elements it writes: an encoded [`Outline`](cuweave_ptx::coverage::Outline), or nothing.
     pub outline: &'static [u8],
 }
 

@@ -57,13 +57,13 @@ mod waits;
 
 pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;
-pub use crate::ptx::declare::Open as DeclaredPart;
 pub use arena::ArenaPool;
 pub use bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Pinned,
     PinnedViewMut, Shared, SharedPinned, Taken,
 };
 pub use context::context;
+pub use cuweave_ptx::declare::Open as DeclaredPart;
 pub use driver::AnyBits;
 pub use error::{At, DriverFailure, Error, Result, ShortLaunch};
 pub use graph::{Exec, Graph, GraphFn};
@@ -95,8 +95,8 @@ pub mod private {
     }
     pub use super::operand::Visitor;
     pub use super::output::{Handed, HandedOver, Output, OutputDescription};
-    pub use crate::ptx::declare::Open;
     pub use crate::table::{Layout, Table};
+    pub use cuweave_ptx::declare::Open;
 }
 
 /// Keeps a failure of a drop in the context, as cudarc does.

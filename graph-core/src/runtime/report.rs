@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::Duration;
 
-use crate::coverage::Verdict;
 use crate::ir::Program;
 use crate::operation::{Bounds, BudgetStep, Budgeted, What};
-use crate::ptx::declare::Open;
+use cuweave_ptx::coverage::Verdict;
+use cuweave_ptx::declare::Open;
 
 use super::core::Core;
 use super::evaluate::{LaunchRecord, Recorded};

@@ -12,8 +12,8 @@ use std::sync::{Arc, OnceLock, PoisonError};
 use cudarc::driver::CudaContext;
 
 use crate::launches::{Allowed, Batching};
-use crate::ptx::rewrite::{self, Axis, Batch, GridShape, Table, Waiting};
-use crate::ptx::{self, Space, duration};
+use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table, Waiting};
+use cuweave_ptx::{self as ptx, Space, duration};
 
 use super::driver::{Driver, Failure, RawModule};
 use super::error::Error;

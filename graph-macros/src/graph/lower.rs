@@ -3,13 +3,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave_core::diagnostic::{Site, nearest};
+use cuweave_core::diagnostic::Site;
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
 use cuweave_core::order::Source;
-use cuweave_core::poly::{Poly, Symbols};
 use cuweave_core::table::Op;
+use cuweave_ptx::nearest::nearest;
+use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;

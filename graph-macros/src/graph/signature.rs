@@ -1,7 +1,7 @@
 //! The signature of a graph function, and what `#[graph(...)]` asks for.
 
-use cuweave_core::diagnostic::nearest;
 use cuweave_core::ir::{Launches, Memory, Options, Order};
+use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::Parser;
 use syn::spanned::Spanned;

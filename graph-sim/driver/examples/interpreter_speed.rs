@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p cuweave-sim-driver --example interpreter_speed`
 
-use cuweave_core::ptx::parse;
+use cuweave_ptx::parse;
 use cuweave_sim_driver::interp::{Launch, Memory, Options, Program, Region, run};
 use std::time::Instant;
 

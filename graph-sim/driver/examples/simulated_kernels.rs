@@ -2,7 +2,7 @@
 //!
 //! `cargo run -p cuweave-sim-driver --example simulated_kernels -- a.ptx b.ptx`
 
-use cuweave_core::ptx::parse_bytes;
+use cuweave_ptx::parse_bytes;
 use cuweave_sim_driver::interp::Program;
 use std::process::ExitCode;
 

@@ -1,6 +1,6 @@
 //! What a module's file says, in the terms of the driver.
 
-use cuweave_core::ptx::{self, Function, Statement};
+use cuweave_ptx::{self as ptx, Function, Statement};
 
 use crate::config::config;
 use crate::device::device;

@@ -1,8 +1,8 @@
 //! The writes that outlines tell of a launch, against those that it does when it is run: byte for byte, on every kernel of the corpus
 //! and of this repository, and on kernels made at random.
 
-use cuweave_core::coverage::{Extent, Launch as Judged, Outline, Verdict};
-use cuweave_core::ptx::{self, Access, Analysis, Class, Function};
+use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
+use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function};
 use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, WRITTEN, run};
 use std::collections::BTreeMap;
 use std::path::Path;

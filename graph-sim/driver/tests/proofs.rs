@@ -1,8 +1,8 @@
 //! The proofs of `cuweave-core` against what kernels really read and write: every kernel of the corpus that can be
 //! run here is run, and each byte that it touches must be one that its proof lets it touch.
 
-use cuweave_core::poly::Poly;
-use cuweave_core::ptx::{self, Access, Analysis, Class};
+use cuweave_ptx::poly::Poly;
+use cuweave_ptx::{self as ptx, Access, Analysis, Class};
 use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, READ, WRITTEN, run};
 
 mod buffers;

@@ -1,10 +1,10 @@
 //! Rewritten kernels do what they did: every kernel of the corpus that runs here, launched member by member as it is
 //! written, and as one launch of each form of its variants, leaves equal bytes.
 
-use cuweave_core::ptx::rewrite::{
+use cuweave_ptx::rewrite::{
     Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, prompting, waiting,
 };
-use cuweave_core::ptx::{self, Analysis, Class, Function, Module};
+use cuweave_ptx::{self as ptx, Analysis, Class, Function, Module};
 use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, PAGE, Program, Region, ahead, run};
 use std::path::{Path, PathBuf};
 

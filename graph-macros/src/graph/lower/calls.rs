@@ -1,7 +1,7 @@
 //! Calls: allocations, frees, fills, copies and launches.
 
-use cuweave_core::diagnostic::nearest;
 use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
+use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::spanned::Spanned;

@@ -1,7 +1,7 @@
 //! A module as code that can be run.
 
 use super::decode::{self, Code, Function};
-use cuweave_core::ptx::Module;
+use cuweave_ptx::Module;
 
 /// A module's code and variables. Addresses of variables are given at launch, so one program serves any context.
 #[derive(Debug)]

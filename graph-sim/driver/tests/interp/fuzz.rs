@@ -1,7 +1,7 @@
 //! PTX that was tampered with: an error or a fault, in bounded time, and never a panic.
 
 use crate::support::{Arg, Device, Loaded, Random};
-use cuweave_core::ptx::{parse, parse_bytes};
+use cuweave_ptx::{parse, parse_bytes};
 use cuweave_sim_driver::interp::{Launch, Options, Program, run};
 
 const CORPUS: [&str; 4] = [

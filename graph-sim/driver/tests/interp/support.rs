@@ -1,6 +1,6 @@
 //! Memory for tests, and a launch in one call.
 
-use cuweave_core::ptx::parse;
+use cuweave_ptx::parse;
 use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, Program, Region, Stats, run};
 use std::sync::Mutex;
 

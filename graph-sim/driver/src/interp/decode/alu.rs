@@ -3,7 +3,7 @@
 use super::code::*;
 use super::function::{Decoder, Result, is_float};
 use crate::interp::number::{FloatOp, FloatSpec, Mode};
-use cuweave_core::ptx::{Instruction, Type};
+use cuweave_ptx::{Instruction, Type};
 
 /// A closure over the four widths, signed or not, as a function of rows' values.
 macro_rules! widths {

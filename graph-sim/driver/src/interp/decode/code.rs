@@ -5,7 +5,7 @@
 //! them counts.
 
 use super::super::number::{ConvertSpec, FloatSpec};
-use cuweave_core::ptx::Type;
+use cuweave_ptx::Type;
 
 /// A register of a function: a row of 32 values in a warp.
 pub type Slot = u32;

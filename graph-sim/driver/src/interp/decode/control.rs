@@ -2,7 +2,7 @@
 
 use super::code::*;
 use super::function::{Decoder, Result};
-use cuweave_core::ptx::{Instruction, Operand, Type};
+use cuweave_ptx::{Instruction, Operand, Type};
 
 /// The barrier that stands for a cluster's, which is one block.
 const CLUSTER_BARRIER: u64 = 16;

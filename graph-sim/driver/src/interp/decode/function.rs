@@ -2,8 +2,8 @@
 
 use super::code::*;
 use super::{Names, SharedVariable, function_address, parameter_address, shared_variable};
-use cuweave_core::ptx::{self, Address, Class, Instruction, Module, Operand, Statement, Type};
-use cuweave_core::ptx::{Names as BodyNames, Space as PtxSpace};
+use cuweave_ptx::{self as ptx, Address, Class, Instruction, Module, Operand, Statement, Type};
+use cuweave_ptx::{Names as BodyNames, Space as PtxSpace};
 use std::collections::HashMap;
 
 /// How the words for what no driver takes end; all else may be a fault of ours.

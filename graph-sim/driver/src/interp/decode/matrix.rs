@@ -2,7 +2,7 @@
 
 use super::code::*;
 use super::function::{Decoder, Result};
-use cuweave_core::ptx::{Instruction, Operand, Type};
+use cuweave_ptx::{Instruction, Operand, Type};
 
 /// `m16n8k16`
 fn shape(i: &Instruction) -> Option<Shape> {

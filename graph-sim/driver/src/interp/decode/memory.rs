@@ -5,7 +5,7 @@ use super::code::*;
 use super::function::{Decoder, Result, is_float};
 use crate::interp::number::FloatOp;
 use crate::interp::{CODE, LOCAL, PARAM, SHARED};
-use cuweave_core::ptx::{Instruction, Operand, Space as PtxSpace, Type};
+use cuweave_ptx::{Instruction, Operand, Space as PtxSpace, Type};
 
 fn space(i: &Instruction) -> Result<Space> {
     Ok(match i.space() {

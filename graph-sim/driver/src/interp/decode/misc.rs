@@ -4,7 +4,7 @@ use super::alu::rounding;
 use super::code::*;
 use super::function::{Decoder, Result, is_float};
 use crate::interp::number::{ConvertSpec, Mode, format, widen};
-use cuweave_core::ptx::{Instruction, Operand, Type};
+use cuweave_ptx::{Instruction, Operand, Type};
 
 /// A plain conversion to nearest.
 pub fn conversion(to: Type, from: Type) -> ConvertSpec {

@@ -12,7 +12,7 @@ pub use code::*;
 
 use super::program::{Entry, GlobalVariable, Program};
 use super::{CODE, PARAM};
-use cuweave_core::ptx::{self, Initial, Module, Space as PtxSpace};
+use cuweave_ptx::{self as ptx, Initial, Module, Space as PtxSpace};
 use function::Decoder;
 use std::collections::HashMap;
 

@@ -8,7 +8,7 @@ use super::{Trouble, Worker};
 use crate::interp::FaultKind;
 use crate::interp::decode::{Fragment, Mma, NONE, Op, Slot};
 use crate::interp::number::{Mode, format, narrow, widen};
-use cuweave_core::ptx::Type;
+use cuweave_ptx::Type;
 
 /// Elements in one register.
 fn per_register(ty: Type) -> usize {

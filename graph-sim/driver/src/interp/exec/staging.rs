@@ -7,7 +7,7 @@ use super::{Trouble, Worker};
 use crate::interp::FaultKind;
 use crate::interp::decode::{At, MbarrierOp, Slot, Update};
 use crate::interp::number::float;
-use cuweave_core::ptx::Type;
+use cuweave_ptx::Type;
 
 /// A barrier object of ours in its 64 bits: pending arrivals, expected arrivals, bytes that are missing, and the phase.
 #[derive(Clone, Copy)]

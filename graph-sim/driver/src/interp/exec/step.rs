@@ -8,7 +8,7 @@ use super::{Trouble, Worker};
 use crate::interp::FaultKind;
 use crate::interp::decode::{At, Counter, Inst, NONE, Op, Slot, Space, Update, Window};
 use crate::interp::number::{convert, extend, float, pack_saturated};
-use cuweave_core::ptx::Type;
+use cuweave_ptx::Type;
 use std::time::Instant;
 
 impl Warp {

@@ -1,7 +1,7 @@
 //! `cvt`.
 
 use super::{F64, Mode, format, narrow, round, widen};
-use cuweave_core::ptx::{Class, Type};
+use cuweave_ptx::{Class, Type};
 
 /// A conversion.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Float arithmetic with every modifier that PTX has.
 
 use super::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
-use cuweave_core::ptx::Type;
+use cuweave_ptx::Type;
 
 /// What to compute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ mod float;
 pub use convert::{ConvertSpec, convert, extend, pack_saturated};
 pub use float::{FloatOp, FloatSpec, float};
 
-use cuweave_core::ptx::Type;
+use cuweave_ptx::Type;
 
 /// Rounding to a float, or to an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,243 @@
+//! The stages that run when a graph is built.
+
+use std::fmt;
+
+use crate::emit;
+use crate::ir::{Memory, Program, StatementId};
+use crate::launches::overlap::Run;
+use crate::launches::{self, Allowed, Decision, Launch};
+use crate::layout::{self, LayoutError};
+use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
+use crate::place::{self, Placed};
+use crate::plan;
+use crate::plan::budget::{BudgetError, CurvePoint};
+use crate::reach::Cycle;
+
+/// How allocations reach the driver where nothing is said: the same launch time as memory nodes, the bytes of the plan,
+/// and two memory nodes in all.
+const DEFAULT_MEMORY: Memory = Memory::Arena;
+
+/// What the build knows and the macro does not.
+#[derive(Clone, Debug, Default)]
+pub struct Wishes {
+    /// How allocations reach the driver.
+    pub memory: Option<Memory>,
+    /// Order that the kernels add: hidden state, and atomics that do not commute.
+    pub edges: Vec<(StatementId, StatementId)>,
+    /// What may be changed in the launches.
+    pub allowed: Allowed,
+    /// What is known of each statement that is a launch; none where nothing may be changed.
+    pub launches: Vec<Option<Launch>>,
+}
+
+/// Why a checked program cannot be emitted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BackError {
+    /// Added edges contradict the program's own.
+    Cycle(Cycle),
+    /// The sizes.
+    Layout(LayoutError),
+    /// One statement alone needs more than the budget.
+    BelowFloor {
+        /// The budget, in bytes.
+        budget: u64,
+        /// What the statement needs.
+        floor: u64,
+        /// The statement.
+        statement: String,
+        /// Its line.
+        line: u32,
+        /// The buffers that it needs the memory for.
+        buffers: Vec<String>,
+    },
+    /// No order of the statements was found in which the buffers fit.
+    OverBudget {
+        /// The budget, in bytes.
+        budget: u64,
+        /// The best plan found.
+        best: u64,
+    },
+}
+
+impl fmt::Display for BackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BackError::Cycle(cycle) => cycle.fmt(f),
+            BackError::Layout(error) => error.fmt(f),
+            BackError::BelowFloor { budget, floor, statement, line, buffers } => write!(
+                f,
+                "the budget of {budget} bytes is below the floor: `{statement}` (line {line}) needs {floor} bytes at once, for {}",
+                buffers.join(", ")
+            ),
+            BackError::OverBudget { budget, best } => write!(
+                f,
+                "no order was found that fits into the budget of {budget} bytes; the best one takes {best}"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BackError {}
+
+impl From<Cycle> for BackError {
+    fn from(cycle: Cycle) -> BackError {
+        BackError::Cycle(cycle)
+    }
+}
+
+impl From<LayoutError> for BackError {
+    fn from(error: LayoutError) -> BackError {
+        BackError::Layout(error)
+    }
+}
+
+/// Places, lays out and emits a checked program whose `dims` have these values.
+///
+/// A budget is judged on the launches as they are written: where no plan within it has the batches, they are halved until
+/// one has, or there are none.
+///
+/// # Errors
+///
+/// [`BackError`].
+pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
+    let edges = [&program.edges, wishes.edges.as_slice()].concat();
+    let decide = |most| launches::decide(program, &edges, &wishes.launches, wishes.allowed, most);
+    let mut decision = decide(usize::MAX)?;
+    loop {
+        let (most, lined_up) = (decision.largest(), decision.lined_up);
+        match decided(program, dims, wishes, &edges, decision) {
+            // A cycle: the budget's order goes through a batch.
+            Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
+                if most > 1 || lined_up > 0 =>
+            {
+                decision = if most > 3 { decide(most / 2)? } else { Decision::default() };
+            }
+            done => return done,
+        }
+    }
+}
+
+/// The rest of the pipeline, once it is decided which launches there are.
+fn decided(
+    program: &Program,
+    dims: &[u64],
+    wishes: &Wishes,
+    edges: &[(StatementId, StatementId)],
+    decision: Decision,
+) -> Result<Operations, BackError> {
+    let mut edges = [edges, decision.edges.as_slice()].concat();
+    let mut placed = place::place(program, &edges)?;
+    let budgeted = match program.options.budget {
+        Some(budget) => Some(within_budget(program, dims, &placed, dims[budget as usize])?),
+        None => None,
+    };
+    if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
+        edges.extend_from_slice(&added.edges);
+        edges.extend(launches::batch::completed(&decision.batches, &added.edges));
+        placed = place::place(program, &edges)?;
+    }
+    let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
+    // Only memory nodes may stand between a kernel and one that starts early.
+    let early = match (wishes.allowed.overlap, memory) {
+        (true, Memory::Nodes) => {
+            launches::overlap::followers(&placed.reach, &decision.batches, &wishes.launches)
+        }
+        _ => Vec::new(),
+    };
+    let layout = layout::lay_out(program, dims, &placed, &early, memory)?;
+    if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
+        && !decision.batches.is_empty()
+        && bounds.planned > budgeted.budget
+    {
+        return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });
+    }
+    let before_reduction = program.edges_before_reduction as usize + wishes.edges.len();
+    let mut operations = emit::emit(program, &placed, layout, decision.batches, before_reduction);
+    operations.point(program, dims);
+    operations.budget = budgeted;
+    operations.lined_up = decision.lined_up;
+    if wishes.allowed.overlap {
+        let launch = |id: &StatementId| wishes.launches.get(*id as usize).and_then(Option::as_ref);
+        let run = |operation: &Operation| Run::of(operation.sources.iter().map(launch));
+        operations.overlapped = launches::overlap::mark(&mut operations.list, run);
+    }
+    Ok(operations)
+}
+
+/// The time of each statement in the budget's critical path: 1 for what runs.
+fn costs(program: &Program) -> Vec<u64> {
+    program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
+}
+
+/// Order that makes the temporaries fit.
+fn within_budget(
+    program: &Program,
+    dims: &[u64],
+    placed: &Placed,
+    budget: u64,
+) -> Result<Budgeted, BackError> {
+    let (list, ids) = layout::temporaries(program, dims, placed)?;
+    let name = |buffer: u32| program.buffers[ids[buffer as usize] as usize].name.to_string();
+    let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
+    match fit {
+        Ok(fit) => Ok(Budgeted {
+            budget,
+            steps: fit
+                .steps
+                .iter()
+                .map(|step| BudgetStep {
+                    donor: name(step.donor),
+                    receiver: name(step.receiver),
+                    edges: step.edges.clone(),
+                    saves: step.saves,
+                    costs: step.costs,
+                })
+                .collect(),
+            edges: fit.edges,
+            path_before: fit.path_before,
+            path_after: fit.path_after,
+        }),
+        Err(BudgetError::BelowFloor { budget, floor }) => {
+            let statement = &program.statements[floor.node.unwrap_or(0) as usize];
+            Err(BackError::BelowFloor {
+                budget,
+                floor: floor.bytes,
+                statement: statement.name.to_string(),
+                line: statement.line,
+                buffers: floor.buffers.iter().map(|&buffer| format!("`{}`", name(buffer))).collect(),
+            })
+        }
+        Err(BudgetError::NotFound { budget, best }) => Err(BackError::OverBudget { budget, best }),
+        Err(BudgetError::Plan(error)) => Err(layout::plan_error(program, &ids, error).into()),
+    }
+}
+
+/// The temporaries as boxes over the levels of the graph and the bytes of their memory: an SVG.
+///
+/// # Errors
+///
+/// [`BackError`].
+pub fn memory_svg(
+    program: &Program,
+    dims: &[u64],
+    edges: &[(StatementId, StatementId)],
+) -> Result<String, BackError> {
+    let placed = place::place(program, edges)?;
+    let (list, ids) = layout::temporaries(program, dims, &placed)?;
+    let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
+        .map_err(|error| layout::plan_error(program, &ids, error))?;
+    let names: Vec<String> = ids.iter().map(|&id| program.buffers[id as usize].name.to_string()).collect();
+    Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
+}
+
+/// The critical path against bytes, at so many budgets between the plan as it is and the floor.
+///
+/// # Errors
+///
+/// [`BackError`].
+pub fn budget_curve(program: &Program, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>, BackError> {
+    let placed = place::place(program, &program.edges)?;
+    let (list, ids) = layout::temporaries(program, dims, &placed)?;
+    plan::budget::budget_curve(&placed.reach, &list, &costs(program), points)
+        .map_err(|error| layout::plan_error(program, &ids, error).into())
+}

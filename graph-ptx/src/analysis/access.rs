@@ -1,0 +1,598 @@
+//! What a kernel does through each of its parameters, proved.
+//!
+//! Sound where it matters: [`Access::Reads`] and [`Access::Nothing`] are said only if no write can go through the
+//! pointer. What is refuted (a store through it, a load before every store) comes with the instruction that does it.
+//! A pointer that mixes with others at a store, or that leaves what is followed while something is stored to
+//! addresses that are not followed, is [`Access::Unknown`].
+
+use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::flow::{Codes, Flow, Thing};
+use crate::analysis::mentions::Reached;
+use crate::analysis::order::Order;
+use crate::analysis::ssa::{Code, NONE, Source, Step};
+use crate::analysis::update::{Update, result_is_unused};
+use crate::analysis::value::{MEMORY, Value};
+use crate::analysis::{extent, outline};
+use crate::coverage::{Followed, Outline};
+use crate::poly::Poly;
+use crate::syntax::{Instruction, Module, Space};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An instruction, to show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// Its line in the file.
+    pub line: u32,
+    /// Its text, on one line.
+    pub text: String,
+}
+
+/// What a kernel does through a pointer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Neither read nor written.
+    Nothing,
+    /// Read, and never written.
+    Reads,
+    /// Written, and never read.
+    Writes,
+    /// Read and written.
+    ReadsAndWrites,
+    /// Updated by atomics, and not stored to otherwise.
+    Atomics,
+    /// Not proved.
+    Unknown,
+}
+
+impl Access {
+    /// As a table says it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Access::Nothing => "nothing",
+            Access::Reads => "reads",
+            Access::Writes => "writes",
+            Access::ReadsAndWrites => "reads and writes",
+            Access::Atomics => "atomics",
+            Access::Unknown => "unknown",
+        }
+    }
+}
+
+/// What was found of a parameter. Each site is the first in the file.
+#[derive(Clone, Debug, Default)]
+pub struct Parameter {
+    /// A load that goes, or may go, through it.
+    pub reads: Option<Site>,
+    /// A store that goes through it.
+    pub writes: Option<Site>,
+    /// An atomic that goes through it.
+    pub atomics: Option<Site>,
+    /// What may write through it, for all that is known.
+    pub may_write: Option<Site>,
+    /// What the order of launches that do this means to the result.
+    pub updates: Update,
+    /// A load, or an atomic, that comes before every store that could reach it.
+    pub reads_first: Option<Site>,
+    /// For a parameter that is no pointer: an access whose address is these bits, and their offset in it.
+    pub base: Option<(Site, i64)>,
+    /// How far it is accessed: a bound in bytes for each access, where every access has one.
+    pub reach: Option<Vec<Reach>>,
+    /// Of those accesses that have a bound: the bounds that are met, so that fewer bytes are a fault.
+    pub met: Vec<Reach>,
+    /// An access that has no bound.
+    pub unbounded: Option<Site>,
+    /// The first access of each width that is typed as a float: bytes of one float, and the access.
+    pub floats: Vec<(u32, Site)>,
+}
+
+/// A bound of an access: it stays below this many bytes from the pointer.
+#[derive(Clone, Debug)]
+pub struct Reach {
+    /// Over the kernel's parameters, by their index. Each of them is a bound.
+    pub bytes: Vec<Poly>,
+    /// The access.
+    pub site: Site,
+}
+
+impl Parameter {
+    /// The verdict.
+    pub fn access(&self) -> Access {
+        match (&self.writes, &self.atomics, &self.may_write, &self.reads) {
+            (Some(_), None, _, None) => Access::Writes,
+            (Some(_), ..) => Access::ReadsAndWrites,
+            (None, Some(_), None, _) => Access::Atomics,
+            (None, Some(_), Some(_), _) | (None, None, Some(_), _) => Access::Unknown,
+            (None, None, None, Some(_)) => Access::Reads,
+            (None, None, None, None) => Access::Nothing,
+        }
+    }
+}
+
+/// What was found of a kernel.
+#[derive(Clone, Debug, Default)]
+pub struct Kernel {
+    /// In the order of its parameters.
+    pub parameters: Vec<Parameter>,
+    /// Variables of the module that it or its callees read, by name.
+    pub variables_read: BTreeSet<String>,
+    /// Those that they write.
+    pub variables_written: BTreeSet<String>,
+    /// Those whose address it gives away.
+    pub(crate) variables_escaped: BTreeSet<String>,
+    /// It writes to addresses that are not followed.
+    pub(crate) writes_anywhere: bool,
+    /// It reads them.
+    pub(crate) reads_anywhere: bool,
+}
+
+/// The analysis of a module's kernels.
+pub struct Analysis<'m, 'a> {
+    codes: Codes<'m, 'a>,
+}
+
+impl<'m, 'a> Analysis<'m, 'a> {
+    /// Of a module.
+    pub fn new(module: &'m Module<'a>) -> Self {
+        Analysis { codes: Codes::new(module) }
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'m Module<'a> {
+        self.codes.module
+    }
+
+    /// Its variables, of the module and those of functions that live as long.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &'m crate::syntax::Variable<'a>> + '_ {
+        self.codes.globals.variables.iter().copied()
+    }
+
+    /// Which parameters of a kernel are pointers, as far as the PTX tells without a declaration: those that say so
+    /// (`.ptr`), else those whose bits are the base of an address.
+    pub fn pointers(&mut self, entry: &crate::syntax::Function<'_>) -> Vec<bool> {
+        let says = |parameter: &crate::syntax::Parameter<'_>| parameter.pointer.is_some();
+        let fits = |parameter: &crate::syntax::Parameter<'_>| parameter.may_be_pointer();
+        if self.module().entries().any(|entry| entry.parameters.iter().any(says)) {
+            return entry.parameters.iter().map(|parameter| fits(parameter) && says(parameter)).collect();
+        }
+        let mut pointers = vec![false; entry.parameters.len()];
+        // Each turn finds one at least.
+        for _ in 0..entry.parameters.len() {
+            let kernel = self.kernel(entry.name, &pointers);
+            let before = pointers.clone();
+            for (pointer, (found, parameter)) in
+                pointers.iter_mut().zip(kernel.parameters.iter().zip(&entry.parameters))
+            {
+                *pointer |= fits(parameter) && found.base.is_some();
+            }
+            if pointers == before {
+                break;
+            }
+        }
+        pointers
+    }
+
+    /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there does nothing; one
+    /// that is too large to be analysed may do everything that its text can reach.
+    pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
+        self.kernel_and_outline(name, pointers, &[], &[]).0
+    }
+
+    /// The same, and the outline of its writes through the parameters that are `written`, all of them pointers.
+    /// `scalars` are the parameters that are integers by value.
+    pub fn kernel_and_outline(
+        &mut self,
+        name: &str,
+        pointers: &[bool],
+        written: &[u32],
+        scalars: &[bool],
+    ) -> (Kernel, Outline) {
+        let Some(flow) = Flow::new(&mut self.codes, name, pointers).filter(|flow| !flow.gave_up) else {
+            let foreign = Some("the kernel is too large to be analysed".to_owned());
+            let followed = |&parameter: &u32| Followed { parameter, foreign: foreign.clone() };
+            let outline =
+                Outline { parameters: written.iter().map(followed).collect(), ..Outline::default() };
+            return (unknown(&self.codes, name), outline);
+        };
+        let mut collect = Collect::new(flow);
+        let kernel = collect.kernel(pointers);
+        let outline = match written {
+            [] => Outline::default(),
+            written => collect.outline(written, scalars),
+        };
+        (kernel, outline)
+    }
+}
+
+/// A kernel of which only the text is known.
+fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
+    let Some(function) = codes.module.entry(name) else { return Kernel::default() };
+    let site = Site { line: function.line, text: format!(".entry {name}") };
+    let parameter = Parameter { may_write: Some(site.clone()), reads: Some(site), ..Parameter::default() };
+    let mut kernel = Kernel {
+        parameters: vec![parameter; function.parameters.len()],
+        writes_anywhere: true,
+        reads_anywhere: true,
+        ..Kernel::default()
+    };
+    kernel.add(&codes.mentions().reached_from([function.name]));
+    kernel
+}
+
+impl Kernel {
+    /// Adds variables that code which is not followed may read, write and give away.
+    fn add(&mut self, reached: &Reached<'_>) {
+        for set in [&mut self.variables_read, &mut self.variables_written, &mut self.variables_escaped] {
+            set.extend(reached.variables.iter().map(|&name| name.to_owned()));
+        }
+    }
+}
+
+/// An access through a pointer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Touched {
+    pub instance: u32,
+    pub step: u32,
+    pub how: How,
+    /// Its address is this pointer and an offset, whatever path is taken.
+    pub definite: bool,
+}
+
+/// An instance and a step of it.
+pub(crate) type At = (u32, u32);
+
+struct Collect<'c, 'm, 'a> {
+    flow: Flow<'c, 'm, 'a>,
+    /// By pointer parameter.
+    touched: BTreeMap<u32, Vec<Touched>>,
+    /// Sets of loose bits of which one is the base of an address: the first such access.
+    bases: BTreeMap<u64, At>,
+    reads: BTreeSet<u32>,
+    writes: BTreeSet<u32>,
+    /// The first read and the first write of an address that is not followed.
+    anywhere: (Option<At>, Option<At>),
+}
+
+impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
+    fn new(flow: Flow<'c, 'm, 'a>) -> Self {
+        Collect {
+            flow,
+            touched: BTreeMap::new(),
+            bases: BTreeMap::new(),
+            reads: BTreeSet::new(),
+            writes: BTreeSet::new(),
+            anywhere: (None, None),
+        }
+    }
+
+    fn kernel(&mut self, pointers: &[bool]) -> Kernel {
+        for instance in 0..self.flow.instances.len() as u32 {
+            let code = self.flow.instances[instance as usize].code.clone();
+            for at in 0..code.steps.len() as u32 {
+                self.step(&code, instance, at);
+            }
+        }
+        for at in self.flow.unknown_calls.clone() {
+            self.anywhere.0.get_or_insert(at);
+            self.anywhere.1.get_or_insert(at);
+        }
+        let mut kernel = Kernel {
+            parameters: vec![Parameter::default(); self.flow.kernel.function.parameters.len()],
+            writes_anywhere: self.anywhere.1.is_some(),
+            reads_anywhere: self.anywhere.0.is_some(),
+            ..Kernel::default()
+        };
+        // Where one word alone is an address, it is the base also beside others, which are indices then.
+        let alone: u64 = self.bases.keys().filter(|set| set.is_power_of_two()).sum();
+        for (&set, &at) in &self.bases {
+            if !set.is_power_of_two() && set & alone != 0 {
+                continue;
+            }
+            let Some(&(parameter, offset)) = self.flow.words.get(set.trailing_zeros() as usize) else {
+                continue;
+            };
+            let site = self.site(at);
+            if let Some(found) = kernel.parameters.get_mut(parameter as usize) {
+                found.base.get_or_insert((site, offset));
+            }
+        }
+        for (parameter, _) in pointers.iter().enumerate().filter(|(_, pointer)| **pointer) {
+            if let Some(found) = kernel.parameters.get_mut(parameter) {
+                *found = self.parameter(parameter as u32);
+            }
+        }
+        self.variables(&mut kernel);
+        let mentions = self.flow.codes.mentions();
+        if !self.flow.not_followed.is_empty() {
+            kernel.add(&mentions.reached_from(self.flow.not_followed.iter().copied()));
+        }
+        if self.flow.indirect {
+            kernel.add(&mentions.reached_by_indirect_calls());
+        }
+        kernel
+    }
+
+    /// The outline of the writes through these parameters, after [`Collect::kernel`].
+    fn outline(&self, written: &[u32], scalars: &[bool]) -> Outline {
+        let wanted = written.iter().map(|&parameter| {
+            let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+            outline::Wanted {
+                parameter,
+                touched: self.touched.get(&parameter).map_or(&[], Vec::as_slice),
+                foreign: self.anywhere.1.filter(|_| hidden).map(|at| {
+                    format!("{} writes to an address that is not followed", quoted(&self.site(at)))
+                }),
+            }
+        });
+        outline::outline(&self.flow, wanted.collect(), scalars, |instance, step| {
+            quoted(&self.site((instance, step)))
+        })
+    }
+
+    fn site(&self, (instance, step): At) -> Site {
+        let code = &self.flow.instances[instance as usize].code;
+        match code.steps[step as usize].instruction {
+            Some(instruction) => site(self.flow.codes.module, instruction),
+            None => Site { line: code.function.line, text: code.function.name.to_owned() },
+        }
+    }
+
+    fn step(&mut self, code: &Code<'m, 'a>, instance: u32, at: u32) {
+        let step = &code.steps[at as usize];
+        let Some(instruction) = step.instruction else { return };
+        let effect = effect::effect(instruction);
+        match effect {
+            Effect::Load | Effect::Store | Effect::Memory | Effect::Texture(_) => {
+                let mut nth = 0;
+                for source in &step.sources {
+                    if !matches!(source, Source::Memory(..)) {
+                        continue;
+                    }
+                    let mut touch = effect::touch(instruction, nth);
+                    nth += 1;
+                    if let Effect::Texture(writes) = effect {
+                        touch.how = if writes { How::Unknown } else { How::Read };
+                        touch.space = None;
+                    }
+                    let local = matches!(touch.space, Some(Space::Shared | Space::Local | Space::Param));
+                    if touch.how == How::Nothing || local {
+                        continue;
+                    }
+                    let address = self.flow.source(instance, source);
+                    if matches!(effect, Effect::Texture(_)) && !address.has_origins() {
+                        continue;
+                    }
+                    self.record(&address, touch.how, (instance, at));
+                }
+                if let Some(how) = effect::through_tensor_map(instruction) {
+                    self.anywhere(how, (instance, at));
+                }
+            }
+            Effect::Call => self.printed(step, (instance, at)),
+            Effect::Unknown => {
+                for source in &step.sources {
+                    let value = self.flow.source(instance, source);
+                    if matches!(source, Source::Memory(..)) || value.has_origins() {
+                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                    }
+                }
+                for &kept in step.keeps.iter().filter(|&&kept| kept != NONE) {
+                    let value = self.flow.value(instance, kept).clone();
+                    if value.has_origins() {
+                        self.record(&Value::derived([&value]), How::Unknown, (instance, at));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What the driver's functions read through their arguments: texts, and numbers that may be addresses of texts.
+    fn printed(&mut self, step: &Step<'m, 'a>, at: At) {
+        let target = step.call.as_ref().and_then(|call| call.target);
+        let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
+        if !target.is_some_and(prints) {
+            return;
+        }
+        self.anywhere(How::Read, at);
+        for origin in self.flow.given(at.0, step) {
+            self.touch(origin, How::Read, at, false);
+        }
+    }
+
+    fn record(&mut self, address: &Value, how: How, at: At) {
+        let Some(sums) = address.addresses() else {
+            self.anywhere(how, at);
+            for origin in address.origins() {
+                self.touch(origin, how, at, false);
+            }
+            return;
+        };
+        let sums: Vec<_> = sums.copied().collect();
+        if address.may_be_anything() || (sums.is_empty() && *address != Value::Bottom) {
+            self.anywhere(how, at);
+        }
+        for sum in &sums {
+            match sum.direct() {
+                Some(origin) => self.touch(origin, how, at, sums.len() == 1),
+                None if sum.terms().is_empty() => {
+                    self.anywhere(how, at);
+                    if sum.loose & MEMORY == 0 {
+                        self.bases.entry(sum.loose).or_insert(at);
+                    }
+                }
+                None => {
+                    for term in sum.terms().to_vec() {
+                        self.touch(term.0, how, at, false);
+                    }
+                }
+            }
+        }
+    }
+
+    fn anywhere(&mut self, how: How, at: At) {
+        if how != How::Write {
+            self.anywhere.0.get_or_insert(at);
+        }
+        if how != How::Read {
+            self.anywhere.1.get_or_insert(at);
+        }
+    }
+
+    fn touch(&mut self, origin: u32, how: How, at: At, definite: bool) {
+        match self.flow.things[origin as usize] {
+            Thing::Pointer(parameter) => {
+                let touched = Touched { instance: at.0, step: at.1, how, definite };
+                self.touched.entry(parameter).or_default().push(touched);
+            }
+            Thing::Variable(variable) => {
+                if how != How::Write {
+                    self.reads.insert(variable);
+                }
+                if how != How::Read {
+                    self.writes.insert(variable);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn parameter(&self, parameter: u32) -> Parameter {
+        let none = Vec::new();
+        let touched = self.touched.get(&parameter).unwrap_or(&none);
+        let mut found = Parameter::default();
+        let first = |wanted: &dyn Fn(&Touched) -> bool| {
+            touched
+                .iter()
+                .filter(|touched| wanted(touched))
+                .map(|touched| self.site((touched.instance, touched.step)))
+                .min_by_key(|site| site.line)
+        };
+        found.reads = first(&|touched| !matches!(touched.how, How::Write));
+        found.writes = first(&|touched| touched.definite && touched.how == How::Write);
+        found.atomics = first(&|touched| touched.definite && touched.how == How::Atomic);
+        found.may_write = first(&|touched| match touched.how {
+            How::Unknown => true,
+            How::Write | How::Atomic => !touched.definite,
+            _ => false,
+        });
+        found.floats = self.floats(touched);
+        let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+        found.updates = match hidden && (self.anywhere.0.is_some() || self.anywhere.1.is_some()) {
+            true => Update::Ordered,
+            false => touched.iter().map(|touched| self.update(touched)).fold(Update::Nothing, Update::and),
+        };
+        if hidden {
+            found.may_write = found.may_write.or_else(|| self.anywhere.1.map(|at| self.site(at)));
+            found.reads = found.reads.or_else(|| self.anywhere.0.map(|at| self.site(at)));
+        }
+        if !(hidden && self.anywhere.1.is_some()) {
+            found.reads_first = self.reads_first(touched);
+            if !hidden {
+                let reaches = extent::reaches(&self.flow, touched, |touched| {
+                    self.site((touched.instance, touched.step))
+                });
+                found.reach = reaches.all;
+                found.met = reaches.met;
+                found.unbounded = reaches.unbounded;
+            }
+        }
+        found
+    }
+
+    fn floats(&self, touched: &[Touched]) -> Vec<(u32, Site)> {
+        let mut floats: BTreeMap<u32, Site> = BTreeMap::new();
+        for touched in touched.iter().filter(|touched| touched.definite) {
+            let code = &self.flow.instances[touched.instance as usize].code;
+            let instruction = code.steps[touched.step as usize].instruction;
+            let plain = |instruction: &&&Instruction<'_>| {
+                matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red")
+            };
+            let ty =
+                instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
+            let Some(width) = ty.and_then(|ty| ty.float()) else { continue };
+            let site = self.site((touched.instance, touched.step));
+            if floats.get(&width).is_none_or(|first| site.line < first.line) {
+                floats.insert(width, site);
+            }
+        }
+        floats.into_iter().collect()
+    }
+
+    /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share
+    /// an instance on the way.
+    fn path(&self, touched: &Touched) -> Option<Vec<At>> {
+        let mut path = vec![(touched.instance, touched.step)];
+        while let Some(&(instance, _)) = path.last()
+            && instance != 0
+        {
+            let instance = &self.flow.instances[instance as usize];
+            if instance.is_shared() {
+                return None;
+            }
+            path.push(instance.caller?);
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    fn update(&self, touched: &Touched) -> Update {
+        let code = &self.flow.instances[touched.instance as usize].code;
+        Update::of(code, &code.steps[touched.step as usize], touched.how)
+    }
+
+    /// Whether it exchanges a value for one that nobody looks at.
+    fn is_blind_exchange(&self, touched: &Touched) -> bool {
+        let code = &self.flow.instances[touched.instance as usize].code;
+        let step = &code.steps[touched.step as usize];
+        step.instruction
+            .is_some_and(|instruction| instruction.mnemonic() == "atom" && instruction.has("exch"))
+            && result_is_unused(code, step)
+    }
+
+    /// A load that dominates every store that can reach it.
+    fn reads_first(&self, touched: &[Touched]) -> Option<Site> {
+        let mut stores = BTreeSet::new();
+        for touched in touched.iter().filter(|touched| touched.how != How::Read) {
+            stores.insert(self.path(touched)?);
+        }
+        let mut order = Order { flow: &self.flow, reached: BTreeMap::new(), waited: BTreeMap::new() };
+        // Enough for any kernel that is written by hand; unrolled ones repeat themselves.
+        let loads = touched.iter().filter(|touched| {
+            touched.definite && touched.how != How::Write && !self.is_blind_exchange(touched)
+        });
+        let loads = loads.take(64);
+        let found = loads
+            .filter_map(|load| self.path(load))
+            .find(|load| stores.iter().all(|store| order.nothing_before(load, store)))?;
+        found.last().map(|&at| self.site(at))
+    }
+
+    fn variables(&mut self, kernel: &mut Kernel) {
+        let name = |flow: &Flow<'_, '_, '_>, variable: u32| {
+            flow.codes.globals.variables[variable as usize].name.to_owned()
+        };
+        kernel.variables_read = self.reads.iter().map(|&variable| name(&self.flow, variable)).collect();
+        kernel.variables_written = self.writes.iter().map(|&variable| name(&self.flow, variable)).collect();
+        for thing in &self.flow.things {
+            if let Thing::Variable(variable) = *thing
+                && self.flow.out_of_sight(*thing)
+            {
+                kernel.variables_escaped.insert(name(&self.flow, variable));
+            }
+        }
+    }
+}
+
+/// An instruction as a reason names it.
+fn quoted(site: &Site) -> String {
+    format!("`{}` (line {} of the PTX)", site.text, site.line)
+}
+
+/// An instruction on one line.
+pub(crate) fn site(module: &Module<'_>, instruction: &Instruction<'_>) -> Site {
+    let text = module.source(instruction.span).split_whitespace().collect::<Vec<_>>().join(" ");
+    Site { line: instruction.line, text }
+}
+
+#[cfg(test)]
+mod tests;

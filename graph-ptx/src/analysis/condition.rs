@@ -1,0 +1,263 @@
+//! What comparisons on the way to a step say of the values there.
+
+use crate::analysis::cfg::Cfg;
+use crate::analysis::extent::{canonical, definition, parameter, thread_place};
+use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+use crate::poly::Poly;
+use crate::syntax::{Class, Instruction};
+use std::collections::BTreeMap;
+
+/// So many blocks up the dominator tree are looked at.
+const MOST_BLOCKS: usize = 128;
+/// And so many values behind a comparison.
+const MOST_VALUES: usize = 64;
+
+/// A value that is below an expression over the kernel's parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Fact {
+    /// Canonical.
+    pub value: u32,
+    pub below: Poly,
+}
+
+/// The conditions of a kernel's blocks, found as they are asked for.
+pub(crate) struct Conditions<'s, 'm, 'a> {
+    code: &'s Code<'m, 'a>,
+    /// First and last step of each block.
+    blocks: Vec<(u32, u32)>,
+    at_block: BTreeMap<u32, (Vec<Fact>, bool)>,
+}
+
+impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
+    pub fn new(code: &'s Code<'m, 'a>) -> Self {
+        let mut blocks = vec![(u32::MAX, 0); code.cfg.blocks.len()];
+        for (at, step) in code.steps.iter().enumerate() {
+            let range = &mut blocks[step.block as usize];
+            *range = (range.0.min(at as u32), at as u32);
+        }
+        Conditions { code, blocks, at_block: BTreeMap::new() }
+    }
+
+    /// What holds at a step, and whether that is all that was asked about the thread's place on the way to it.
+    pub fn at(&mut self, step: u32) -> (Vec<Fact>, bool) {
+        let block = self.code.steps[step as usize].block;
+        if !self.at_block.contains_key(&block) {
+            let found = self.block(block);
+            self.at_block.insert(block, found);
+        }
+        let (mut facts, mut plain) = self.at_block[&block].clone();
+        if let Some((guard, negated)) = self.code.steps[step as usize].guard {
+            self.holds(guard, !negated, &mut facts, &mut plain);
+        }
+        (facts, plain)
+    }
+
+    fn block(&self, block: u32) -> (Vec<Fact>, bool) {
+        let (mut facts, mut plain) = self.dominating(block);
+        // Values that meet in a loop are bounded if each is on its way in.
+        let mut met = Vec::new();
+        let mut at = block;
+        for _ in 0..MOST_BLOCKS {
+            self.phis(at, &mut met);
+            if at == 0 {
+                break;
+            }
+            at = self.code.cfg.dominator[at as usize];
+        }
+        plain &= at == 0;
+        facts.extend(met);
+        (facts, plain)
+    }
+
+    /// From the branches whose one side leads to the block.
+    fn dominating(&self, block: u32) -> (Vec<Fact>, bool) {
+        let mut facts = Vec::new();
+        let mut plain = true;
+        let mut at = block;
+        for _ in 0..MOST_BLOCKS {
+            if at == 0 {
+                return (facts, plain);
+            }
+            if let [predecessor] = self.code.cfg.blocks[at as usize].predecessors[..] {
+                self.edge(predecessor, at, &mut facts, &mut plain);
+            }
+            at = self.code.cfg.dominator[at as usize];
+        }
+        (facts, false)
+    }
+
+    fn edge(&self, from: u32, to: u32, facts: &mut Vec<Fact>, plain: &mut bool) {
+        let Some((guard, taken)) = branch(self.code, &self.code.cfg, self.blocks[from as usize].1, from, to)
+        else {
+            *plain &= self.code.cfg.blocks[from as usize].successors.len() == 1;
+            return;
+        };
+        self.holds(guard, taken, facts, plain);
+    }
+
+    fn phis(&self, block: u32, facts: &mut Vec<Fact>) {
+        let (first, last) = self.blocks[block as usize];
+        let predecessors = &self.code.cfg.blocks[block as usize].predecessors;
+        if predecessors.len() < 2 || predecessors.len() > 4 || first == u32::MAX {
+            return;
+        }
+        let phis: Vec<&Step<'_, '_>> = self.code.steps[first as usize..=last as usize]
+            .iter()
+            .take_while(|step| step.instruction.is_none())
+            .take(MOST_VALUES)
+            .collect();
+        if phis.is_empty() {
+            return;
+        }
+        let on_edges: Vec<Vec<Fact>> = predecessors
+            .iter()
+            .map(|&predecessor| {
+                let (mut facts, mut plain) = self.dominating(predecessor);
+                self.edge(predecessor, block, &mut facts, &mut plain);
+                facts
+            })
+            .collect();
+        for phi in phis {
+            let bounds = |edge: usize| -> Vec<&Poly> {
+                let Some(Source::Place(Place::Value(value), 0)) = phi.sources.get(edge) else {
+                    return Vec::new();
+                };
+                let value = canonical(self.code, *value);
+                on_edges[edge].iter().filter(|fact| fact.value == value).map(|fact| &fact.below).collect()
+            };
+            let common: Vec<Poly> = bounds(0)
+                .into_iter()
+                .filter(|bound| (1..predecessors.len()).all(|edge| bounds(edge).contains(bound)))
+                .cloned()
+                .collect();
+            facts.extend(common.into_iter().map(|below| Fact { value: phi.defines[0], below }));
+        }
+    }
+
+    /// A predicate has this value: what that says. `plain` is lost where it says something of a thread's place that
+    /// is no bound of one value.
+    fn holds(&self, predicate: u32, truth: bool, facts: &mut Vec<Fact>, plain: &mut bool) {
+        let mut stack = vec![(predicate, truth)];
+        for _ in 0..MOST_VALUES {
+            let Some((predicate, truth)) = stack.pop() else { return };
+            let Some((step, instruction)) = definition(self.code, predicate)
+                .and_then(|step| step.instruction.map(|instruction| (step, instruction)))
+            else {
+                *plain = false;
+                continue;
+            };
+            let inputs: Vec<u32> = step
+                .sources
+                .iter()
+                .filter_map(|source| match source {
+                    Source::Place(Place::Value(value), 0) => Some(*value),
+                    _ => None,
+                })
+                .collect();
+            match (instruction.mnemonic(), truth, &inputs[..]) {
+                ("or", false, [a, b]) => stack.extend([(*a, false), (*b, false)]),
+                ("and", true, [a, b]) => stack.extend([(*a, true), (*b, true)]),
+                ("not", _, [a]) => stack.push((*a, !truth)),
+                ("setp", ..) if step.guard.is_none() && step.sources.len() == 2 => {
+                    // The second destination is the opposite.
+                    let truth = truth ^ (step.defines.get(1) == Some(&predicate));
+                    if !self.compared(instruction, step, truth, facts) && self.of_the_thread(&inputs) {
+                        *plain = false;
+                    }
+                }
+                _ => *plain &= !self.of_the_thread(&inputs),
+            }
+        }
+        *plain = false;
+    }
+
+    /// Whether the comparison bounds a value, or asks only for more than a constant.
+    fn compared(
+        &self,
+        instruction: &Instruction<'_>,
+        step: &Step<'_, '_>,
+        truth: bool,
+        facts: &mut Vec<Fact>,
+    ) -> bool {
+        if instruction.types().any(|ty| ty.class() == Class::Float) {
+            return false;
+        }
+        let comparison = instruction.modifiers().next().unwrap_or_default();
+        let (a, b) = (&step.sources[0], &step.sources[1]);
+        // Each is `smaller < larger`, or `<=` with 1 added.
+        let (smaller, larger, equal) = match (comparison, truth) {
+            ("lt" | "lo", true) | ("ge" | "hs", false) => (a, b, false),
+            ("le" | "ls", true) | ("gt" | "hi", false) => (a, b, true),
+            ("gt" | "hi", true) | ("le" | "ls", false) => (b, a, false),
+            ("ge" | "hs", true) | ("lt" | "lo", false) => (b, a, true),
+            // All but 0: the largest index stays.
+            ("ne", true) | ("eq", false) => {
+                return matches!((a, b), (Source::Place(Place::Value(value), 0), Source::Constant(0)) if self.is_index(*value));
+            }
+            _ => return false,
+        };
+        if let Source::Place(Place::Value(value), 0) = smaller
+            && let Some(bound) = self.uniform(larger, 0)
+            && let Some(below) = bound.plus(&Poly::constant(i128::from(equal)))
+        {
+            let value = canonical(self.code, *value);
+            if self.uniform(smaller, 0).is_none() {
+                facts.push(Fact { value, below });
+            }
+            return true;
+        }
+        matches!(smaller, Source::Constant(_))
+    }
+
+    /// Whether a value is a thread's place itself, and not a part of it.
+    fn is_index(&self, value: u32) -> bool {
+        let step = definition(self.code, canonical(self.code, value));
+        matches!(step.and_then(|step| step.instruction).map(Instruction::mnemonic), Some("mov" | "mad"))
+    }
+
+    /// An expression over parameters alone.
+    fn uniform(&self, source: &Source<'_>, depth: u32) -> Option<Poly> {
+        let value = match source {
+            Source::Constant(value) => return Some(Poly::constant(i128::from(*value))),
+            Source::Place(Place::Value(value), 0) if depth < 8 => canonical(self.code, *value),
+            _ => return None,
+        };
+        let step = definition(self.code, value)?;
+        if let Some(parameter) = parameter(self.code, step) {
+            return Some(Poly::variable(parameter));
+        }
+        let instruction = step.instruction?;
+        if step.guard.is_some() || instruction.types().any(|ty| ty.class() == Class::Float || ty.size() < 4) {
+            return None;
+        }
+        let one = |at: usize| self.uniform(step.sources.get(at)?, depth + 1);
+        match (instruction.mnemonic(), step.sources.len()) {
+            ("add", 2) => one(0)?.plus(&one(1)?),
+            ("sub", 2) => one(0)?.minus(&one(1)?),
+            ("mul", 2) if instruction.has("lo") || instruction.has("wide") => one(0)?.times(&one(1)?),
+            ("mad", 3) if instruction.has("lo") => one(0)?.times(&one(1)?)?.plus(&one(2)?),
+            _ => None,
+        }
+    }
+
+    /// Whether values are computed from a thread's place, not counting what is loaded.
+    fn of_the_thread(&self, values: &[u32]) -> bool {
+        values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
+    }
+}
+
+/// The predicate that decides whether control goes from one block to the other, and its value then.
+fn branch(code: &Code<'_, '_>, cfg: &Cfg, last: u32, from: u32, to: u32) -> Option<(u32, bool)> {
+    let step = code.steps.get(last as usize).filter(|step| step.block == from)?;
+    let (guard, negated) = step.guard?;
+    let block = &cfg.blocks[from as usize];
+    if guard == NONE || block.successors.len() > 2 {
+        return None;
+    }
+    let taken = match step.instruction?.mnemonic() {
+        "bra" if block.successors.len() == 2 => block.taken == Some(to),
+        "ret" | "exit" | "trap" => false,
+        _ => return None,
+    };
+    Some((guard, taken != negated))
+}

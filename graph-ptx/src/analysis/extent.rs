@@ -1,0 +1,365 @@
+//! How far a kernel reaches behind each pointer, as an expression over its own parameters.
+//!
+//! The usual guarded form is followed: an index that a dominating comparison keeps below an expression over the
+//! kernel's integer parameters, times a size, plus an offset. Everything else has no bound. Upper bounds only, for
+//! launches of fewer than 2^31 threads along each axis, so that thread indices are not negative.
+
+use crate::analysis::access::{Reach, Site, Touched};
+use crate::analysis::condition::{Conditions, Fact};
+use crate::analysis::effect;
+use crate::analysis::flow::Flow;
+use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+use crate::poly::Poly;
+use crate::syntax::{Class, Instruction};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Variables from here on are values that a comparison bounds: this plus the value.
+const ATOM: u32 = 1 << 24;
+/// Expressions deeper or larger than this have no bound.
+const DEPTH: u32 = 48;
+const NODES: u32 = 400;
+/// Polynomials of more terms have no bound.
+const TERMS: usize = 12;
+/// So many accesses through one pointer are looked at, and so many bounds of one access kept.
+const MOST_ACCESSES: usize = 256;
+const MOST_BOUNDS: usize = 4;
+
+/// What [`reaches`] finds.
+pub(crate) struct Reaches {
+    /// A bound for each access, if each has one.
+    pub all: Option<Vec<Reach>>,
+    /// Bounds that are met for some launch.
+    pub met: Vec<Reach>,
+    /// The first access without one.
+    pub unbounded: Option<Site>,
+}
+
+/// Of the accesses through one pointer.
+pub(crate) fn reaches(
+    flow: &Flow<'_, '_, '_>,
+    touched: &[Touched],
+    site: impl Fn(&Touched) -> Site,
+) -> Reaches {
+    let mut reaches = Reaches { all: Some(Vec::new()), met: Vec::new(), unbounded: None };
+    if touched.len() > MOST_ACCESSES {
+        reaches.all = None;
+    }
+    let mut conditions = Conditions::new(&flow.kernel);
+    for touched in touched.iter().take(MOST_ACCESSES) {
+        let bound = (touched.instance == 0 && touched.definite)
+            .then(|| Bounds::new(&flow.kernel, flow.pointers, &mut conditions, touched.step).access())
+            .flatten();
+        match bound {
+            Some((bytes, met)) => {
+                if met && let [bytes] = &bytes[..] {
+                    reaches.met.push(Reach { bytes: vec![bytes.clone()], site: site(touched) });
+                }
+                if let Some(all) = &mut reaches.all {
+                    all.push(Reach { bytes, site: site(touched) });
+                }
+            }
+            None => {
+                reaches.all = None;
+                reaches.unbounded.get_or_insert_with(|| site(touched));
+            }
+        }
+    }
+    reaches
+}
+
+/// Follows a value through moves and conversions between integers.
+pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
+    for _ in 0..8 {
+        let Some(step) = definition(code, value) else { return value };
+        let (Some(instruction), [Source::Place(Place::Value(from), 0)]) =
+            (step.instruction, &step.sources[..])
+        else {
+            return value;
+        };
+        let copies = matches!(instruction.mnemonic(), "mov" | "cvt")
+            && step.defines.len() == 1
+            && step.keeps.is_empty()
+            && instruction.types().all(|ty| ty.class() != Class::Float && ty.size() >= 4);
+        if !copies {
+            return value;
+        }
+        value = *from;
+    }
+    value
+}
+
+pub(crate) fn definition<'s, 'm, 'a>(code: &'s Code<'m, 'a>, value: u32) -> Option<&'s Step<'m, 'a>> {
+    let at = *code.definitions.get(value as usize)?;
+    code.steps.get(at as usize)
+}
+
+/// The special registers that a value is computed from, not through memory. `None` where that is not found out.
+pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeSet<&'a str>> {
+    let mut found = BTreeSet::new();
+    let (mut stack, mut seen) = (vec![value], BTreeSet::new());
+    while let Some(value) = stack.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        if seen.len() > 64 {
+            return None;
+        }
+        let Some(step) = definition(code, value) else { continue };
+        if let Some("ld" | "ldu" | "atom" | "tex" | "shfl" | "call") =
+            step.instruction.map(Instruction::mnemonic)
+        {
+            continue;
+        }
+        for source in &step.sources {
+            match source {
+                // Sizes are the same for every thread.
+                Source::Special(name) if name.starts_with("%ntid") || name.starts_with("%nctaid") => {}
+                Source::Special(name) => {
+                    found.insert(*name);
+                }
+                Source::Place(Place::Value(value), _) if *value != NONE => stack.push(*value),
+                _ => {}
+            }
+        }
+    }
+    Some(found)
+}
+
+/// The parameter that a value is loaded from, whole.
+pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
+    let instruction = step.instruction?;
+    let [Source::Memory(Place::Parameter(parameter), 0)] = &step.sources[..] else { return None };
+    let declared = code.function.parameters.get(*parameter as usize)?;
+    let (size, _, _) = effect::sizes(instruction);
+    let whole = instruction.mnemonic() == "ld"
+        && step.guard.is_none()
+        && step.defines.len() == 1
+        && u64::from(size) == declared.size()
+        && size >= 4
+        && matches!(declared.class(), Class::Integer | Class::Bits);
+    whole.then_some(*parameter)
+}
+
+/// Evaluates expressions where one step stands.
+struct Bounds<'s, 'm, 'a> {
+    code: &'s Code<'m, 'a>,
+    pointers: &'s [bool],
+    step: u32,
+    facts: Vec<Fact>,
+    /// Whether every comparison on the way is one that leaves the bounds as they are.
+    plain: bool,
+    nodes: u32,
+}
+
+impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
+    fn new(
+        code: &'s Code<'m, 'a>,
+        pointers: &'s [bool],
+        conditions: &mut Conditions<'s, 'm, 'a>,
+        step: u32,
+    ) -> Self {
+        let (facts, plain) = conditions.at(step);
+        Bounds { code, pointers, step, facts, plain, nodes: 0 }
+    }
+
+    /// Bounds of the access in bytes from its pointer, each valid, and whether the only one is met.
+    fn access(&mut self) -> Option<(Vec<Poly>, bool)> {
+        let step = &self.code.steps[self.step as usize];
+        let instruction = step.instruction?;
+        let mut addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..)));
+        let (Some(Source::Memory(place, offset)), None) = (addresses.next(), addresses.next()) else {
+            return None;
+        };
+        let size = effect::touch(instruction, 0).size?;
+        let address = match place {
+            Place::Value(value) => self.value(*value, 0)?.plus(&Poly::constant(i128::from(*offset)))?,
+            _ => return None,
+        };
+        // The pointer is a variable like any parameter; exactly one, once, since the access goes through it.
+        let pointer = address.terms().find_map(|(product, coefficient)| match product {
+            [id] if coefficient == 1 && self.is_pointer(*id) => Some(*id),
+            _ => None,
+        })?;
+        let distance = address.minus(&Poly::variable(pointer))?.plus(&Poly::constant(i128::from(size)))?;
+        if distance.terms().any(|(product, _)| product.iter().any(|&id| self.is_pointer(id))) {
+            return None;
+        }
+        self.substitute(&distance)
+    }
+
+    fn is_pointer(&self, id: u32) -> bool {
+        id < ATOM && self.pointers.get(id as usize).copied().unwrap_or(false)
+    }
+
+    /// Puts the bounds of the atoms in.
+    fn substitute(&self, poly: &Poly) -> Option<(Vec<Poly>, bool)> {
+        let mut atoms: BTreeMap<u32, Vec<Poly>> = BTreeMap::new();
+        for (product, _) in poly.terms() {
+            for &id in product.iter().filter(|&&id| id >= ATOM) {
+                let bounds =
+                    self.facts.iter().filter(|fact| fact.value == id - ATOM).map(|fact| fact.below.clone());
+                atoms.entry(id).or_insert_with(|| {
+                    let mut bounds: Vec<Poly> = bounds.collect();
+                    bounds.dedup();
+                    bounds.truncate(MOST_BOUNDS);
+                    bounds
+                });
+            }
+        }
+        let mut met = self.plain && atoms.values().all(|bounds| bounds.len() == 1) && self.alone(&atoms);
+        let mut results = Vec::new();
+        for choice in 0..MOST_BOUNDS {
+            if choice > 0 && atoms.values().all(|bounds| bounds.len() <= choice) {
+                break;
+            }
+            let mut sum = Poly::default();
+            for (product, coefficient) in poly.terms() {
+                let has_atoms = product.iter().any(|&id| id >= ATOM);
+                if coefficient < 0 && has_atoms {
+                    // At its least, an index is 0.
+                    met = false;
+                    continue;
+                }
+                let mut term = Poly::constant(coefficient);
+                for &id in product {
+                    let factor = match atoms.get(&id) {
+                        Some(bounds) => {
+                            bounds.get(choice.min(bounds.len() - 1))?.minus(&Poly::constant(1))?
+                        }
+                        None => Poly::variable(id),
+                    };
+                    term = term.times(&factor)?;
+                }
+                sum = sum.plus(&term)?;
+            }
+            results.push(sum);
+        }
+        Some((results, met))
+    }
+
+    /// Whether no other comparison on the way is about the same place of the thread: `i + 1 < n` says more than
+    /// `i < n` where `x[i]` is accessed.
+    fn alone(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
+        let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();
+        self.facts.iter().all(|fact| {
+            let entered = |atom: &u32| {
+                definition(self.code, atom - ATOM).is_some_and(|step| {
+                    step.instruction.is_none()
+                        && step.sources.iter().any(|source| match source {
+                            Source::Place(Place::Value(value), 0) => {
+                                canonical(self.code, *value) == fact.value
+                            }
+                            _ => false,
+                        })
+                })
+            };
+            if atoms.contains_key(&(ATOM + fact.value)) || atoms.keys().any(entered) {
+                return true;
+            }
+            let place = thread_place(self.code, fact.value);
+            match place {
+                None => atoms.is_empty(),
+                Some(place) => {
+                    places.iter().all(|other| other.as_ref().is_some_and(|other| place.is_disjoint(other)))
+                }
+            }
+        })
+    }
+
+    fn source(&mut self, source: &Source<'a>, depth: u32) -> Option<Poly> {
+        match source {
+            Source::Constant(value) => Some(Poly::constant(i128::from(*value))),
+            Source::Place(Place::Value(value), 0) => self.value(*value, depth + 1),
+            _ => None,
+        }
+    }
+
+    /// A value as a polynomial over parameters and atoms.
+    fn value(&mut self, value: u32, depth: u32) -> Option<Poly> {
+        let value = canonical(self.code, value);
+        self.nodes += 1;
+        if depth > DEPTH || self.nodes > NODES || value == NONE {
+            return None;
+        }
+        if self.facts.iter().any(|fact| fact.value == value) {
+            return Some(Poly::variable(ATOM + value));
+        }
+        let step = definition(self.code, value)?;
+        if let Some(parameter) = parameter(self.code, step) {
+            return Some(Poly::variable(parameter));
+        }
+        let instruction = step.instruction?;
+        if step.guard.is_some() || step.defines.len() != 1 {
+            return None;
+        }
+        let poly = self.operation(instruction, &step.sources, depth)?;
+        (poly.terms().count() <= TERMS).then_some(poly)
+    }
+
+    fn operation(
+        &mut self,
+        instruction: &Instruction<'a>,
+        sources: &[Source<'a>],
+        depth: u32,
+    ) -> Option<Poly> {
+        if instruction.types().any(|ty| ty.class() == Class::Float || ty.size() < 4) {
+            return None;
+        }
+        match (instruction.mnemonic(), sources) {
+            ("mov" | "cvta", [a]) => self.source(a, depth),
+            ("cvt", [a]) => self.extended(a, instruction, depth),
+            ("add", [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
+            ("sub", [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
+            ("mul", [a, b]) if instruction.has("lo") => self.source(a, depth)?.times(&self.source(b, depth)?),
+            ("mul", [a, b]) if instruction.has("wide") => {
+                self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)
+            }
+            ("mad", [a, b, c]) if instruction.has("lo") => {
+                self.source(a, depth)?.times(&self.source(b, depth)?)?.plus(&self.source(c, depth)?)
+            }
+            ("mad", [a, b, c]) if instruction.has("wide") => {
+                let product =
+                    self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)?;
+                product.plus(&self.source(c, depth)?)
+            }
+            ("shl", [a, Source::Constant(by @ 0..=31)]) => {
+                self.source(a, depth)?.times(&Poly::constant(1 << by))
+            }
+            _ => None,
+        }
+    }
+
+    /// A value that is widened: without its sign it must not be negative, or it is large.
+    fn extended(&mut self, source: &Source<'a>, instruction: &Instruction<'a>, depth: u32) -> Option<Poly> {
+        let poly = self.source(source, depth)?;
+        let signed = instruction.types().next_back().is_some_and(|ty| ty.name().starts_with('s'));
+        (signed || self.at_least_zero(&poly)).then_some(poly)
+    }
+
+    fn at_least_zero(&self, poly: &Poly) -> bool {
+        let mut least = Poly::default();
+        for (product, coefficient) in poly.terms() {
+            let has_atoms = product.iter().any(|&id| id >= ATOM);
+            if has_atoms && coefficient > 0 {
+                continue;
+            }
+            let mut term = Poly::constant(coefficient);
+            for &id in product {
+                let bound = self.facts.iter().find(|fact| id >= ATOM && fact.value == id - ATOM);
+                let factor = match bound {
+                    Some(fact) => fact.below.minus(&Poly::constant(1)),
+                    None => Some(Poly::variable(id)),
+                };
+                match factor.and_then(|factor| term.times(&factor)) {
+                    Some(product) => term = product,
+                    None => return false,
+                }
+            }
+            match least.plus(&term) {
+                Some(sum) => least = sum,
+                None => return false,
+            }
+        }
+        least.at_least_zero()
+    }
+}

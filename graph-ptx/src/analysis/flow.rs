@@ -1,0 +1,572 @@
+//! Where addresses flow in a kernel and in the functions that it calls.
+//!
+//! A fixed point over values ([`Value`]) and objects ([`Object`]). Each call gets an instance of its own of the
+//! callee, until there are too many or the callee is being called already: then the calls of a function share one.
+//! What leaves what is followed (stored to memory others see, given to unknown code) has escaped.
+
+mod call;
+mod targets;
+
+use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::memory::Object;
+use crate::analysis::mentions::Mentions;
+use crate::analysis::ssa::{Code, Globals, NONE, Place, Source, Step};
+use crate::analysis::transfer;
+use crate::analysis::value::{MEMORY, Origin, Value};
+use crate::syntax::{Class, Instruction, Module, Space};
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::rc::Rc;
+use targets::Targets;
+
+/// Steps of all instances together, beyond which calls share instances.
+const MOST_STEPS: usize = 60_000;
+/// Calls nest this deep before they share instances.
+const MOST_DEPTH: u32 = 24;
+/// How often a step is evaluated on average, at most; beyond that the kernel is unknown. Values of many origins count
+/// more often: joining them takes as long.
+const MOST_EVALUATIONS: usize = 200;
+/// So many origins of a value count as one evaluation more.
+const ORIGINS_OF_AN_EVALUATION: usize = 16;
+
+/// What has an address, or is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Thing {
+    /// The pointer that a parameter of the kernel is.
+    Pointer(u32),
+    /// A variable of the module.
+    Variable(u32),
+    /// Local memory.
+    Object(u32),
+    /// A parameter of the kernel itself, as memory.
+    Parameter(u32),
+    /// Shared memory.
+    Shared,
+}
+
+/// A function called at one place, or at several.
+pub(crate) struct Instance<'m, 'a> {
+    pub code: Rc<Code<'m, 'a>>,
+    /// The first of its values and objects.
+    values: usize,
+    objects: usize,
+    depth: u32,
+    /// The instance and step that call it; for a shared one the first.
+    pub caller: Option<(u32, u32)>,
+    callers: Vec<(u32, u32)>,
+    shared: bool,
+}
+
+impl Instance<'_, '_> {
+    /// Whether several calls share it.
+    pub fn is_shared(&self) -> bool {
+        self.shared
+    }
+}
+
+/// The analysed functions of a module.
+pub(crate) struct Codes<'m, 'a> {
+    pub module: &'m Module<'a>,
+    pub globals: Globals<'m, 'a>,
+    known: HashMap<&'a str, Option<Rc<Code<'m, 'a>>>>,
+    mentions: OnceCell<Mentions<'m, 'a>>,
+}
+
+impl<'m, 'a> Codes<'m, 'a> {
+    pub fn new(module: &'m Module<'a>) -> Self {
+        Codes { module, globals: Globals::new(module), known: HashMap::new(), mentions: OnceCell::new() }
+    }
+
+    /// The names that the module's texts mention.
+    pub fn mentions(&self) -> &Mentions<'m, 'a> {
+        self.mentions.get_or_init(|| Mentions::new(self.module, &self.globals.variables))
+    }
+
+    /// The function of that name, if it has a body that can be analysed.
+    pub fn get(&mut self, name: &str) -> Option<Rc<Code<'m, 'a>>> {
+        if let Some(known) = self.known.get(name) {
+            return known.clone();
+        }
+        let function = self.module.function(name)?;
+        let code = Code::new(function, &self.globals).map(Rc::new);
+        self.known.insert(function.name, code.clone());
+        code
+    }
+}
+
+/// The analysis of one kernel.
+pub(crate) struct Flow<'c, 'm, 'a> {
+    pub codes: &'c mut Codes<'m, 'a>,
+    pub kernel: Rc<Code<'m, 'a>>,
+    /// Which parameters are pointers.
+    pub pointers: &'c [bool],
+    pub things: Vec<Thing>,
+    origins: HashMap<Thing, Origin>,
+    pub instances: Vec<Instance<'m, 'a>>,
+    at_call: HashMap<(u32, u32), Option<u32>>,
+    shared: HashMap<&'a str, u32>,
+    values: Vec<Value>,
+    objects: Vec<Object>,
+    allocated: HashMap<(u32, u32), u32>,
+    queue: VecDeque<(u32, u32)>,
+    queued: Vec<Vec<bool>>,
+    dirty: Vec<u32>,
+    /// By origin: whether its address was given away, or bits of it were dropped.
+    escaped: Vec<bool>,
+    pub leaked: Vec<bool>,
+    /// The words of parameters that are no pointers, by their loose bit: parameter and offset.
+    pub words: Vec<(u32, i64)>,
+    /// Calls that are not followed: instance and step.
+    pub unknown_calls: Vec<(u32, u32)>,
+    /// The functions that those name.
+    pub not_followed: BTreeSet<&'a str>,
+    /// Some function is called through a register.
+    pub indirect: bool,
+    steps: usize,
+    /// Evaluations so far.
+    work: usize,
+    /// It took too long.
+    pub gave_up: bool,
+}
+
+impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
+    /// Analyses a kernel. `None` if it has no body, or one that is too large.
+    pub fn new(codes: &'c mut Codes<'m, 'a>, name: &str, pointers: &'c [bool]) -> Option<Self> {
+        let kernel = codes.get(name)?;
+        let mut flow = Flow {
+            codes,
+            kernel: kernel.clone(),
+            pointers,
+            things: Vec::new(),
+            origins: HashMap::new(),
+            instances: Vec::new(),
+            at_call: HashMap::new(),
+            shared: HashMap::new(),
+            values: Vec::new(),
+            objects: Vec::new(),
+            allocated: HashMap::new(),
+            queue: VecDeque::new(),
+            queued: Vec::new(),
+            dirty: Vec::new(),
+            escaped: Vec::new(),
+            leaked: Vec::new(),
+            words: Vec::new(),
+            unknown_calls: Vec::new(),
+            not_followed: BTreeSet::new(),
+            indirect: false,
+            steps: 0,
+            work: 0,
+            gave_up: false,
+        };
+        flow.instantiate(kernel, None, false);
+        flow.run();
+        Some(flow)
+    }
+
+    fn run(&mut self) {
+        loop {
+            while let Some(object) = self.dirty.pop() {
+                self.spread(object);
+            }
+            let Some((instance, step)) = self.queue.pop_front() else { return };
+            self.queued[instance as usize][step as usize] = false;
+            self.evaluate(instance, step);
+            self.work += 1;
+            if self.work > self.steps.saturating_mul(MOST_EVALUATIONS) {
+                self.gave_up = true;
+                return;
+            }
+        }
+    }
+
+    /// The origin of a thing.
+    pub fn origin(&mut self, thing: Thing) -> Origin {
+        let next = self.things.len() as Origin;
+        let origin = *self.origins.entry(thing).or_insert(next);
+        if origin == next {
+            self.things.push(thing);
+            self.escaped.push(false);
+            self.leaked.push(false);
+        }
+        origin
+    }
+
+    /// Whether its address was given away, or bits of it lost from sight.
+    pub fn out_of_sight(&self, thing: Thing) -> bool {
+        self.origins
+            .get(&thing)
+            .is_some_and(|&origin| self.escaped[origin as usize] || self.leaked[origin as usize])
+    }
+
+    fn instantiate(&mut self, code: Rc<Code<'m, 'a>>, caller: Option<(u32, u32)>, shared: bool) -> u32 {
+        let number = self.instances.len() as u32;
+        let depth = caller.map_or(0, |(caller, _)| self.instances[caller as usize].depth + 1);
+        let instance = Instance {
+            values: self.values.len(),
+            objects: self.objects.len(),
+            depth,
+            caller,
+            callers: Vec::new(),
+            shared,
+            code: code.clone(),
+        };
+        self.instances.push(instance);
+        // What nothing defines may be any number.
+        self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
+        let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
+        self.objects.resize_with(self.objects.len() + objects, Object::default);
+        self.steps += code.steps.len();
+        self.queued.push(vec![true; code.steps.len()]);
+        self.queue.extend((0..code.steps.len() as u32).map(|step| (number, step)));
+        number
+    }
+
+    fn enqueue(&mut self, instance: u32, step: u32) {
+        if !std::mem::replace(&mut self.queued[instance as usize][step as usize], true) {
+            self.queue.push_back((instance, step));
+        }
+    }
+
+    pub fn value(&self, instance: u32, value: u32) -> &Value {
+        if value == NONE {
+            return &Value::Plain;
+        }
+        &self.values[self.instances[instance as usize].values + value as usize]
+    }
+
+    fn define(&mut self, instance: u32, value: u32, new: &Value) {
+        if value == NONE {
+            return;
+        }
+        let at = self.instances[instance as usize].values + value as usize;
+        self.work += new.len() / ORIGINS_OF_AN_EVALUATION;
+        if !self.values[at].join(new) {
+            return;
+        }
+        let code = self.instances[instance as usize].code.clone();
+        for &user in &code.users[value as usize] {
+            self.enqueue(instance, user);
+        }
+        if code.returned.iter().any(|returned| returned.contains(&value)) {
+            for (caller, step) in self.instances[instance as usize].callers.clone() {
+                self.enqueue(caller, step);
+            }
+        }
+    }
+
+    /// The object of a parameter of a callee, or of a variable of a body.
+    fn object(&self, instance: u32, place: Place) -> Option<u32> {
+        let instance = &self.instances[instance as usize];
+        let formals = instance.code.function.parameters.len() + instance.code.function.returns.len();
+        match place {
+            Place::Parameter(parameter) => Some((instance.objects + parameter as usize) as u32),
+            Place::Local(local) => Some((instance.objects + formals + local as usize) as u32),
+            _ => None,
+        }
+    }
+
+    fn address(&mut self, instance: u32, place: Place, offset: i64) -> Value {
+        let thing = match place {
+            Place::Value(value) => {
+                let value = self.value(instance, value);
+                return if offset == 0 { value.clone() } else { value.plus(&Value::constant(offset), 1) };
+            }
+            Place::Parameter(parameter) if instance == 0 => Thing::Parameter(parameter),
+            Place::Module(variable) => {
+                if self.codes.globals.variables[variable as usize].space == Space::Shared {
+                    return Value::Plain;
+                }
+                Thing::Variable(variable)
+            }
+            Place::Local(local)
+                if self.instances[instance as usize].code.locals[local as usize].space == Space::Shared =>
+            {
+                return Value::Plain;
+            }
+            Place::Local(_) | Place::Parameter(_) => match self.object(instance, place) {
+                Some(object) => Thing::Object(object),
+                None => return Value::Plain,
+            },
+            Place::Function | Place::Absolute => return Value::Plain,
+        };
+        let origin = self.origin(thing);
+        Value::address(origin, offset)
+    }
+
+    /// The value of a source; for one in brackets, the address.
+    pub fn source(&mut self, instance: u32, source: &Source<'a>) -> Value {
+        match source {
+            Source::Constant(value) => Value::constant(*value),
+            Source::Place(place, offset) | Source::Memory(place, offset) => {
+                self.address(instance, *place, *offset)
+            }
+            Source::Special(_) | Source::Other(_) => Value::Plain,
+        }
+    }
+
+    /// The object changed: whoever reads it looks again.
+    fn changed(&mut self, object: u32) {
+        for (instance, step) in self.objects[object as usize].readers.clone() {
+            self.enqueue(instance, step);
+        }
+        self.dirty.push(object);
+    }
+
+    /// After a change: copies follow, and what an escaped object holds has escaped.
+    fn spread(&mut self, object: u32) {
+        let from = std::mem::take(&mut self.objects[object as usize]);
+        for &to in &from.copies {
+            if to != object && self.objects[to as usize].take(&from) {
+                self.changed(to);
+            }
+        }
+        let contents = if from.escaped { from.contents() } else { Vec::new() };
+        self.objects[object as usize] = from;
+        for value in contents {
+            self.escape(&value);
+        }
+    }
+
+    /// All that goes into the value is seen by others from now on.
+    fn escape(&mut self, value: &Value) {
+        for origin in value.origins() {
+            if std::mem::replace(&mut self.escaped[origin as usize], true) {
+                continue;
+            }
+            match self.things[origin as usize] {
+                Thing::Object(object) => self.expose(object),
+                Thing::Parameter(parameter) => {
+                    let size = self
+                        .kernel
+                        .function
+                        .parameters
+                        .get(parameter as usize)
+                        .map_or(0, crate::syntax::Parameter::size);
+                    let words = (0..size.min(4096) as i64).step_by(8);
+                    for offset in words {
+                        let word = self.word(parameter, Some(offset), 8, false);
+                        self.escape(&word);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn expose(&mut self, object: u32) {
+        if !std::mem::replace(&mut self.objects[object as usize].escaped, true) {
+            self.changed(object);
+        }
+    }
+
+    fn leak(&mut self, value: &Value) {
+        for origin in value.origins() {
+            self.leaked[origin as usize] = true;
+        }
+    }
+
+    /// What a kernel's parameter holds.
+    fn word(&mut self, parameter: u32, offset: Option<i64>, size: u32, float: bool) -> Value {
+        if self.pointers.get(parameter as usize).copied().unwrap_or(false) {
+            let origin = self.origin(Thing::Pointer(parameter));
+            return match (offset, size) {
+                (Some(0), 8) => Value::address(origin, 0),
+                _ => Value::mixed(vec![origin]),
+            };
+        }
+        let Some(offset) = offset.filter(|_| size >= 8 && !float) else { return Value::Plain };
+        let known = self.words.iter().position(|&word| word == (parameter, offset));
+        let bit = known.unwrap_or_else(|| {
+            self.words.push((parameter, offset));
+            self.words.len() - 1
+        });
+        // Beyond what a mask can tell apart, bits mean nothing.
+        if bit < 62 { Value::loose(1 << bit) } else { Value::loose(MEMORY) }
+    }
+
+    /// What a load through the address may get, `nth` element.
+    fn load(&mut self, at: (u32, u32), address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
+        let (_, size, ty) = effect::sizes(instruction);
+        let float = ty.is_some_and(|ty| ty.class() == Class::Float);
+        let more = i64::from(nth) * i64::from(size);
+        let memory = if size >= 8 && !float { Value::loose(MEMORY) } else { Value::Plain };
+        if instruction.space() == Some(Space::Shared) {
+            return memory;
+        }
+        let Targets { places, elsewhere, none } = Targets::of(address, more);
+        let elsewhere = elsewhere || none;
+        let mut value = if elsewhere { memory.clone() } else { Value::Bottom };
+        for (origin, offset) in places {
+            match self.things[origin as usize] {
+                Thing::Object(object) => {
+                    let found = &mut self.objects[object as usize];
+                    if !found.readers.contains(&at) {
+                        found.readers.push(at);
+                    }
+                    let read = found.load(offset, size, float);
+                    self.leak(&read.dropped);
+                    value.join(&read.value);
+                }
+                Thing::Parameter(parameter) => {
+                    let word = self.word(parameter, offset, size, float);
+                    value.join(&word);
+                }
+                _ => {
+                    value.join(&memory);
+                }
+            }
+        }
+        value
+    }
+
+    /// Stores an element through an address. `more` is its distance from the first.
+    fn store(&mut self, address: &Value, space: Option<Space>, more: i64, size: u32, value: &Value) {
+        if space == Some(Space::Shared) {
+            return self.escape(value);
+        }
+        let Targets { places: objects, elsewhere, none } = Targets::of(address, more);
+        let mut seen = elsewhere || none && *address != Value::Bottom;
+        for (origin, offset) in objects {
+            match self.things[origin as usize] {
+                Thing::Object(object) => {
+                    if self.objects[object as usize].store(offset, size, value) {
+                        self.changed(object);
+                    }
+                    seen |= self.objects[object as usize].escaped;
+                }
+                _ => seen = true,
+            }
+        }
+        if seen {
+            self.escape(value);
+        }
+    }
+
+    fn evaluate(&mut self, instance: u32, at: u32) {
+        let code = self.instances[instance as usize].code.clone();
+        let step = &code.steps[at as usize];
+        let Some(instruction) = step.instruction else {
+            let mut value = Value::Bottom;
+            for source in &step.sources {
+                match source {
+                    Source::Place(Place::Value(from), _) => value.join(self.value(instance, *from)),
+                    // Not defined on this way: any number.
+                    _ => value.join(&Value::Plain),
+                };
+            }
+            return self.define(instance, step.defines[0], &value);
+        };
+        match effect::effect(instruction) {
+            Effect::Compute => {
+                let value = self.compute(instance, step, instruction);
+                self.define_all(instance, step, &value);
+            }
+            Effect::Load => {
+                let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
+                    return self.define_all(instance, step, &Value::loose(MEMORY));
+                };
+                for (nth, &target) in step.defines.iter().enumerate() {
+                    let mut value = self.load((instance, at), &address, instruction, nth as u32);
+                    self.keep(instance, step, nth, &mut value);
+                    self.define(instance, target, &value);
+                }
+            }
+            Effect::Store => {
+                let Some((address, stored)) = step.sources.split_first() else { return };
+                let address = self.source(instance, address);
+                let (_, size, _) = effect::sizes(instruction);
+                for (nth, source) in stored.iter().enumerate() {
+                    let value = self.source(instance, source);
+                    let more = nth as i64 * i64::from(size);
+                    self.store(&address, instruction.space(), more, size, &value);
+                }
+            }
+            Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
+            Effect::Call => self.call(instance, at, step),
+            Effect::Control => self.define_all(instance, step, &Value::Plain),
+            Effect::Alloca => {
+                let object = match self.allocated.get(&(instance, at)) {
+                    Some(&object) => object,
+                    None => {
+                        self.objects.push(Object::default());
+                        self.allocated.insert((instance, at), self.objects.len() as u32 - 1);
+                        self.objects.len() as u32 - 1
+                    }
+                };
+                let origin = self.origin(Thing::Object(object));
+                self.define_all(instance, step, &Value::address(origin, 0));
+            }
+            Effect::Unknown => {
+                let mut all = Value::loose(MEMORY);
+                for source in &step.sources {
+                    let value = self.source(instance, source);
+                    self.escape(&value);
+                    all.join(&Value::derived([&value]));
+                }
+                for &kept in &step.keeps {
+                    let value = self.value(instance, kept).clone();
+                    self.escape(&value);
+                }
+                self.define_all(instance, step, &all);
+            }
+        }
+    }
+
+    fn compute(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) -> Value {
+        if instruction.mnemonic() == "cvta" && instruction.has("shared") && !instruction.has("to")
+            || instruction.mnemonic() == "mapa"
+        {
+            let origin = self.origin(Thing::Shared);
+            return Value::address(origin, 0).moved();
+        }
+        let sources: Vec<Value> = step.sources.iter().map(|source| self.source(instance, source)).collect();
+        let result = transfer::compute(instruction, &sources);
+        if result.leaks {
+            for value in &sources {
+                self.leak(value);
+            }
+        }
+        result.value
+    }
+
+    fn keep(&self, instance: u32, step: &Step<'_, '_>, nth: usize, value: &mut Value) {
+        if let Some(&kept) = step.keeps.get(nth)
+            && kept != NONE
+        {
+            value.join(self.value(instance, kept));
+        }
+    }
+
+    fn define_all(&mut self, instance: u32, step: &Step<'_, '_>, value: &Value) {
+        for (nth, &target) in step.defines.iter().enumerate() {
+            let mut value = value.clone();
+            self.keep(instance, step, nth, &mut value);
+            self.define(instance, target, &value);
+        }
+    }
+
+    /// Atomics, copies, textures: what they are given besides addresses, others may see.
+    fn other_memory(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) {
+        let mut nth = 0;
+        for source in &step.sources {
+            let value = self.source(instance, source);
+            if !matches!(source, Source::Memory(..)) {
+                self.escape(&value);
+                continue;
+            }
+            let how = effect::touch(instruction, nth).how;
+            nth += 1;
+            for origin in value.origins() {
+                if let Thing::Object(object) = self.things[origin as usize]
+                    && !matches!(how, How::Nothing | How::Read)
+                {
+                    self.expose(object);
+                }
+            }
+        }
+        let (_, size, ty) = effect::sizes(instruction);
+        let wide = size >= 8 && ty.is_none_or(|ty| ty.class() != Class::Float);
+        let value = if wide { Value::loose(MEMORY) } else { Value::Plain };
+        self.define_all(instance, step, &value);
+    }
+}

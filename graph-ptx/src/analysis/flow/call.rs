@@ -1,0 +1,179 @@
+//! Calls: which instance of the callee runs, and what flows in and out of it.
+
+use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
+use crate::analysis::mentions::BUILT_IN;
+use crate::analysis::ssa::{NONE, Place, Source, Step};
+use crate::analysis::value::{MEMORY, Origin, Value};
+use std::collections::BTreeSet;
+
+impl<'m, 'a> Flow<'_, 'm, 'a> {
+    /// The instance that a call calls; `None` where it cannot be seen into.
+    fn callee(&mut self, instance: u32, step: u32, name: &'a str) -> Option<u32> {
+        if let Some(&known) = self.at_call.get(&(instance, step)) {
+            return known;
+        }
+        let callee = self.codes.get(name).map(|code| {
+            let mut recursive = false;
+            let mut up = Some(instance);
+            while let Some(at) = up {
+                let above = &self.instances[at as usize];
+                recursive |= above.shared || above.code.function.name == name;
+                up = above.caller.map(|caller| caller.0);
+            }
+            let depth = self.instances[instance as usize].depth;
+            if recursive || depth >= MOST_DEPTH || self.steps + code.steps.len() > MOST_STEPS {
+                match self.shared.get(name) {
+                    Some(&shared) => shared,
+                    None => {
+                        let shared = self.instantiate(code, Some((instance, step)), true);
+                        self.shared.insert(self.instances[shared as usize].code.function.name, shared);
+                        shared
+                    }
+                }
+            } else {
+                self.instantiate(code, Some((instance, step)), false)
+            }
+        });
+        if let Some(callee) = callee {
+            self.instances[callee as usize].callers.push((instance, step));
+        }
+        self.at_call.insert((instance, step), callee);
+        callee
+    }
+
+    pub(super) fn call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
+        let Some(call) = &step.call else { return };
+        let callee = call.target.and_then(|name| self.callee(instance, at, name));
+        let Some(callee) = callee else { return self.unknown_call(instance, at, step) };
+        let function = self.instances[callee as usize].code.function;
+        let arguments = self.instances[callee as usize].code.arguments.clone();
+        let parameters = function.parameters.len();
+        for (formal, source) in step.sources.iter().enumerate().take(parameters) {
+            let value = arguments[formal];
+            match (source, value) {
+                (Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0), NONE)
+                    if !(instance == 0 && matches!(place, Place::Parameter(_))) =>
+                {
+                    let from = self.object(instance, *place);
+                    let to = self.object(callee, Place::Parameter(formal as u32));
+                    self.copy_object(from, to);
+                }
+                (_, NONE) => {
+                    let given = self.source(instance, source);
+                    let size = function.parameters[formal].size().min(16) as u32;
+                    if let Some(to) = self.object(callee, Place::Parameter(formal as u32))
+                        && self.objects[to as usize].store(Some(0), size, &given)
+                    {
+                        self.changed(to);
+                    }
+                }
+                (_, value) => {
+                    let given = self.source(instance, source);
+                    self.define(callee, value, &given);
+                }
+            }
+        }
+        for (nth, place) in call.returns.iter().enumerate() {
+            if nth >= function.returns.len() {
+                self.define(instance, step.defines[nth], &Value::loose(MEMORY));
+                continue;
+            }
+            let formal = parameters + nth;
+            match place {
+                Some(place) => {
+                    let from = self.object(callee, Place::Parameter(formal as u32));
+                    let to = self.object(instance, *place);
+                    self.copy_object(from, to);
+                }
+                None => {
+                    let mut value = Value::Bottom;
+                    let code = self.instances[callee as usize].code.clone();
+                    if code.returned.is_empty() {
+                        // It leaves by its end, or never.
+                        value.join(&Value::loose(MEMORY));
+                    }
+                    for returned in &code.returned {
+                        value.join(self.value(callee, returned[nth]));
+                    }
+                    self.keep(instance, step, nth, &mut value);
+                    self.define(instance, step.defines[nth], &value);
+                }
+            }
+        }
+    }
+
+    fn copy_object(&mut self, from: Option<u32>, to: Option<u32>) {
+        if let (Some(from), Some(to)) = (from, to)
+            && !self.objects[from as usize].copies.contains(&to)
+        {
+            self.objects[from as usize].copies.push(to);
+            self.dirty.push(from);
+        }
+    }
+
+    /// Whether a function is one that the driver brings along, and not one of the file.
+    pub fn is_built_in(&self, name: &str) -> bool {
+        BUILT_IN.contains(&name) && !self.codes.mentions().defines(name)
+    }
+
+    /// A call that is not followed: some functions of CUDA are known, all else may do anything.
+    fn unknown_call(&mut self, instance: u32, at: u32, step: &Step<'m, 'a>) {
+        let Some(call) = &step.call else { return };
+        if !call.target.is_some_and(|name| self.is_built_in(name)) {
+            if !self.unknown_calls.contains(&(instance, at)) {
+                self.unknown_calls.push((instance, at));
+            }
+            match call.target {
+                Some(name) => self.not_followed.insert(name),
+                None => !std::mem::replace(&mut self.indirect, true),
+            };
+            for source in &step.sources {
+                if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source
+                    && let Some(object) = self.object(instance, *place)
+                {
+                    self.expose(object);
+                }
+                let value = self.source(instance, source);
+                self.escape(&value);
+            }
+        }
+        for (nth, place) in call.returns.iter().enumerate() {
+            match place {
+                Some(place) => {
+                    if let Some(object) = self.object(instance, *place)
+                        && self.objects[object as usize].store(Some(0), 8, &Value::loose(MEMORY))
+                    {
+                        self.changed(object);
+                    }
+                }
+                None => self.define(instance, step.defines[nth], &Value::loose(MEMORY)),
+            }
+        }
+    }
+
+    /// The origins that a call's arguments have, also in the local memory that they point at.
+    pub fn given(&mut self, instance: u32, step: &Step<'m, 'a>) -> BTreeSet<Origin> {
+        let mut found = BTreeSet::new();
+        let mut objects = Vec::new();
+        let mut values = Vec::new();
+        for source in &step.sources {
+            if let Source::Place(place @ (Place::Local(_) | Place::Parameter(_)), 0) = source {
+                objects.extend(self.object(instance, *place));
+            }
+            values.push(self.source(instance, source));
+        }
+        let mut seen = BTreeSet::new();
+        loop {
+            for origin in values.drain(..).flat_map(|value| value.origins()) {
+                found.insert(origin);
+                if let Thing::Object(object) = self.things[origin as usize] {
+                    objects.push(object);
+                }
+            }
+            let Some(object) = objects.pop() else { return found };
+            if seen.insert(object) {
+                values = self.objects[object as usize].contents();
+            }
+        }
+    }
+}

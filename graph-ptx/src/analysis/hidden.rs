@@ -1,0 +1,82 @@
+//! Hidden state: the module-level variables that order kernels although no argument shows it.
+//!
+//! A variable that no kernel of the file writes orders nothing: the strings of a printf, tables. A kernel that stores
+//! to an address that nobody follows may write every variable whose address some kernel, or an initialiser, gives away.
+
+use crate::analysis::access::{Analysis, Kernel};
+use crate::analysis::mentions;
+use crate::syntax::Space;
+use std::collections::BTreeSet;
+
+/// The variables of a kernel that order it, by name, sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hidden {
+    /// It reads them, and some kernel of the file writes them.
+    pub reads: Vec<String>,
+    /// It writes them.
+    pub writes: Vec<String>,
+}
+
+/// Of kernels of a module: their names, and what was found of them. A name that is no kernel has no hidden state.
+pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> Vec<Hidden> {
+    let module = analysis.module();
+    let touches = |kernel: &Kernel| {
+        !kernel.variables_read.is_empty()
+            || !kernel.variables_written.is_empty()
+            || kernel.writes_anywhere
+            || kernel.reads_anywhere
+    };
+    let none = vec![Hidden::default(); kernels.len()];
+    let globals: BTreeSet<&str> = analysis
+        .variables()
+        .filter(|variable| variable.space == Space::Global)
+        .map(|variable| variable.name)
+        .collect();
+    if globals.is_empty() || !kernels.iter().any(|(_, kernel)| touches(kernel)) {
+        return none;
+    }
+    // Of every kernel of the file, since each may write.
+    let mut all: Vec<Kernel> = Vec::new();
+    for entry in module.entries() {
+        if kernels.iter().all(|(name, _)| *name != entry.name) {
+            let pointers: Vec<bool> =
+                entry.parameters.iter().map(|parameter| parameter.may_be_pointer()).collect();
+            all.push(analysis.kernel(entry.name, &pointers));
+        }
+    }
+    let others = all.iter().chain(kernels.iter().map(|(_, kernel)| *kernel));
+    let mut escaped: BTreeSet<String> = analysis
+        .variables()
+        .flat_map(mentions::addresses)
+        .filter(|name| globals.contains(name))
+        .map(str::to_owned)
+        .collect();
+    for kernel in others.clone() {
+        escaped
+            .extend(kernel.variables_escaped.iter().filter(|name| globals.contains(name.as_str())).cloned());
+    }
+    let writes_of = |kernel: &Kernel| {
+        let mut writes = kernel.variables_written.clone();
+        if kernel.writes_anywhere {
+            writes.extend(escaped.iter().cloned());
+        }
+        writes.retain(|name| globals.contains(name.as_str()));
+        writes
+    };
+    let mut written = BTreeSet::new();
+    for kernel in others {
+        written.extend(writes_of(kernel));
+    }
+    let of = |(_, kernel): &(&str, &Kernel)| {
+        let mut reads = kernel.variables_read.clone();
+        if kernel.reads_anywhere {
+            reads.extend(escaped.iter().cloned());
+        }
+        reads.retain(|name| written.contains(name));
+        Hidden { reads: reads.into_iter().collect(), writes: writes_of(kernel).into_iter().collect() }
+    };
+    kernels.iter().map(of).collect()
+}
+
+#[cfg(test)]
+mod tests;

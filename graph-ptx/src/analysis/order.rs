@@ -1,0 +1,123 @@
+//! Which of two accesses of a kernel a thread can have done before the other, through calls.
+
+use crate::analysis::access::At;
+use crate::analysis::effect;
+use crate::analysis::flow::Flow;
+use crate::analysis::ssa::Code;
+use std::collections::BTreeMap;
+
+/// Remembers what it has found of each block.
+pub(crate) struct Order<'f, 'c, 'm, 'a> {
+    pub flow: &'f Flow<'c, 'm, 'a>,
+    /// The blocks that a block of an instance leads to.
+    pub reached: BTreeMap<At, Vec<bool>>,
+    /// The steps of an instance before which a thread may have waited for others.
+    pub waited: BTreeMap<u32, Vec<bool>>,
+}
+
+impl<'m, 'a> Order<'_, '_, 'm, 'a> {
+    fn code(&self, instance: u32) -> &Code<'m, 'a> {
+        &self.flow.instances[instance as usize].code
+    }
+
+    /// The blocks that the step's block leads to.
+    fn reached(&mut self, (instance, step): At) -> &[bool] {
+        let block = self.code(instance).steps[step as usize].block;
+        if !self.reached.contains_key(&(instance, block)) {
+            let reached = self.code(instance).cfg.reachable_from(block);
+            self.reached.insert((instance, block), reached);
+        }
+        &self.reached[&(instance, block)]
+    }
+
+    /// Whether, as far as can be said, no thread has stored before the load: the load comes before the store on every
+    /// way to it, or the store cannot reach the load, nor another thread that has stored tell this one.
+    pub fn nothing_before(&mut self, load: &[At], store: &[At]) -> bool {
+        let Some(apart) = (0..load.len()).find(|&at| store.get(at) != Some(&load[at])) else {
+            // An atomic, against itself.
+            return true;
+        };
+        let Some(&(_, stored)) = store.get(apart) else { return false };
+        let (instance, loaded) = load[apart];
+        let code = self.code(instance);
+        let (at, other) = (&code.steps[loaded as usize], &code.steps[stored as usize]);
+        let unguarded = at.guard.is_none() || at.guard == other.guard;
+        let before = match at.block == other.block {
+            true => loaded < stored,
+            false => code.cfg.dominates(at.block, other.block),
+        };
+        let (at_block, same_block) = (at.block as usize, at.block == other.block);
+        if before && unguarded && load[apart + 1..].iter().all(|&inner| self.is_always_done(inner)) {
+            return true;
+        }
+        let comes_to = (same_block && stored < loaded) || self.reached((instance, stored))[at_block];
+        // All of it may run again, in a loop around one of the calls.
+        let again = load[..apart].iter().any(|&call| {
+            let block = self.code(call.0).steps[call.1 as usize].block as usize;
+            self.reached(call)[block]
+        });
+        if comes_to || again {
+            return false;
+        }
+        let waits = load.iter().any(|&at| self.may_have_waited(at));
+        !(waits && store.iter().any(|&at| self.waits_after(at)))
+    }
+
+    /// Whether a call of the step's function comes by the step on every way to its end.
+    fn is_always_done(&self, (instance, step): At) -> bool {
+        let code = self.code(instance);
+        let step = &code.steps[step as usize];
+        let mut ends = (0..code.cfg.blocks.len() as u32)
+            .filter(|&block| code.cfg.blocks[block as usize].successors.is_empty());
+        let leaves_early = code.steps.iter().any(|other| {
+            let leaves = other.instruction.is_some_and(|other| matches!(other.mnemonic(), "ret" | "exit"));
+            leaves && other.guard.is_some() && !code.cfg.dominates(step.block, other.block)
+        });
+        step.guard.is_none() && !leaves_early && ends.all(|end| code.cfg.dominates(step.block, end))
+    }
+
+    /// Whether the thread may have waited for others before the step.
+    fn may_have_waited(&mut self, (instance, step): At) -> bool {
+        if !self.waited.contains_key(&instance) {
+            let waited = after_waiting(self.code(instance));
+            self.waited.insert(instance, waited);
+        }
+        self.waited[&instance].get(step as usize).copied().unwrap_or(true)
+    }
+
+    /// Whether an instruction that may wait can follow the step.
+    fn waits_after(&mut self, (instance, step): At) -> bool {
+        let reached = self.reached((instance, step)).to_vec();
+        let code = self.code(instance);
+        let block = code.steps[step as usize].block;
+        code.steps.iter().enumerate().any(|(at, other)| {
+            let follows = reached[other.block as usize] || (other.block == block && at > step as usize);
+            follows && other.instruction.is_some_and(effect::synchronises)
+        })
+    }
+}
+
+/// The steps before which some instruction may have waited for other threads.
+fn after_waiting(code: &Code<'_, '_>) -> Vec<bool> {
+    let mut waited = vec![false; code.cfg.blocks.len()];
+    let waits = |at: usize| code.steps[at].instruction.is_some_and(effect::synchronises);
+    let mut looked = vec![false; code.cfg.blocks.len()];
+    for at in (0..code.steps.len()).filter(|&at| waits(at)) {
+        if std::mem::replace(&mut looked[code.steps[at].block as usize], true) {
+            continue;
+        }
+        for (block, reached) in code.cfg.reachable_from(code.steps[at].block).into_iter().enumerate() {
+            waited[block] |= reached;
+        }
+    }
+    let mut after = Vec::with_capacity(code.steps.len());
+    let (mut block, mut here) = (u32::MAX, false);
+    for (at, step) in code.steps.iter().enumerate() {
+        if step.block != block {
+            (block, here) = (step.block, waited[step.block as usize]);
+        }
+        after.push(here);
+        here |= waits(at);
+    }
+    after
+}

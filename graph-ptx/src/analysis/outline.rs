@@ -1,0 +1,274 @@
+//! Cuts an [`Outline`] out of a kernel: the stores through some of its pointers, and all integer arithmetic and all
+//! branches that decide whether and where they are done.
+//!
+//! Loops and branches that none of this depends on are left out: threads are taken to come out of them. A thread that a
+//! `trap` ends fails the launch, so that ways into it count as not taken.
+
+mod control;
+mod lower;
+
+use crate::analysis::access::Touched;
+use crate::analysis::effect::{self, How};
+use crate::analysis::flow::Flow;
+use crate::analysis::ssa::{Code as Body, NONE, Place, Source};
+use crate::coverage::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
+use control::{Control, Turn};
+use lower::Lower;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Kernels of more steps have no outline.
+const MOST_STEPS: usize = 100_000;
+
+/// A pointer parameter to follow, with the accesses through it.
+pub(crate) struct Wanted<'t> {
+    pub parameter: u32,
+    pub touched: &'t [Touched],
+    /// The reason that it may also be written in other ways.
+    pub foreign: Option<String>,
+}
+
+/// The outline of a kernel. `scalars` are the parameters that are integers by value.
+pub(crate) fn outline(
+    flow: &Flow<'_, '_, '_>,
+    wanted: Vec<Wanted<'_>>,
+    scalars: &[bool],
+    note: impl Fn(u32, u32) -> String,
+) -> Outline {
+    let body = &*flow.kernel;
+    let mut stores: BTreeMap<u32, u32> = BTreeMap::new();
+    let mut parameters = Vec::new();
+    for wanted in wanted {
+        let mut foreign = wanted.foreign;
+        for touched in wanted.touched.iter().filter(|touched| touched.how != How::Read) {
+            let plain = touched.instance == 0 && touched.definite && touched.how == How::Write;
+            if plain && is_plain_store(body, touched.step) {
+                stores.insert(touched.step, wanted.parameter);
+            } else {
+                foreign.get_or_insert_with(|| {
+                    format!(
+                        "{} writes it in a way that is not followed",
+                        note(touched.instance, touched.step)
+                    )
+                });
+            }
+        }
+        parameters.push(Followed { parameter: wanted.parameter, foreign });
+    }
+    let refused = |why: &str, mut parameters: Vec<Followed>| {
+        for followed in &mut parameters {
+            followed.foreign.get_or_insert_with(|| why.to_owned());
+        }
+        Outline { parameters, ..Outline::default() }
+    };
+    if body.steps.len() > MOST_STEPS {
+        return refused("the kernel is too long to follow", parameters);
+    }
+    let ends = |step: u32| lower::may_end(flow, body, step);
+    let control = Control::new(body, &stores.keys().copied().collect(), &ends);
+    let needed = Needed::of(body, &control, &stores, flow.pointers, scalars);
+    let many = |&block: &u32| matches!(control.turns[block as usize], Turn::Many);
+    if needed.branches.iter().any(many) {
+        return refused("a branch to one of many places decides on it", parameters);
+    }
+    let mut cut = Cut {
+        lower: Lower::new(body, flow.pointers, scalars, &note),
+        body,
+        control: &control,
+        needed: &needed,
+        stores: &stores,
+        blocks: HashMap::new(),
+        queue: Vec::new(),
+    };
+    let blocks = cut.blocks();
+    let (values, notes) = cut.lower.finish();
+    Outline { values, blocks, notes, parameters }
+}
+
+fn is_plain_store(body: &Body<'_, '_>, step: u32) -> bool {
+    let step = &body.steps[step as usize];
+    let addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..))).count();
+    step.instruction.is_some_and(|instruction| {
+        instruction.mnemonic() == "st"
+            && !instruction.has("async")
+            && !instruction.has("bulk")
+            && effect::touch(instruction, 0).size.is_some()
+    }) && addresses == 1
+}
+
+/// The steps and branches that stores depend on.
+struct Needed {
+    steps: BTreeSet<u32>,
+    /// Blocks whose branch at the end is.
+    branches: BTreeSet<u32>,
+}
+
+impl Needed {
+    fn of(
+        body: &Body<'_, '_>,
+        control: &Control,
+        stores: &BTreeMap<u32, u32>,
+        pointers: &[bool],
+        scalars: &[bool],
+    ) -> Needed {
+        let mut needed = Needed { steps: BTreeSet::new(), branches: BTreeSet::new() };
+        let mut queue: Vec<u32> = stores.keys().copied().collect();
+        let mut blocks: Vec<u32> = Vec::new();
+        let mut seen = BTreeSet::new();
+        // Where a thread may end decides on every store.
+        blocks.extend(&control.ending);
+        loop {
+            while let Some(block) = blocks.pop() {
+                if !seen.insert(block) {
+                    continue;
+                }
+                for &branch in &control.depends[block as usize] {
+                    if needed.branches.insert(branch) {
+                        blocks.push(branch);
+                        queue.extend(control.predicate(branch).and_then(|value| definition(body, value)));
+                    }
+                }
+            }
+            let Some(at) = queue.pop() else { return needed };
+            if !needed.steps.insert(at) {
+                continue;
+            }
+            let step = &body.steps[at as usize];
+            blocks.push(step.block);
+            let store = stores.contains_key(&at);
+            if step.instruction.is_none() {
+                // Which way it was entered decides.
+                blocks.extend(&body.cfg.blocks[step.block as usize].predecessors);
+            } else if !store && lower::is_opaque(body, at, pointers, scalars).is_some() {
+                continue;
+            }
+            let places = step.sources.iter().filter_map(|source| match source {
+                Source::Memory(Place::Value(value), _) if store => Some(*value),
+                Source::Place(Place::Value(value), _) if !store => Some(*value),
+                _ => None,
+            });
+            let guard = step.guard.map(|guard| guard.0);
+            queue.extend(
+                places
+                    .chain(guard)
+                    .chain(step.keeps.iter().copied())
+                    .filter(|&value| value != NONE)
+                    .filter_map(|value| definition(body, value)),
+            );
+        }
+    }
+}
+
+fn definition(body: &Body<'_, '_>, value: u32) -> Option<u32> {
+    body.definitions.get(value as usize).copied().filter(|&at| at != NONE)
+}
+
+struct Cut<'c, 'm, 'a> {
+    lower: Lower<'c, 'm, 'a>,
+    body: &'c Body<'m, 'a>,
+    control: &'c Control,
+    needed: &'c Needed,
+    stores: &'c BTreeMap<u32, u32>,
+    /// Numbers of blocks in the outline.
+    blocks: HashMap<u32, u32>,
+    /// Blocks in the order of their numbers.
+    queue: Vec<u32>,
+}
+
+impl Cut<'_, '_, '_> {
+    fn blocks(&mut self) -> Vec<Block> {
+        let mut blocks = Vec::new();
+        self.number(0);
+        while let Some(&block) = self.queue.get(blocks.len()) {
+            let cut = self.block(block);
+            blocks.push(cut);
+        }
+        // Sources of phis are named by blocks of the kernel so far; those that are not in the outline are never the way.
+        for block in &mut blocks {
+            for phi in &mut block.phis {
+                phi.sources = phi
+                    .sources
+                    .iter()
+                    .filter_map(|(from, arg)| Some((*self.blocks.get(from)?, *arg)))
+                    .collect();
+            }
+        }
+        blocks
+    }
+
+    fn number(&mut self, block: u32) -> u32 {
+        if block == LEAVE {
+            return LEAVE;
+        }
+        let next = self.blocks.len() as u32;
+        let number = *self.blocks.entry(block).or_insert(next);
+        if number == next {
+            self.queue.push(block);
+        }
+        number
+    }
+
+    fn block(&mut self, block: u32) -> Block {
+        let (first, last) = self.control.steps[block as usize];
+        let mut phis = Vec::new();
+        let mut ops = Vec::new();
+        for at in first..last {
+            let step = &self.body.steps[at as usize];
+            if self.control.ends_at.contains(&at) {
+                let note = self.lower.note(at);
+                let int = Int { bits: 32, signed: false };
+                ops.push(Op {
+                    code: Code::MayEnd,
+                    int,
+                    target: 0,
+                    args: vec![Arg::Constant(i64::from(note))],
+                });
+            }
+            if !self.needed.steps.contains(&at) {
+                continue;
+            }
+            if step.instruction.is_none() {
+                let predecessors = &self.body.cfg.blocks[block as usize].predecessors;
+                let sources: Vec<(u32, Arg)> = predecessors
+                    .iter()
+                    .zip(&step.sources)
+                    .map(|(&from, source)| (from, self.lower.plain(source, at, &mut Vec::new())))
+                    .collect();
+                if let Some(&value) = step.defines.first() {
+                    phis.push(Phi { target: self.lower.value(value), sources });
+                }
+            } else if let Some(&parameter) = self.stores.get(&at) {
+                self.lower.store(at, parameter, &mut ops);
+            } else {
+                self.lower.step(at, &mut ops);
+            }
+        }
+        let end = match self.control.turns[block as usize] {
+            Turn::Leave => End::Exit,
+            Turn::To(to) => self.jump(to),
+            Turn::Branch { .. } | Turn::Many if !self.needed.branches.contains(&block) => {
+                self.jump(self.control.join[block as usize])
+            }
+            Turn::Branch { predicate, negated, taken, other } => {
+                let join = self.control.join[block as usize];
+                let (taken, other) = if negated { (other, taken) } else { (taken, other) };
+                let on = self.lower.predicate(predicate, last.saturating_sub(1), &mut ops);
+                End::Branch {
+                    on,
+                    taken: self.number(taken),
+                    other: self.number(other),
+                    join: self.number(join),
+                }
+            }
+            // Refused before.
+            Turn::Many => End::Exit,
+        };
+        Block { phis, ops, end }
+    }
+
+    fn jump(&mut self, to: u32) -> End {
+        match self.number(to) {
+            LEAVE => End::Exit,
+            to => End::Jump(to),
+        }
+    }
+}

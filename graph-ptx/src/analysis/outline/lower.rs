@@ -1,0 +1,409 @@
+//! Instructions as operations of an outline.
+
+use super::definition;
+use crate::analysis::effect;
+use crate::analysis::flow::Flow;
+use crate::analysis::ssa::{Code as Body, NONE, Place, Source, Step};
+use crate::coverage::{Arg, Code, Int, Op};
+use crate::syntax::{Class, Instruction, Module, Operand, Statement, Type};
+use std::collections::{BTreeSet, HashMap};
+
+const WORD: Int = Int { bits: 32, signed: false };
+const LONG: Int = Int { bits: 64, signed: false };
+
+pub(super) struct Lower<'c, 'm, 'a> {
+    body: &'c Body<'m, 'a>,
+    pointers: &'c [bool],
+    scalars: &'c [bool],
+    text: &'c dyn Fn(u32, u32) -> String,
+    values: HashMap<u32, u32>,
+    count: u32,
+    /// By step.
+    notes: HashMap<u32, u32>,
+    texts: Vec<String>,
+}
+
+/// How an instruction is lowered.
+enum Shape {
+    /// One operation of these sources.
+    One(Code, Int),
+    /// `a · b + c`, of the product.
+    Mad(Code, Int),
+    Scalar(u32, Int),
+    Pointer(u32),
+    /// Two registers as one.
+    Pack(Int),
+    /// Read as the first type, kept as the second.
+    Convert(Int, Int),
+    Compare(&'static str, Int),
+    Field(Int, u32, u32),
+    Insert(Int, u32, u32),
+}
+
+fn int(ty: Type) -> Int {
+    Int { bits: (ty.size() * 8).min(64) as u8, signed: ty.name().starts_with('s') }
+}
+
+/// Returns `Some` if the step's value is not followed.
+pub(super) fn is_opaque(body: &Body<'_, '_>, at: u32, pointers: &[bool], scalars: &[bool]) -> Option<()> {
+    shape(body, &body.steps[at as usize], pointers, scalars).is_none().then_some(())
+}
+
+fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &[bool]) -> Option<Shape> {
+    let instruction = step.instruction?;
+    let negates = instruction.operands.iter().any(|operand| matches!(operand, Operand::Not(_)));
+    let one_target = step.defines.len() == 1 || instruction.mnemonic() == "setp";
+    if negates || !one_target || step.call.is_some() || instruction.has("sat") {
+        return None;
+    }
+    if instruction.mnemonic() == "ld" {
+        return parameter(body, step, instruction, pointers, scalars);
+    }
+    let mut types = instruction.types();
+    let plain = instruction.types().all(|ty| {
+        matches!(ty.class(), Class::Integer | Class::Bits)
+            && !matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128)
+    });
+    // A choice between floats is as good as one between bits.
+    if !plain && !matches!(instruction.mnemonic(), "selp") {
+        return None;
+    }
+    let ty = types.next_back();
+    let of = ty.map(int)?;
+    let constant = |at: usize| match step.sources.get(at) {
+        Some(Source::Constant(value)) => u32::try_from(*value).ok(),
+        _ => None,
+    };
+    let low = instruction.has("lo");
+    Some(match (instruction.mnemonic(), step.sources.len()) {
+        ("mov", 1) if !unpacks(instruction) => Shape::One(Code::Copy, of),
+        ("mov", 2) if of.bits == 64 => Shape::Pack(WORD),
+        ("cvta", 1) if instruction.has("global") => Shape::One(Code::Copy, of),
+        ("cvt", 1) => Shape::Convert(of, instruction.types().next().map(int)?),
+        ("add", 2) => Shape::One(Code::Add, of),
+        ("sub", 2) => Shape::One(Code::Sub, of),
+        ("mul", 2) if low => Shape::One(Code::Mul, of),
+        ("mul", 2) if instruction.has("wide") && of.bits <= 32 => Shape::One(Code::MulWide, of),
+        ("mul", 2) if instruction.has("hi") => Shape::One(Code::MulHigh, of),
+        ("mad", 3) if low => Shape::Mad(Code::Mul, of),
+        ("mad", 3) if instruction.has("wide") && of.bits <= 32 => Shape::Mad(Code::MulWide, of),
+        ("mad", 3) if instruction.has("hi") => Shape::Mad(Code::MulHigh, of),
+        ("shl", 2) => Shape::One(Code::Shl, of),
+        ("shr", 2) => Shape::One(Code::Shr, of),
+        ("div", 2) => Shape::One(Code::Div, of),
+        ("rem", 2) => Shape::One(Code::Rem, of),
+        ("and", 2) => Shape::One(Code::And, of),
+        ("or", 2) => Shape::One(Code::Or, of),
+        ("xor", 2) => Shape::One(Code::Xor, of),
+        ("not", 1) => Shape::One(Code::Not, of),
+        ("neg", 1) => Shape::One(Code::Neg, of),
+        ("abs", 1) => Shape::One(Code::Abs, of),
+        ("min", 2) => Shape::One(Code::Min, of),
+        ("max", 2) => Shape::One(Code::Max, of),
+        ("selp", 3) => Shape::One(Code::Select, of),
+        ("bfe", 3) if !of.signed => Shape::Field(of, constant(1)?, constant(2)?),
+        ("bfi", 4) => Shape::Insert(of, constant(2)?, constant(3)?),
+        ("setp", 2) => {
+            let how = instruction.modifiers().next()?;
+            let known = ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"];
+            let how = known.into_iter().find(|known| *known == how)?;
+            let unsigned = matches!(how, "lo" | "ls" | "hi" | "hs");
+            Shape::Compare(how, Int { signed: of.signed && !unsigned, ..of })
+        }
+        _ => return None,
+    })
+}
+
+/// A load of a whole parameter.
+fn parameter(
+    body: &Body<'_, '_>,
+    step: &Step<'_, '_>,
+    instruction: &Instruction<'_>,
+    pointers: &[bool],
+    scalars: &[bool],
+) -> Option<Shape> {
+    let [Source::Memory(Place::Parameter(at), 0)] = &step.sources[..] else { return None };
+    let declared = body.function.parameters.get(*at as usize)?;
+    let (size, element, ty) = effect::sizes(instruction);
+    let ty = ty.filter(|ty| matches!(ty.class(), Class::Integer | Class::Bits))?;
+    if u64::from(size) != declared.size() || element != size || size > 8 {
+        return None;
+    }
+    if pointers.get(*at as usize).copied().unwrap_or(false) {
+        return (size == 8).then_some(Shape::Pointer(*at));
+    }
+    scalars.get(*at as usize).copied().unwrap_or(false).then_some(Shape::Scalar(*at, int(ty)))
+}
+
+fn unpacks(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.operands.first(), Some(Operand::Vector(_)))
+}
+
+/// Returns true if a thread may end in a step because that calls a function.
+pub(super) fn may_end(flow: &Flow<'_, '_, '_>, body: &Body<'_, '_>, at: u32) -> bool {
+    let Some(call) = &body.steps[at as usize].call else { return false };
+    let module = flow.codes.module;
+    call.target.is_none_or(|name| !returns(module, name, &mut BTreeSet::new()))
+}
+
+/// Returns true if a function comes back to its caller, if it ends at all.
+fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>) -> bool {
+    // The one that fails is no way on: see `control`.
+    if matches!(name, "vprintf" | "malloc" | "free" | "__assertfail") || !seen.insert(name) {
+        return true;
+    }
+    let Some(body) = module.function(name).and_then(|function| function.body.as_ref()) else { return false };
+    body.statements.iter().all(|statement| {
+        let Statement::Instruction(instruction) = statement else { return true };
+        match instruction.mnemonic() {
+            "exit" => false,
+            "call" => {
+                let called = instruction.operands.iter().find_map(|operand| match operand {
+                    Operand::Name(name) => Some(*name),
+                    _ => None,
+                });
+                called.is_some_and(|called| {
+                    seen.len() < 256 && module.function(called).is_some() && returns(module, called, seen)
+                })
+            }
+            _ => true,
+        }
+    })
+}
+
+impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
+    pub fn new(
+        body: &'c Body<'m, 'a>,
+        pointers: &'c [bool],
+        scalars: &'c [bool],
+        text: &'c dyn Fn(u32, u32) -> String,
+    ) -> Self {
+        Lower {
+            body,
+            pointers,
+            scalars,
+            text,
+            values: HashMap::new(),
+            count: 0,
+            notes: HashMap::new(),
+            texts: Vec::new(),
+        }
+    }
+
+    /// The number of values, and the notes.
+    pub fn finish(self) -> (u32, Vec<String>) {
+        (self.count, self.texts)
+    }
+
+    /// A value of the body, as one of the outline.
+    pub fn value(&mut self, value: u32) -> u32 {
+        if let Some(&known) = self.values.get(&value) {
+            return known;
+        }
+        let new = self.fresh();
+        self.values.insert(value, new);
+        new
+    }
+
+    fn fresh(&mut self) -> u32 {
+        self.count += 1;
+        self.count - 1
+    }
+
+    /// The note that names a step.
+    pub fn note(&mut self, at: u32) -> u32 {
+        if let Some(&note) = self.notes.get(&at) {
+            return note;
+        }
+        let note = self.texts.len() as u32;
+        self.texts.push((self.text)(0, at));
+        self.notes.insert(at, note);
+        note
+    }
+
+    fn push(&mut self, ops: &mut Vec<Op>, code: Code, int: Int, args: Vec<Arg>) -> Arg {
+        let target = self.fresh();
+        ops.push(Op { code, int, target, args });
+        Arg::Value(target)
+    }
+
+    fn opaque(&mut self, at: u32, ops: &mut Vec<Op>) -> Arg {
+        let note = i64::from(self.note(at));
+        self.push(ops, Code::Opaque, LONG, vec![Arg::Constant(note)])
+    }
+
+    /// A source as an argument. `ops` gets what has to be computed for it.
+    pub fn plain(&mut self, source: &Source<'a>, at: u32, ops: &mut Vec<Op>) -> Arg {
+        match source {
+            Source::Constant(value) => Arg::Constant(*value),
+            Source::Place(Place::Value(value), offset) if *value != NONE => {
+                let value = match definition(self.body, *value) {
+                    Some(_) => Arg::Value(self.value(*value)),
+                    None => self.opaque(at, ops),
+                };
+                match offset {
+                    0 => value,
+                    offset => self.push(ops, Code::Add, LONG, vec![value, Arg::Constant(*offset)]),
+                }
+            }
+            Source::Special(name) => self.special(name, at, ops),
+            _ => self.opaque(at, ops),
+        }
+    }
+
+    fn special(&mut self, name: &str, at: u32, ops: &mut Vec<Op>) -> Arg {
+        let axes = ["x", "y", "z"];
+        let kinds = ["%tid", "%ntid", "%ctaid", "%nctaid"];
+        let which = name.split_once('.').and_then(|(kind, axis)| {
+            let kind = kinds.iter().position(|known| *known == kind)?;
+            Some(kind * 3 + axes.iter().position(|known| *known == axis)?)
+        });
+        match which {
+            Some(which) => self.push(ops, Code::Special, WORD, vec![Arg::Constant(which as i64)]),
+            None if name == "%laneid" => self.push(ops, Code::Lane, WORD, Vec::new()),
+            None => self.opaque(at, ops),
+        }
+    }
+
+    /// The predicate of a branch.
+    pub fn predicate(&mut self, value: u32, at: u32, ops: &mut Vec<Op>) -> Arg {
+        self.plain(&Source::Place(Place::Value(value), 0), at, ops)
+    }
+
+    fn guard(&mut self, at: u32, ops: &mut Vec<Op>) -> Option<Arg> {
+        let (value, negated) = self.body.steps[at as usize].guard?;
+        let on = self.predicate(value, at, ops);
+        Some(if negated { self.push(ops, Code::Not, WORD, vec![on]) } else { on })
+    }
+
+    /// A store through a parameter.
+    pub fn store(&mut self, at: u32, parameter: u32, ops: &mut Vec<Op>) {
+        let step = &self.body.steps[at as usize];
+        let mut address = (Arg::Constant(0), 0);
+        for source in &step.sources {
+            match source {
+                Source::Memory(Place::Value(value), offset) => {
+                    let base = self.plain(&Source::Place(Place::Value(*value), 0), at, ops);
+                    address = (base, *offset);
+                }
+                Source::Memory(..) => address = (self.opaque(at, ops), 0),
+                _ => {}
+            }
+        }
+        let bytes = step.instruction.and_then(|instruction| effect::touch(instruction, 0).size);
+        let mut args = vec![
+            Arg::Constant(i64::from(parameter)),
+            address.0,
+            Arg::Constant(address.1),
+            Arg::Constant(i64::from(bytes.unwrap_or(0))),
+        ];
+        args.extend(self.guard(at, ops));
+        let target = self.note(at);
+        ops.push(Op { code: Code::Store, int: LONG, target, args });
+    }
+
+    /// An instruction that defines values.
+    pub fn step(&mut self, at: u32, ops: &mut Vec<Op>) {
+        let step = &self.body.steps[at as usize];
+        let shape = shape(self.body, step, self.pointers, self.scalars);
+        let results: Vec<Arg> = match shape {
+            None => step.defines.iter().map(|_| self.opaque(at, ops)).collect(),
+            Some(shape) => {
+                let result = self.shaped(&shape, step, at, ops);
+                let opposite = step.defines.len() > 1;
+                let second = opposite.then(|| self.push(ops, Code::Not, WORD, vec![result]));
+                [result].into_iter().chain(second).collect()
+            }
+        };
+        let guard = self.guard(at, ops);
+        for (nth, (&value, result)) in step.defines.iter().zip(results).enumerate() {
+            if value == NONE {
+                continue;
+            }
+            let target = self.value(value);
+            let (code, args) = match guard {
+                None => (Code::Copy, vec![result]),
+                Some(on) => {
+                    let kept = step.keeps.get(nth).copied().unwrap_or(NONE);
+                    let kept = self.plain(&Source::Place(Place::Value(kept), 0), at, ops);
+                    (Code::Select, vec![on, result, kept])
+                }
+            };
+            // The last operation defines the value itself, where it is no other's.
+            match (guard, ops.last_mut()) {
+                (None, Some(last)) if Arg::Value(last.target) == result && last.code != Code::Store => {
+                    last.target = target;
+                }
+                _ => ops.push(Op { code, int: LONG, target, args }),
+            }
+        }
+    }
+
+    fn shaped(&mut self, shape: &Shape, step: &'c Step<'m, 'a>, at: u32, ops: &mut Vec<Op>) -> Arg {
+        match *shape {
+            Shape::Scalar(parameter, int) => {
+                return self.push(ops, Code::Scalar, int, vec![Arg::Constant(i64::from(parameter))]);
+            }
+            Shape::Pointer(parameter) => {
+                return self.push(ops, Code::Pointer, LONG, vec![Arg::Constant(i64::from(parameter))]);
+            }
+            _ => {}
+        }
+        let args: Vec<Arg> = step.sources.iter().map(|source| self.plain(source, at, ops)).collect();
+        let two = |args: &[Arg]| vec![args[0], args[1]];
+        match *shape {
+            // `selp` has its predicate last.
+            Shape::One(Code::Select, int) => {
+                self.push(ops, Code::Select, int, vec![args[2], args[0], args[1]])
+            }
+            Shape::One(code, int) => self.push(ops, code, int, args),
+            Shape::Mad(code, int) => {
+                let product = self.push(ops, code, int, two(&args));
+                let bits = if code == Code::MulWide { int.bits * 2 } else { int.bits };
+                self.push(ops, Code::Add, Int { bits, ..int }, vec![product, args[2]])
+            }
+            Shape::Pack(half) => {
+                let low = self.push(ops, Code::Extend, half, vec![args[0]]);
+                let high = self.push(ops, Code::Shl, LONG, vec![args[1], Arg::Constant(32)]);
+                self.push(ops, Code::Add, LONG, vec![low, high])
+            }
+            Shape::Convert(from, to) => {
+                let value = self.push(ops, Code::Extend, from, vec![args[0]]);
+                let narrow = to.bits < from.bits && to.bits < 32;
+                if narrow || to.bits < 32 { self.push(ops, Code::Extend, to, vec![value]) } else { value }
+            }
+            Shape::Compare(how, int) => self.compare(how, int, &args, ops),
+            Shape::Field(int, low, len) => {
+                let moved = self.push(ops, Code::Shr, int, vec![args[0], Arg::Constant(i64::from(low))]);
+                self.push(ops, Code::And, int, vec![moved, Arg::Constant(ones(len))])
+            }
+            Shape::Insert(int, low, len) => {
+                let mask = ones(len).checked_shl(low).unwrap_or(0);
+                let field = self.push(ops, Code::And, int, vec![args[0], Arg::Constant(ones(len))]);
+                let field = self.push(ops, Code::Shl, int, vec![field, Arg::Constant(i64::from(low))]);
+                let rest = self.push(ops, Code::And, int, vec![args[1], Arg::Constant(!mask)]);
+                self.push(ops, Code::Or, int, vec![field, rest])
+            }
+            Shape::Scalar(..) | Shape::Pointer(_) => self.opaque(at, ops),
+        }
+    }
+
+    fn compare(&mut self, how: &str, int: Int, args: &[Arg], ops: &mut Vec<Op>) -> Arg {
+        let (code, swap, negate) = match how {
+            "eq" => (Code::Equal, false, false),
+            "ne" => (Code::Equal, false, true),
+            "lt" | "lo" => (Code::Less, false, false),
+            "ge" | "hs" => (Code::Less, false, true),
+            "gt" | "hi" => (Code::Less, true, false),
+            _ => (Code::Less, true, true),
+        };
+        let args = if swap { vec![args[1], args[0]] } else { vec![args[0], args[1]] };
+        let result = self.push(ops, code, int, args);
+        if negate { self.push(ops, Code::Not, WORD, vec![result]) } else { result }
+    }
+}
+
+/// So many ones.
+fn ones(len: u32) -> i64 {
+    1i64.checked_shl(len).map_or(-1, |one| one.wrapping_sub(1))
+}

@@ -1,0 +1,237 @@
+//! Registers that are defined at several places become one value a definition.
+//!
+//! Phis stand on the iterated dominance frontier of the definitions, for registers that some block reads before it
+//! defines them; renaming walks the dominator tree with an undo log.
+
+use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+
+/// Splits the registers of a body whose steps still name registers.
+pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
+    let registers = code.values as usize;
+    let mut definitions = vec![0u32; registers];
+    // An argument is defined at the entry.
+    for &argument in code.arguments.iter().filter(|&&argument| argument != NONE) {
+        definitions[argument as usize] += 1;
+    }
+    for step in &code.steps {
+        for &register in step.defines.iter().filter(|&&register| register != NONE) {
+            definitions[register as usize] += 1;
+        }
+    }
+    let returns = code.function.parameters.len();
+    let returned: Vec<u32> = code.arguments[returns..].to_vec();
+    // A return register is read by the caller: it gets a name at each `ret`.
+    for &register in returned.iter().filter(|&&register| register != NONE) {
+        definitions[register as usize] = definitions[register as usize].max(2);
+    }
+    if definitions.iter().all(|&count| count < 2) {
+        for step in &mut code.steps {
+            step.keeps.clear();
+        }
+        return;
+    }
+    let split: Vec<bool> = definitions.iter().map(|&count| count > 1).collect();
+    let phis = place_phis(code, &split);
+    rename(code, &split, phis, &returned);
+}
+
+fn read(step: &Step<'_, '_>) -> impl Iterator<Item = u32> {
+    let sources = step.sources.iter().filter_map(|source| match source {
+        Source::Place(Place::Value(value), _) | Source::Memory(Place::Value(value), _) => Some(*value),
+        _ => None,
+    });
+    sources
+        .chain(step.keeps.iter().copied())
+        .chain(step.guard.map(|guard| guard.0))
+        .filter(|&value| value != NONE)
+}
+
+/// The registers that need a phi at each block.
+fn place_phis(code: &Code<'_, '_>, split: &[bool]) -> Vec<Vec<u32>> {
+    let blocks = code.cfg.blocks.len();
+    let mut defined_in: Vec<Vec<u32>> = vec![Vec::new(); split.len()];
+    let mut crosses = vec![false; split.len()];
+    // The block in which a register was last defined, plus one.
+    let mut last = vec![0u32; split.len()];
+    for step in &code.steps {
+        for register in read(step).filter(|&register| split[register as usize]) {
+            crosses[register as usize] |= last[register as usize] != step.block + 1;
+        }
+        for &register in step.defines.iter().filter(|&&register| register != NONE) {
+            if split[register as usize] && last[register as usize] != step.block + 1 {
+                last[register as usize] = step.block + 1;
+                defined_in[register as usize].push(step.block);
+            }
+        }
+    }
+    for (at, &argument) in code.arguments.iter().enumerate() {
+        if argument != NONE && split[argument as usize] {
+            defined_in[argument as usize].push(0);
+            crosses[argument as usize] |= at >= code.function.parameters.len();
+        }
+    }
+    let frontiers = code.cfg.frontiers();
+    let mut phis = vec![Vec::new(); blocks];
+    let mut placed = vec![NONE; blocks];
+    for register in 0..split.len() {
+        if !split[register] || !crosses[register] {
+            continue;
+        }
+        let mut work = std::mem::take(&mut defined_in[register]);
+        while let Some(block) = work.pop() {
+            for &frontier in &frontiers[block as usize] {
+                if placed[frontier as usize] != register as u32 {
+                    placed[frontier as usize] = register as u32;
+                    phis[frontier as usize].push(register as u32);
+                    work.push(frontier);
+                }
+            }
+        }
+    }
+    phis
+}
+
+fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned: &[u32]) {
+    let blocks = code.cfg.blocks.len();
+    let mut children = vec![Vec::new(); blocks];
+    for block in 1..blocks {
+        children[code.cfg.dominator[block] as usize].push(block as u32);
+    }
+    let mut by_block: Vec<Vec<Step<'_, '_>>> = (0..blocks).map(|_| Vec::new()).collect();
+    for (block, registers) in phis.iter().enumerate() {
+        let predecessors = code.cfg.blocks[block].predecessors.len();
+        // The entry's phi also has the value that it is entered with.
+        let sources = predecessors + usize::from(block == 0);
+        for _ in registers {
+            by_block[block].push(Step {
+                instruction: None,
+                block: block as u32,
+                guard: None,
+                defines: vec![NONE],
+                keeps: Vec::new(),
+                sources: vec![Source::Other(""); sources],
+                call: None,
+            });
+        }
+    }
+    for step in std::mem::take(&mut code.steps) {
+        by_block[step.block as usize].push(step);
+    }
+    let mut renaming = Renaming {
+        split,
+        // A split register is undefined until it is defined; an argument is what it is called with.
+        current: (0..split.len()).map(|at| if split[at] { NONE } else { at as u32 }).collect(),
+        undo: Vec::new(),
+        values: code.values,
+    };
+    let parameters = code.function.parameters.len();
+    for argument in &code.arguments[..parameters] {
+        if *argument != NONE {
+            renaming.current[*argument as usize] = *argument;
+        }
+    }
+    let mut stack = vec![(0u32, false, 0usize)];
+    while let Some((block, left, mark)) = stack.pop() {
+        if left {
+            renaming.leave(mark);
+            continue;
+        }
+        let mark = renaming.undo.len();
+        stack.push((block, true, mark));
+        stack.extend(children[block as usize].iter().map(|&child| (child, false, 0)));
+        let at = block as usize;
+        if block == 0 {
+            for (phi, &register) in phis[0].iter().enumerate() {
+                let entered = renaming.current[register as usize];
+                if let Some(source) = by_block[0][phi].sources.last_mut() {
+                    *source = value_or_nothing(entered);
+                }
+            }
+        }
+        for (phi, &register) in phis[at].iter().enumerate() {
+            by_block[at][phi].defines[0] = renaming.define(register);
+        }
+        for step in &mut by_block[at][phis[at].len()..] {
+            renaming.step(step);
+            if step.instruction.is_some_and(|instruction| instruction.mnemonic() == "ret") {
+                let values = returned.iter().map(|&register| renaming.value(register)).collect();
+                code.returned.push(values);
+            }
+        }
+        for &successor in &code.cfg.blocks[at].successors {
+            let predecessors = &code.cfg.blocks[successor as usize].predecessors;
+            let Some(edge) = predecessors.iter().position(|&predecessor| predecessor == block) else {
+                continue;
+            };
+            for (phi, &register) in phis[successor as usize].iter().enumerate() {
+                let value = renaming.current[register as usize];
+                by_block[successor as usize][phi].sources[edge] = value_or_nothing(value);
+            }
+        }
+    }
+    code.values = renaming.values;
+    code.steps = by_block.into_iter().flatten().collect();
+}
+
+fn value_or_nothing<'a>(value: u32) -> Source<'a> {
+    if value == NONE { Source::Other("") } else { Source::Place(Place::Value(value), 0) }
+}
+
+struct Renaming<'s> {
+    split: &'s [bool],
+    current: Vec<u32>,
+    undo: Vec<(u32, u32)>,
+    values: u32,
+}
+
+impl Renaming<'_> {
+    fn value(&self, register: u32) -> u32 {
+        if register == NONE { NONE } else { self.current[register as usize] }
+    }
+
+    fn define(&mut self, register: u32) -> u32 {
+        self.undo.push((register, self.current[register as usize]));
+        self.current[register as usize] = self.values;
+        self.values += 1;
+        self.values - 1
+    }
+
+    fn leave(&mut self, mark: usize) {
+        for (register, value) in self.undo.drain(mark..).rev() {
+            self.current[register as usize] = value;
+        }
+    }
+
+    fn step(&mut self, step: &mut Step<'_, '_>) {
+        for source in &mut step.sources {
+            match source {
+                Source::Place(Place::Value(value), _) => match self.value(*value) {
+                    NONE => *source = Source::Other(""),
+                    now => *value = now,
+                },
+                Source::Memory(Place::Value(value), offset) => match self.value(*value) {
+                    NONE => *source = Source::Memory(Place::Absolute, *offset),
+                    now => *value = now,
+                },
+                _ => {}
+            }
+        }
+        if let Some(guard) = &mut step.guard {
+            guard.0 = self.value(guard.0);
+        }
+        for (keep, &register) in step.keeps.iter_mut().zip(&step.defines) {
+            *keep = match register {
+                NONE => NONE,
+                // Defined here alone: nothing was there before.
+                register if !self.split[register as usize] => NONE,
+                register => self.current[register as usize],
+            };
+        }
+        for at in 0..step.defines.len() {
+            let register = step.defines[at];
+            if register != NONE && self.split[register as usize] {
+                step.defines[at] = self.define(register);
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! What arithmetic does to addresses.
+
+use crate::analysis::value::Value;
+use crate::syntax::{Class, Instruction};
+
+/// A mask below this keeps no bits that an address could be made of; its complement keeps all that could.
+const LOW_BITS: u64 = 1 << 16;
+
+/// What an instruction makes of its sources.
+pub(crate) struct Computed {
+    pub value: Value,
+    /// Bits of an address went into something that counts as none.
+    pub leaks: bool,
+}
+
+fn seen(value: Value) -> Computed {
+    Computed { value, leaks: false }
+}
+
+/// Of an instruction from registers to registers.
+pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Computed {
+    let ty = instruction.types().next_back();
+    let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
+    let derived = || Value::derived(sources);
+    seen(match (instruction.mnemonic(), sources) {
+        // What is compared is gone.
+        ("setp" | "set" | "testp" | "isspacep" | "vote" | "activemask" | "elect", _) => Value::Plain,
+        ("mov" | "cvta", [value]) if wide && instruction.operands.len() == 2 => {
+            if unpacks(instruction) {
+                derived()
+            } else {
+                value.clone()
+            }
+        }
+        ("mov", [value]) if value.as_constant().is_some() => value.clone(),
+        ("cvt", [value]) => {
+            let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != Class::Float);
+            if all_wide || value.as_constant().is_some() { value.clone() } else { derived() }
+        }
+        ("add", [a, b]) if wide => a.plus(b, 1),
+        ("sub", [a, b]) if wide => a.plus(b, -1),
+        ("neg", [a]) if wide => a.times(-1),
+        ("not", [a]) if wide => a.times(-1).plus(&Value::constant(-1), 1),
+        ("mul", [a, b]) if instruction.has("lo") && wide => product(a, b),
+        ("mad", [a, b, c]) if instruction.has("lo") && wide => product(a, b).plus(c, 1),
+        ("mul", [a, b]) if instruction.has("wide") => wide_product(a, b),
+        ("mad", [a, b, c]) if instruction.has("wide") && ty.is_some_and(|ty| ty.size() == 4) => {
+            wide_product(a, b).plus(c, 1)
+        }
+        ("shl", [a, b]) if wide => match b.as_constant() {
+            Some(by @ 0..=62) => a.times(1 << by),
+            _ => derived(),
+        },
+        ("and", [a, b]) if wide => return and(a, b),
+        ("or" | "xor", [a, b]) if wide => match (a.has_origins(), b.has_origins()) {
+            (true, false) => a.moved(),
+            (false, true) => b.moved(),
+            _ => derived(),
+        },
+        ("selp" | "slct" | "min" | "max", [a, b, ..]) if wide => {
+            let mut value = a.clone();
+            value.join(b);
+            value
+        }
+        _ => derived(),
+    })
+}
+
+fn unpacks(instruction: &Instruction<'_>) -> bool {
+    instruction.operands.iter().any(|operand| matches!(operand, crate::syntax::Operand::Vector(_)))
+}
+
+fn product(a: &Value, b: &Value) -> Value {
+    match (a, b.as_constant(), b, a.as_constant()) {
+        (value, Some(factor), _, _) | (_, _, value, Some(factor)) => value.times(factor),
+        // Not even its offset is known; bits that were loose are none now.
+        _ => Value::derived([a, b]),
+    }
+}
+
+/// Of 32-bit factors.
+fn wide_product(a: &Value, b: &Value) -> Value {
+    match (a.as_constant(), b.as_constant()) {
+        (Some(a), Some(b)) => Value::constant(a.wrapping_mul(b)),
+        _ => Value::derived([a, b]),
+    }
+}
+
+fn and(a: &Value, b: &Value) -> Computed {
+    let (value, mask) = match (a.as_constant(), b.as_constant()) {
+        (_, Some(mask)) => (a, mask),
+        (Some(mask), _) => (b, mask),
+        _ => return seen(Value::derived([a, b])),
+    };
+    if (mask as u64) < LOW_BITS {
+        return Computed { value: Value::Plain, leaks: value.has_origins() };
+    }
+    if !(mask as u64) < LOW_BITS { seen(value.moved()) } else { seen(Value::derived([value])) }
+}

@@ -1,0 +1,345 @@
+//! Where a value may come from: the lattice of the pointer analysis.
+//!
+//! A value is one of a few sums, each of origins with coefficients, or it is mixed: made of some origins in a way
+//! that is not followed. An origin is something that has an address, or a parameter that is one. What is neither is
+//! loose: bits that could be an address only by themselves, since beside an origin they are an index.
+
+/// An address that the analysis knows, by number.
+pub(crate) type Origin = u32;
+
+/// A value that was read from memory nobody follows; the parameters that are no pointers have the lower bits.
+pub(crate) const MEMORY: u64 = 1 << 63;
+
+/// A value has this many sums at most, and a sum this many origins; more is mixed.
+const MOST_SUMS: usize = 6;
+const MOST_TERMS: usize = 3;
+
+/// Origins with their coefficients, loose bits and a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sum {
+    terms: [(Origin, i64); MOST_TERMS],
+    count: u8,
+    /// Empty where there are origins.
+    pub loose: u64,
+    /// The constant, where it is the same each time.
+    pub offset: Option<i64>,
+}
+
+impl Sum {
+    const PLAIN: Sum = Sum { terms: [(0, 0); MOST_TERMS], count: 0, loose: 0, offset: None };
+
+    /// Sorted by origin, no coefficient 0.
+    pub fn terms(&self) -> &[(Origin, i64)] {
+        &self.terms[..self.count as usize]
+    }
+
+    /// The origin, if the sum is one origin and an offset.
+    pub fn direct(&self) -> Option<Origin> {
+        match self.terms() {
+            [(origin, 1)] => Some(*origin),
+            _ => None,
+        }
+    }
+
+    /// Whether it can be an address at all.
+    pub fn traced(&self) -> bool {
+        self.count > 0 || self.loose != 0
+    }
+
+    /// `self + factor * other`; `None` where it has too many terms.
+    fn plus(&self, other: &Sum, factor: i64) -> Option<Sum> {
+        let mut sum = Sum::PLAIN;
+        let (mut a, mut b) = (self.terms(), other.terms());
+        loop {
+            let (origin, coefficient) = match (a.first(), b.first()) {
+                (Some(&(x, left)), Some(&(y, right))) if x == y => {
+                    (a, b) = (&a[1..], &b[1..]);
+                    (x, left.wrapping_add(right.wrapping_mul(factor)))
+                }
+                (Some(&(x, left)), other) if other.is_none_or(|&(y, _)| x < y) => {
+                    a = &a[1..];
+                    (x, left)
+                }
+                (_, Some(&(y, right))) => {
+                    b = &b[1..];
+                    (y, right.wrapping_mul(factor))
+                }
+                _ => break,
+            };
+            if coefficient == 0 {
+                continue;
+            }
+            if sum.count as usize == MOST_TERMS {
+                return None;
+            }
+            sum.terms[sum.count as usize] = (origin, coefficient);
+            sum.count += 1;
+        }
+        if sum.count == 0 {
+            sum.loose = self.loose | if factor == 1 { other.loose } else { 0 };
+        }
+        sum.offset = match (self.offset, other.offset) {
+            (Some(x), Some(y)) => Some(x.wrapping_add(y.wrapping_mul(factor))),
+            _ => None,
+        };
+        Some(sum)
+    }
+}
+
+/// What a register or a cell of memory may hold.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub(crate) enum Value {
+    /// Nothing yet.
+    #[default]
+    Bottom,
+    /// A number that no address goes into.
+    Plain,
+    /// One of these, each with other terms.
+    Sums(Vec<Sum>),
+    /// Made of these origins somehow. Sorted.
+    Mixed(Vec<Origin>),
+}
+
+impl Value {
+    pub fn constant(value: i64) -> Value {
+        Value::Sums(vec![Sum { offset: Some(value), ..Sum::PLAIN }])
+    }
+
+    /// The address of an origin, plus a constant.
+    pub fn address(origin: Origin, offset: i64) -> Value {
+        let mut sum = Sum { count: 1, offset: Some(offset), ..Sum::PLAIN };
+        sum.terms[0] = (origin, 1);
+        Value::Sums(vec![sum])
+    }
+
+    pub fn loose(bits: u64) -> Value {
+        Value::Sums(vec![Sum { loose: bits, ..Sum::PLAIN }])
+    }
+
+    pub fn mixed(mut origins: Vec<Origin>) -> Value {
+        origins.sort_unstable();
+        origins.dedup();
+        if origins.is_empty() { Value::Plain } else { Value::Mixed(origins) }
+    }
+
+    /// The only constant that it can be.
+    pub fn as_constant(&self) -> Option<i64> {
+        match self {
+            Value::Sums(sums) if sums.len() == 1 && !sums[0].traced() => sums[0].offset,
+            _ => None,
+        }
+    }
+
+    /// The sums that can be an address. `None` for a mixed value.
+    pub fn addresses(&self) -> Option<impl Iterator<Item = &Sum>> {
+        let sums: &[Sum] = match self {
+            Value::Sums(sums) => sums,
+            Value::Mixed(_) => return None,
+            _ => &[],
+        };
+        Some(sums.iter().filter(|sum| sum.traced()))
+    }
+
+    /// Whether it may be a number that no address is known to go into, other than a constant such as null.
+    pub fn may_be_anything(&self) -> bool {
+        match self {
+            Value::Bottom => false,
+            Value::Plain | Value::Mixed(_) => true,
+            Value::Sums(sums) => sums.iter().any(|sum| !sum.traced() && sum.offset.is_none()),
+        }
+    }
+
+    /// Every origin in it.
+    pub fn origins(&self) -> Vec<Origin> {
+        match self {
+            Value::Bottom | Value::Plain => Vec::new(),
+            Value::Mixed(origins) => origins.clone(),
+            Value::Sums(sums) => {
+                let mut origins: Vec<Origin> =
+                    sums.iter().flat_map(|sum| sum.terms()).map(|term| term.0).collect();
+                origins.sort_unstable();
+                origins.dedup();
+                origins
+            }
+        }
+    }
+
+    /// How many origins or sums it is made of.
+    pub fn len(&self) -> usize {
+        match self {
+            Value::Bottom | Value::Plain => 0,
+            Value::Sums(sums) => sums.len(),
+            Value::Mixed(origins) => origins.len(),
+        }
+    }
+
+    pub fn has_origins(&self) -> bool {
+        match self {
+            Value::Bottom | Value::Plain => false,
+            Value::Mixed(_) => true,
+            Value::Sums(sums) => sums.iter().any(|sum| sum.count > 0),
+        }
+    }
+
+    fn sums(&self) -> &[Sum] {
+        match self {
+            Value::Sums(sums) => sums,
+            Value::Plain => &[Sum::PLAIN],
+            _ => &[],
+        }
+    }
+
+    /// Adds what `other` may be. Whether that is more than it was.
+    pub fn join(&mut self, other: &Value) -> bool {
+        match (&mut *self, other) {
+            (_, Value::Bottom) | (Value::Plain, Value::Plain) => false,
+            (Value::Bottom, _) => {
+                *self = other.clone();
+                true
+            }
+            (Value::Mixed(mine), _) => {
+                let more: Vec<Origin> = other
+                    .origins()
+                    .into_iter()
+                    .filter(|origin| mine.binary_search(origin).is_err())
+                    .collect();
+                mine.extend(&more);
+                mine.sort_unstable();
+                !more.is_empty()
+            }
+            (_, Value::Mixed(_)) => {
+                let mut origins = self.origins();
+                origins.extend(other.origins());
+                *self = Value::mixed(origins);
+                true
+            }
+            _ => {
+                let mut sums = self.sums().to_vec();
+                let mut changed = false;
+                for sum in other.sums() {
+                    changed |= add(&mut sums, sum);
+                }
+                if changed {
+                    *self = of(sums);
+                }
+                changed
+            }
+        }
+    }
+
+    /// `self + factor * other` of 64 bits.
+    pub fn plus(&self, other: &Value, factor: i64) -> Value {
+        match (self, other) {
+            (Value::Bottom, _) | (_, Value::Bottom) => return Value::Bottom,
+            (Value::Plain, Value::Plain) => return Value::Plain,
+            (Value::Mixed(_), _) | (_, Value::Mixed(_)) => return Value::derived([self, other]),
+            _ => {}
+        }
+        let mut sums = Vec::with_capacity(1);
+        for a in self.sums() {
+            for b in other.sums() {
+                match a.plus(b, factor) {
+                    Some(sum) => add(&mut sums, &sum),
+                    None => return Value::derived([self, other]),
+                };
+            }
+        }
+        of(sums)
+    }
+
+    /// `self * factor` of 64 bits.
+    pub fn times(&self, factor: i64) -> Value {
+        match self {
+            Value::Sums(_) if factor == 1 => self.clone(),
+            Value::Sums(_) => Value::constant(0).plus(self, factor),
+            _ => self.clone(),
+        }
+    }
+
+    /// The same with an offset that is not known.
+    pub fn moved(&self) -> Value {
+        self.plus(&Value::Plain, 1)
+    }
+
+    /// Made of these values somehow.
+    pub fn derived<'v>(values: impl IntoIterator<Item = &'v Value>) -> Value {
+        let mut origins = Vec::new();
+        for value in values {
+            origins.extend(value.origins());
+        }
+        Value::mixed(origins)
+    }
+}
+
+/// Adds a sum to sums of different terms. Whether they say more then.
+fn add(sums: &mut Vec<Sum>, sum: &Sum) -> bool {
+    let Some(mine) = sums.iter_mut().find(|mine| mine.terms() == sum.terms()) else {
+        sums.push(*sum);
+        return true;
+    };
+    let before = *mine;
+    mine.loose |= sum.loose;
+    if mine.offset != sum.offset {
+        mine.offset = None;
+    }
+    *mine != before
+}
+
+fn of(sums: Vec<Sum>) -> Value {
+    match &sums[..] {
+        [] => Value::Bottom,
+        [sum] if *sum == Sum::PLAIN => Value::Plain,
+        sums if sums.len() > MOST_SUMS => {
+            Value::mixed(sums.iter().flat_map(Sum::terms).map(|term| term.0).collect())
+        }
+        _ => Value::Sums(sums),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_difference_and_its_base_give_the_other_pointer() {
+        let (p, q) = (Value::address(1, 0), Value::address(2, 0));
+        let difference = q.plus(&p, -1);
+        let sums: Vec<_> = difference.addresses().unwrap().copied().collect();
+        assert_eq!(sums[0].terms(), [(1, -1), (2, 1)]);
+        let back = p.moved().plus(&difference, 1);
+        assert_eq!(back.addresses().unwrap().next().unwrap().direct(), Some(2));
+        assert_eq!(back.origins(), [2]);
+    }
+
+    #[test]
+    fn beside_an_origin_loose_bits_are_an_index() {
+        let index = Value::loose(MEMORY | 1);
+        let address = Value::address(3, 8).plus(&index, 1);
+        let sum = *address.addresses().unwrap().next().unwrap();
+        assert_eq!((sum.direct(), sum.loose, sum.offset), (Some(3), 0, None));
+        assert_eq!(index.times(4).addresses().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn joins_end() {
+        // Ever other coefficients: the value becomes mixed, and stays.
+        let mut value = Value::Bottom;
+        let mut next = Value::address(1, 0);
+        let mut changes = 0;
+        for _ in 0..100 {
+            changes += usize::from(value.join(&next));
+            next = next.plus(&Value::address(2, 4), 1);
+        }
+        assert_eq!(value, Value::Mixed(vec![1, 2]));
+        assert!(changes <= MOST_SUMS + 1);
+        assert!(!value.join(&Value::Plain));
+    }
+
+    #[test]
+    fn a_null_pointer_is_no_second_base() {
+        let mut value = Value::constant(0);
+        assert!(value.join(&Value::address(7, 16)));
+        assert_eq!(value.addresses().unwrap().count(), 1);
+        assert_eq!(value.as_constant(), None);
+    }
+}

@@ -1,0 +1,541 @@
+//! A declaration of kernels held against their PTX: CW301 to CW308.
+//!
+//! All faults are found at once. The sizes of types that are not Rust's own are not known here; [`Checked`] says which
+//! size the PTX has, and rustc compares.
+
+mod open;
+
+use crate::analysis::access::{Access as Found, Analysis, Kernel, Parameter as Facts, Site};
+use crate::analysis::hidden::{Hidden, hidden};
+use crate::analysis::update::Update;
+use crate::coverage::Outline;
+use crate::nearest::nearest;
+use crate::poly::{Facts as Known, Poly};
+use crate::syntax::{Class, Function, Module, Parameter, Space, Statement};
+pub use open::{Open, Unproved};
+
+/// What a declared buffer may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// `&[T; len]`
+    Read,
+    /// `&mut [T; len]`
+    ReadWrite,
+    /// `&mut [MaybeUninit<T>; len]`
+    Write,
+    /// `&[Atomic<T>; len]`
+    Atomic,
+}
+
+/// Of a type of Rust's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Primitive {
+    /// Its size, which is also its alignment.
+    pub size: u32,
+    /// Whether it is a float.
+    pub float: bool,
+}
+
+impl Primitive {
+    /// By its name.
+    pub fn of(name: &str) -> Option<Primitive> {
+        let (size, float) = match name {
+            "u8" | "i8" | "bool" => (1, false),
+            "u16" | "i16" => (2, false),
+            "u32" | "i32" | "char" => (4, false),
+            "u64" | "i64" | "usize" | "isize" => (8, false),
+            "u128" | "i128" => (16, false),
+            "f16" | "bf16" => (2, true),
+            "f32" => (4, true),
+            "f64" => (8, true),
+            _ => return None,
+        };
+        Some(Primitive { size, float })
+    }
+}
+
+/// What a parameter is declared to be.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A buffer.
+    Buffer {
+        /// What it may be used for.
+        access: Access,
+        /// The type of an element, if it is one that is known by its name.
+        element: Option<Primitive>,
+        /// Elements. Variable `i` is the kernel's parameter `i`, further ones are opaque.
+        extent: Poly,
+        /// As written.
+        text: String,
+    },
+    /// A number or a structure by value; its type, if it is Rust's own.
+    Scalar(Option<Primitive>),
+}
+
+/// A declared parameter.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// A declared kernel.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Vec<Declared>,
+}
+
+/// A fault of a declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// `CW301` and so on.
+    pub code: &'static str,
+    /// The declared kernel; none for a fault of the file.
+    pub kernel: Option<usize>,
+    /// The parameter; none for a fault of the kernel.
+    pub parameter: Option<usize>,
+    /// One clause.
+    pub message: String,
+    /// Lines of the PTX.
+    pub notes: Vec<String>,
+    /// The fix.
+    pub help: Option<String>,
+}
+
+/// Which blocks a kernel takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockRule {
+    /// `.maxntid`: threads in all.
+    pub most: Option<u32>,
+    /// `.reqntid`: exactly these.
+    pub required: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: grids are multiples of it.
+    pub cluster: Option<[u32; 3]>,
+}
+
+impl BlockRule {
+    /// Of an entry.
+    pub fn of(entry: &Function<'_>) -> BlockRule {
+        let three = |values: &[u32]| [0, 1, 2].map(|at| values.get(at).copied().unwrap_or(1));
+        let threads = |values: &[u32]| values.iter().fold(1u32, |all, &one| all.saturating_mul(one));
+        BlockRule {
+            most: entry.performance(".maxntid").map(threads),
+            required: entry.performance(".reqntid").map(three),
+            cluster: entry.performance(".reqnctapercluster").map(three),
+        }
+    }
+}
+
+/// What was proved of a declared parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// Whether its access is proved; else it is vouched for.
+    pub access: bool,
+    /// Whether its extent is.
+    pub extent: bool,
+    /// How launches that do this are ordered among each other, where all of them only update by atomics.
+    pub updates: Update,
+    /// All in words.
+    pub text: String,
+    /// The parts of the declaration that are not proved.
+    pub open: Vec<Unproved>,
+}
+
+/// A declared kernel that is in the file.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// One for each declared buffer, `None` for a scalar. Empty where the declaration does not fit.
+    pub proofs: Vec<Option<Proof>>,
+    /// Size and alignment that the PTX gives to each parameter. Empty where the number of them differs.
+    pub layout: Vec<(u64, u64)>,
+    /// Module-level variables that order it.
+    pub hidden: Hidden,
+    /// Which blocks it takes.
+    pub block: BlockRule,
+    /// Static shared memory of its body, in bytes.
+    pub shared: u64,
+    /// Which elements its threads write, of the parameters that are declared write-only. Empty where no launch can be
+    /// proved to write all.
+    pub outline: Outline,
+}
+
+/// The most static shared memory of a block, on every architecture.
+pub const MOST_STATIC_SHARED: u64 = 48 * 1024;
+
+/// What is wrong with a file that was read, if anything is (CW307).
+pub fn check_file(module: &Module<'_>) -> Option<Finding> {
+    let fault = |message: String, help: &str| {
+        Some(Finding {
+            code: "CW307",
+            kernel: None,
+            parameter: None,
+            message,
+            notes: Vec::new(),
+            help: Some(help.to_owned()),
+        })
+    };
+    if module.address_size != 64 {
+        let message = format!("the PTX has {}-bit addresses", module.address_size);
+        return fault(message, "compile it for 64-bit addresses");
+    }
+    // What came before 3.0 had no 64-bit ABI; what comes after 9.x may mean anything.
+    if !(3..=9).contains(&module.version.0) {
+        let message =
+            format!("the PTX is of version {}.{}, which is not known", module.version.0, module.version.1);
+        return fault(message, "PTX 3.0 to 9.x can be read");
+    }
+    None
+}
+
+/// Holds declarations against a module. One entry for each declaration, `None` for a kernel that is not there.
+pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Vec<Option<Checked>>) {
+    let mut analysis = Analysis::new(module);
+    let mut findings = Vec::new();
+    let mut checked = Vec::new();
+    let mut kernels: Vec<Kernel> = Vec::new();
+    for (at, declaration) in declared.iter().enumerate() {
+        let mut check = Check { module, declaration, at, findings: &mut findings };
+        let Some(entry) = module.entry(&declaration.name) else {
+            check.no_such_kernel();
+            kernels.push(Kernel::default());
+            checked.push(None);
+            continue;
+        };
+        let mut result =
+            Checked { block: BlockRule::of(entry), shared: static_shared(entry), ..Checked::default() };
+        check.shared(entry, result.shared);
+        if declaration.parameters.len() != entry.parameters.len() {
+            check.count(entry);
+            kernels.push(analysis.kernel(entry.name, &vec![false; entry.parameters.len()]));
+            checked.push(Some(result));
+            continue;
+        }
+        result.layout =
+            entry.parameters.iter().map(|parameter| (parameter.size(), parameter.align())).collect();
+        let fits: Vec<bool> = (0..entry.parameters.len()).map(|at| check.class(entry, at)).collect();
+        let pointers: Vec<bool> = declaration
+            .parameters
+            .iter()
+            .zip(&fits)
+            .map(|(declared, fits)| *fits && matches!(declared.kind, Kind::Buffer { .. }))
+            .collect();
+        let (written, scalars) = open::followed(declaration, &pointers);
+        let (kernel, outline) = analysis.kernel_and_outline(entry.name, &pointers, &written, &scalars);
+        result.proofs = (0..entry.parameters.len())
+            .map(|at| if fits[at] { check.parameter(at, &kernel.parameters[at]) } else { None })
+            .collect();
+        result.outline = open::coverage(outline, &mut result.proofs);
+        kernels.push(kernel);
+        checked.push(Some(result));
+    }
+    let named: Vec<(&str, &Kernel)> =
+        declared.iter().map(|declaration| declaration.name.as_str()).zip(&kernels).collect();
+    for (hidden, checked) in hidden(&mut analysis, &named).into_iter().zip(&mut checked) {
+        if let Some(checked) = checked {
+            checked.hidden = hidden;
+        }
+    }
+    (findings, checked)
+}
+
+/// Static shared memory that an entry declares in its body.
+pub fn static_shared(entry: &Function<'_>) -> u64 {
+    let statements = entry.body.iter().flat_map(|body| &body.statements);
+    statements.fold(0u64, |sum, statement| match statement {
+        Statement::Variable(_, variable) if variable.space == Space::Shared => {
+            sum.next_multiple_of(variable.align().clamp(1, 1 << 20)).saturating_add(variable.size())
+        }
+        _ => sum,
+    })
+}
+
+fn quoted(site: &Site) -> String {
+    format!("line {} of the PTX: `{}`", site.line, site.text)
+}
+
+struct Check<'c, 'm, 'a> {
+    module: &'m Module<'a>,
+    declaration: &'c Declaration,
+    at: usize,
+    findings: &'c mut Vec<Finding>,
+}
+
+impl Check<'_, '_, '_> {
+    fn push(
+        &mut self,
+        code: &'static str,
+        parameter: Option<usize>,
+        message: String,
+        notes: Vec<String>,
+        help: Option<String>,
+    ) {
+        self.findings.push(Finding { code, kernel: Some(self.at), parameter, message, notes, help });
+    }
+
+    fn no_such_kernel(&mut self) {
+        let name = &self.declaration.name;
+        let mangled = format!("{}{name}", name.len());
+        let cpp = self.module.entries().map(|entry| entry.name).find(|entry| {
+            entry.strip_prefix("_Z").is_some_and(|rest| rest.trim_start_matches('L').contains(&mangled))
+        });
+        let notes = match self.module.function(name) {
+            Some(function) => {
+                vec![format!("line {} of the PTX: `{name}` is no `.entry` with a body", function.line)]
+            }
+            None => Vec::new(),
+        };
+        let help = match cpp {
+            Some(cpp) => {
+                Some(format!("it is there as `{cpp}`: declare it `extern \"C\"` in the CUDA source"))
+            }
+            None => nearest(name, self.module.entries().map(|entry| entry.name))
+                .map(|near| format!("there is a kernel `{near}`")),
+        };
+        self.push("CW301", None, format!("the PTX has no kernel `{name}`"), notes, help);
+    }
+
+    fn count(&mut self, entry: &Function<'_>) {
+        let (found, declared) = (entry.parameters.len(), self.declaration.parameters.len());
+        let s = if found == 1 { "" } else { "s" };
+        let message = format!("`{}` has {found} parameter{s}, its declaration {declared}", entry.name);
+        let list: Vec<String> = entry.parameters.iter().map(describe).collect();
+        let list = if list.is_empty() { String::new() } else { format!(": {}", list.join(", ")) };
+        let note = format!("line {} of the PTX: `.entry {}`{list}", entry.line, entry.name);
+        self.push("CW302", None, message, vec![note], None);
+    }
+
+    fn shared(&mut self, entry: &Function<'_>, bytes: u64) {
+        if bytes > MOST_STATIC_SHARED {
+            let message = format!(
+                "`{}` has {bytes} bytes of static shared memory: the most is {MOST_STATIC_SHARED}",
+                entry.name
+            );
+            let note = format!("line {} of the PTX: `.entry {}`", entry.line, entry.name);
+            let help =
+                "more is dynamic: `extern __shared__`, and `shared_mem_bytes` in the launch configuration";
+            self.push("CW306", None, message, vec![note], Some(help.to_owned()));
+        }
+    }
+
+    /// Whether a parameter is of the kind that it is declared.
+    fn class(&mut self, entry: &Function<'_>, at: usize) -> bool {
+        let parameter = &entry.parameters[at];
+        let declared = &self.declaration.parameters[at];
+        let name = &declared.name;
+        let note = format!("line {} of the PTX: `{}`", parameter.line, self.module.source(parameter.span));
+        let takes = describe(parameter);
+        let message = match &declared.kind {
+            Kind::Buffer { .. } => {
+                let whole =
+                    parameter.class() == Class::Aggregate && (parameter.size(), parameter.align()) == (8, 8);
+                let pointer = parameter.may_be_pointer() || whole;
+                (!pointer).then(|| format!("`{name}` is declared a buffer, the PTX takes {takes}"))
+            }
+            Kind::Scalar(None) => None,
+            Kind::Scalar(Some(primitive)) => {
+                let what = match (primitive.float, primitive.size) {
+                    (true, size) => format!("a float of {size} bytes"),
+                    (false, 1) => "an integer of 1 byte".to_owned(),
+                    (false, size) => format!("an integer of {size} bytes"),
+                };
+                let sized = parameter.size() == u64::from(primitive.size);
+                let class = match parameter.class() {
+                    Class::Integer => !primitive.float,
+                    Class::Float => primitive.float,
+                    Class::Bits => true,
+                    Class::Aggregate => parameter.align() == u64::from(primitive.size),
+                    Class::Opaque => false,
+                };
+                (!sized || !class).then(|| format!("`{name}` is declared {what}, the PTX takes {takes}"))
+            }
+        };
+        let Some(message) = message else { return true };
+        self.push("CW303", Some(at), message, vec![note], None);
+        false
+    }
+
+    /// Access and extent of a parameter whose kind is right.
+    fn parameter(&mut self, at: usize, facts: &Facts) -> Option<Proof> {
+        let declared = &self.declaration.parameters[at];
+        let name = declared.name.clone();
+        let Kind::Buffer { access, element, extent, text } = &declared.kind else {
+            let (site, offset) = facts.base.as_ref()?;
+            let (message, help) = match (&declared.kind, offset) {
+                (Kind::Scalar(Some(_)), _) => (
+                    format!("`{name}` is declared a number, the PTX takes its bits for an address"),
+                    "declare it a buffer: `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`",
+                ),
+                (_, offset) => (
+                    format!("the PTX takes the bits of `{name}` from byte {offset} on for an address"),
+                    "pass the buffer as a parameter of its own",
+                ),
+            };
+            self.push("CW303", Some(at), message, vec![quoted(site)], Some(help.to_owned()));
+            return None;
+        };
+        let (access, element, extent, text) = (*access, *element, extent.clone(), text.clone());
+        let mut proof = self.access(at, &name, access, facts)?;
+        if let Some(element) = element {
+            self.floats(at, &name, element, facts)?;
+            proof.extent = self.extent(at, &name, element.size, &extent, &text, facts)?;
+            if proof.extent {
+                proof.text.push_str(&format!(", within `{text}` elements"));
+            }
+        }
+        proof.open.extend(open::access(access, &proof, facts));
+        proof.open.extend(open::extent(element, &text, &proof, facts));
+        Some(proof)
+    }
+
+    /// `None` where a float of another width than the declared element's is accessed.
+    fn floats(&mut self, at: usize, name: &str, element: Primitive, facts: &Facts) -> Option<()> {
+        let other = facts.floats.iter().find(|(width, _)| element.float && *width != element.size);
+        let Some((width, site)) = other else { return Some(()) };
+        let message = format!(
+            "`{name}` is declared to have floats of {} bytes, the PTX accesses floats of {width} bytes",
+            element.size
+        );
+        let right = match width {
+            2 => "`f16` or `bf16`",
+            4 => "`f32`",
+            _ => "`f64`",
+        };
+        let help = format!("declare its elements as {right}");
+        self.push("CW303", Some(at), message, vec![quoted(site)], Some(help));
+        None
+    }
+
+    fn access(&mut self, at: usize, name: &str, access: Access, facts: &Facts) -> Option<Proof> {
+        match access {
+            Access::Read => {
+                if let Some(site) = facts.writes.as_ref().or(facts.atomics.as_ref()) {
+                    let help = match &facts.writes {
+                        Some(_) => {
+                            "declare it `&mut [T; len]`, or `&mut [MaybeUninit<T>; len]` if all of it is written and nothing read before"
+                        }
+                        None => "declare it `&[Atomic<T>; len]`",
+                    };
+                    let message = format!("`{name}` is declared read-only, the PTX writes through it");
+                    self.push("CW304", Some(at), message, vec![quoted(site)], Some(help.to_owned()));
+                    return None;
+                }
+            }
+            Access::Write => {
+                if let Some(site) = &facts.reads_first {
+                    let help = match facts.access() {
+                        Found::Atomics => "declare it `&[Atomic<T>; len]`",
+                        _ => "declare it `&mut [T; len]`",
+                    };
+                    let message = format!("`{name}` is declared write-only, the PTX reads it first");
+                    self.push("CW305", Some(at), message, vec![quoted(site)], Some(help.to_owned()));
+                    return None;
+                }
+            }
+            Access::ReadWrite | Access::Atomic => {}
+        }
+        let found = facts.access();
+        let proved = match (access, found) {
+            (_, Found::Unknown) => false,
+            (_, Found::Nothing) => true,
+            (Access::Read, found) => found == Found::Reads,
+            (Access::Write, found) => found == Found::Writes,
+            (Access::ReadWrite, _) => true,
+            (Access::Atomic, found) => found == Found::Atomics || found == Found::Reads,
+        };
+        let word = match (found, access) {
+            (Found::Nothing, _) => "not used",
+            (Found::Reads, _) => "reads only",
+            (Found::Writes, _) => "writes only",
+            (Found::ReadsAndWrites, _) => "reads and writes",
+            (Found::Atomics, _) => "atomics only",
+            (Found::Unknown, Access::Read) => "reads only",
+            (Found::Unknown, Access::Write) => "writes only",
+            (Found::Unknown, Access::ReadWrite) => "reads and writes",
+            (Found::Unknown, Access::Atomic) => "atomics only",
+        };
+        let mut text = format!("{}: {word}", if proved { "proved" } else { "vouched for" });
+        if access == Access::Atomic && facts.updates == Update::Ordered {
+            text.push_str(", in the order of the launches");
+        }
+        Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text, open: Vec::new() })
+    }
+
+    /// Whether the extent is proved. `None` where it is refuted.
+    fn extent(
+        &mut self,
+        at: usize,
+        name: &str,
+        element: u32,
+        extent: &Poly,
+        text: &str,
+        facts: &Facts,
+    ) -> Option<bool> {
+        let bytes = extent.times(&Poly::constant(i128::from(element)))?;
+        let known = Known::default();
+        for met in &facts.met {
+            let needed = met
+                .bytes
+                .iter()
+                .find(|needed| short(&bytes, needed, self.declaration.parameters.len() as u32));
+            if let Some(needed) = needed {
+                let names = |id: u32| {
+                    self.declaration.parameters.get(id as usize).map(|declared| declared.name.clone())
+                };
+                let needs = elements(needed, element, &names);
+                let message =
+                    format!("`{name}` is declared to have `{text}` elements, the PTX accesses {needs}");
+                self.push("CW308", Some(at), message, vec![quoted(&met.site)], None);
+                return None;
+            }
+        }
+        Some(facts.reach.as_ref().is_some_and(|all| {
+            all.iter().all(|reach| reach.bytes.iter().any(|bound| known.at_most(bound, &bytes)))
+        }))
+    }
+}
+
+/// Whether `declared` is smaller than `needed` for all arguments of at least 1, or equal for some of them: the
+/// difference, written in arguments less 1, has no negative term, and is not nothing.
+fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
+    let Some(difference) = needed.minus(declared) else { return false };
+    let one = Poly::constant(1);
+    let shifted = |id: u32| {
+        if id >= parameters {
+            return None;
+        }
+        Poly::variable(id).plus(&one)
+    };
+    difference
+        .substitute(&shifted)
+        .is_some_and(|difference| difference != Poly::default() && difference.at_least_zero())
+}
+
+/// A bound in elements, in words.
+fn elements(bytes: &Poly, element: u32, names: &dyn Fn(u32) -> Option<String>) -> String {
+    match bytes.divided(i128::from(element)) {
+        Some(count) => format!("`{}`", count.text_with(names)),
+        None => format!("`{}` bytes", bytes.text_with(names)),
+    }
+}
+
+/// A parameter in words.
+fn describe(parameter: &Parameter<'_>) -> String {
+    let size = parameter.size();
+    let bytes = if size == 1 { "byte" } else { "bytes" };
+    match parameter.class() {
+        Class::Integer if size == 8 => "an integer of 8 bytes or a pointer".to_owned(),
+        Class::Integer => format!("an integer of {size} {bytes}"),
+        Class::Float => format!("a float of {size} {bytes}"),
+        Class::Bits => format!("{size} {bytes}"),
+        Class::Aggregate => format!("a structure of {size} {bytes}"),
+        Class::Opaque => "a texture, sampler or surface reference".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

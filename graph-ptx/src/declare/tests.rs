@@ -1,0 +1,113 @@
+use super::*;
+use crate::syntax::parse;
+
+const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
+
+fn buffer(access: Access) -> Kind {
+    Kind::Buffer { access, element: Primitive::of("u32"), extent: Poly::constant(1), text: "1".to_owned() }
+}
+
+fn scalar(name: &str) -> Kind {
+    Kind::Scalar(Primitive::of(name))
+}
+
+fn run(text: &str, name: &str, kinds: Vec<Kind>) -> (Vec<Finding>, Option<Checked>) {
+    let text = format!("{HEAD}{text}");
+    let module = parse(&text).unwrap();
+    let parameters =
+        kinds.into_iter().enumerate().map(|(at, kind)| Declared { name: format!("p{at}"), kind }).collect();
+    let (findings, mut checked) = check(&module, &[Declaration { name: name.to_owned(), parameters }]);
+    (findings, checked.remove(0))
+}
+
+fn codes(findings: &[Finding]) -> Vec<(&'static str, Option<usize>)> {
+    findings.iter().map(|finding| (finding.code, finding.parameter)).collect()
+}
+
+#[test]
+fn a_kernel_that_is_not_there_has_a_near_name() {
+    let text = ".entry matvec() { ret; }\n.entry _Z5scalePfj() { ret; }\n.func helper() { ret; }\n";
+    let help = |name| run(text, name, vec![]).0.remove(0).help;
+    assert_eq!(help("matvce").as_deref(), Some("there is a kernel `matvec`"));
+    assert_eq!(
+        help("scale").as_deref(),
+        Some("it is there as `_Z5scalePfj`: declare it `extern \"C\"` in the CUDA source")
+    );
+    assert_eq!(help("something_else"), None);
+    let (findings, checked) = run(text, "helper", vec![]);
+    assert_eq!(findings[0].notes, ["line 6 of the PTX: `helper` is no `.entry` with a body"]);
+    assert!(checked.is_none());
+}
+
+#[test]
+fn numbers_and_kinds_of_parameters() {
+    let text = ".entry k(.param .u64 a, .param .f32 b, .param .align 4 .b8 c[12], .param .u8 d) { ret; }";
+    let right = || vec![buffer(Access::Read), scalar("f32"), Kind::Scalar(None), scalar("bool")];
+    let (findings, checked) = run(text, "k", right());
+    assert_eq!(findings, []);
+    assert_eq!(checked.unwrap().layout, [(8, 8), (4, 4), (12, 4), (1, 1)]);
+    assert_eq!(codes(&run(text, "k", right()[1..].to_vec()).0), [("CW302", None)]);
+    for (at, wrong, right_too) in
+        [(0, "u32", "usize"), (0, "f64", "i64"), (1, "u32", "f32"), (1, "f64", "f32"), (3, "u16", "i8")]
+    {
+        let mut kinds = right();
+        kinds[at] = scalar(wrong);
+        assert_eq!(codes(&run(text, "k", kinds.clone()).0), [("CW303", Some(at))], "{wrong}");
+        kinds[at] = scalar(right_too);
+        assert_eq!(codes(&run(text, "k", kinds).0), [], "{right_too}");
+    }
+    let mut kinds = right();
+    kinds[2] = scalar("u64");
+    kinds[1] = buffer(Access::Write);
+    assert_eq!(codes(&run(text, "k", kinds).0), [("CW303", Some(1)), ("CW303", Some(2))]);
+}
+
+/// All faults in one go, and what is right is still proved.
+#[test]
+fn access_is_proved_refuted_or_vouched_for() {
+    let text = ".entry k(.param .u64 a, .param .u64 b, .param .u64 c) { .reg .b64 %rd<9>; .reg .f32 %f<3>; .reg .pred %p;\n\
+        ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b]; ld.param.u64 %rd3, [c];\n\
+        ld.global.f32 %f1, [%rd1];\n ld.global.f32 %f2, [%rd2];\n st.global.f32 [%rd2], %f1;\n\
+        selp.b64 %rd4, %rd3, %rd2, %p; st.global.f32 [%rd4], %f1; ret; }";
+    let (findings, checked) =
+        run(text, "k", vec![buffer(Access::Read), buffer(Access::ReadWrite), buffer(Access::Read)]);
+    assert_eq!(findings, []);
+    let proofs: Vec<_> = checked.unwrap().proofs.into_iter().map(|proof| proof.unwrap().text).collect();
+    assert_eq!(proofs[0], "proved: reads only, within `1` elements");
+    assert_eq!(&proofs[1][..24], "proved: reads and writes");
+    assert_eq!(proofs[2], "vouched for: reads only");
+    let (findings, _) =
+        run(text, "k", vec![buffer(Access::Write), buffer(Access::Write), buffer(Access::Write)]);
+    assert_eq!(codes(&findings), [("CW305", Some(0)), ("CW305", Some(1))]);
+    assert_eq!(findings[1].notes, ["line 7 of the PTX: `ld.global.f32 %f2, [%rd2];`"]);
+    let (findings, _) = run(text, "k", vec![scalar("u64"), buffer(Access::Read), buffer(Access::Atomic)]);
+    assert_eq!(codes(&findings), [("CW303", Some(0)), ("CW304", Some(1))]);
+    assert_eq!(findings[1].notes, ["line 8 of the PTX: `st.global.f32 [%rd2], %f1;`"]);
+}
+
+#[test]
+fn blocks_clusters_and_shared_memory() {
+    let text = ".entry k()\n.reqntid 32, 4\n.reqnctapercluster 2\n{ .shared .align 4 .b8 a[3]; .shared .align 8 .b8 b[49200]; ret; }";
+    let (findings, checked) = run(text, "k", vec![]);
+    assert_eq!(codes(&findings), [("CW306", None)]);
+    let checked = checked.unwrap();
+    assert_eq!(checked.shared, 49208);
+    assert_eq!(checked.block, BlockRule { most: None, required: Some([32, 4, 1]), cluster: Some([2, 1, 1]) });
+    let (findings, checked) = run(".entry k()\n.maxntid 16, 8, 1\n{ ret; }", "k", vec![]);
+    assert_eq!(findings, []);
+    assert_eq!(checked.unwrap().block.most, Some(128));
+}
+
+#[test]
+fn files_that_cannot_be_used() {
+    let of = |text: &str| check_file(&parse(text).unwrap()).map(|finding| finding.message);
+    assert_eq!(of(HEAD), None);
+    assert_eq!(
+        of(".version 8.0\n.target sm_80\n.address_size 32\n").as_deref(),
+        Some("the PTX has 32-bit addresses")
+    );
+    assert_eq!(
+        of(".version 10.1\n.target sm_80\n").as_deref(),
+        Some("the PTX is of version 10.1, which is not known")
+    );
+}

@@ -1,0 +1,25 @@
+//! PTX: the reader, what a kernel does with its parameters, and how its text is rewritten.
+//!
+//! One reader for the proofs at compile time, for the simulated driver and for rewriting.
+//!
+//! - [`syntax`]: text to [`Module`] and names to what they mean;
+//! - [`analysis`]: control flow, static single assignment, points-to sets, access extents, hidden state;
+//! - [`coverage`]: which threads write which elements, evaluated for a launch;
+//! - [`declare`]: a kernel's declaration in Rust held against its PTX;
+//! - [`rewrite`] (feature `rewrite`): waiting, batched and early-trigger variants of a kernel's text;
+//! - [`poly`]: polynomials over integer symbols, in which extents and bounds are compared.
+//!
+//! Imports go downwards only: `rewrite` and `declare` use `analysis`, which uses `syntax`.
+
+pub mod analysis;
+pub mod coverage;
+pub mod declare;
+pub mod nearest;
+pub mod poly;
+pub mod report;
+#[cfg(feature = "rewrite")]
+pub mod rewrite;
+pub mod syntax;
+
+pub use analysis::{Access, Analysis, Hidden, Kernel, ParameterFacts, Reach, Site, Update, duration, hidden};
+pub use syntax::*;

@@ -1,0 +1,322 @@
+//! Variants of entries that do the work of many launches, in a module of their own.
+
+use super::body::{Rewriting, Wanted};
+use super::edit::Edits;
+use super::head::{self, LARGE_PARAMETERS, NOTHING, WAIT};
+use super::pass::{self, Passed};
+use super::select::{Own, Selection};
+use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
+use super::uses::{Grid, Scan};
+use super::wait::{self, coherent_loads, first_statement, line_of};
+use super::{Refusal, free_name, spin, variables};
+use crate::syntax::{Class, Function, Item, Module, Span};
+use std::collections::BTreeSet;
+
+/// A variant to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The entry as it is written.
+    pub entry: String,
+    /// The variant's name, that no name of the module is or begins with: see [`free_name`].
+    pub name: String,
+    /// Members at most. Fewer may run: for [`GridShape::Axis`] by a smaller grid, for [`GridShape::Flat`] by first
+    /// blocks of `u32::MAX`.
+    pub capacity: u32,
+    /// How the members' blocks lie.
+    pub shape: GridShape,
+    /// Whether it begins with `griddepcontrol.wait`.
+    pub waits: bool,
+}
+
+/// An entry whose launches can be batched.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Batchable {
+    /// Whether it, or what it calls, asks for its block's index or the grid's size in x, y and z.
+    pub reads: [bool; 3],
+}
+
+/// Whether launches of an entry can be made one launch, in every shape.
+///
+/// Time: linear in what the entry calls; where that names variables of the module, an analysis of the whole module.
+///
+/// # Errors
+/// Why not. What depends on the shape, the capacity or the wait is for [`batched`] to refuse.
+pub fn batchable(module: &Module<'_>, entry: &str) -> Result<Batchable, Refusal> {
+    let mut making = Making::new(module);
+    let found = making.check(entry)?;
+    let function = making.scan.uses(found.closure[0]).function;
+    let table = Table::of(&function.parameters, 1, GridShape::Flat).ok_or(Refusal::Table { capacity: 1 })?;
+    // What the surgery does not understand it refuses in any shape.
+    making.passed = pass::passed(&making.scan, &found.closure[1..]);
+    for &place in &found.closure {
+        let mut edits = Edits::default();
+        making.rewriting(place, (place == found.closure[0]).then_some(&table), &mut edits)?;
+        making.apply(&mut edits, making.scan.uses(place).function.span)?;
+    }
+    let grid = found.closure.iter().fold(0, |grid, &place| grid | making.scan.uses(place).grid.0);
+    Ok(Batchable { reads: [0, 1, 2].map(|axis| grid & (0b1001 << axis) != 0) })
+}
+
+/// The most bytes that a table of this module's kernels can have: more than [`SMALL_TABLE`] where `.version` and
+/// `.target` are, or can be made, what that needs. A device of before Volta takes no other modules.
+pub fn largest_table(module: &Module<'_>) -> u32 {
+    match head::raise(module, LARGE_PARAMETERS, &mut Edits::default()) {
+        Ok(()) => LARGEST_TABLE,
+        Err(_) => SMALL_TABLE,
+    }
+}
+
+/// A module of its own with variants of entries, and what they need of the module: functions, variables that nothing
+/// writes, names of source files.
+///
+/// It holds no debug sections. Time: linear in what is copied, and what [`batchable`] takes for each variant.
+///
+/// # Errors
+/// The first variant that cannot be made: see [`batchable`]; its table is too large; its name is not free; `.version`
+/// and `.target` cannot be raised to what it needs.
+pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal> {
+    let mut making = Making::new(module);
+    making.own.prefix = free_prefix(module, wanted);
+    let mut needs = NOTHING;
+    let mut names = BTreeSet::new();
+    let mut found = Vec::new();
+    for batch in wanted {
+        if !is_name(&batch.name) || module.text.contains(&batch.name) || !names.insert(&batch.name) {
+            return Err(Refusal::Name(batch.name.clone()));
+        }
+        let needed = making.check(&batch.entry)?;
+        let function = making.scan.uses(needed.closure[0]).function;
+        let table = Table::of(&function.parameters, batch.capacity, batch.shape)
+            .ok_or(Refusal::Table { capacity: batch.capacity })?;
+        if batch.waits {
+            variables::constants(&making.scan, &needed.closure)?;
+            needs = needs.and(WAIT);
+        }
+        if table.bytes > SMALL_TABLE {
+            needs = needs.and(LARGE_PARAMETERS);
+        }
+        found.push((batch, needed, table));
+    }
+    let functions: BTreeSet<usize> =
+        found.iter().flat_map(|(_, needed, _)| needed.closure[1..].iter().copied()).collect();
+    let plain: BTreeSet<usize> = found
+        .iter()
+        .filter(|(batch, ..)| batch.waits)
+        .flat_map(|(_, needed, _)| needed.closure.iter().copied())
+        .collect();
+    making.passed = pass::passed(&making.scan, &functions.iter().copied().collect::<Vec<_>>());
+    let mut text = head::head(module, needs)?;
+    let needed: Vec<&Needed> = found.iter().map(|(_, needed, _)| needed).collect();
+    making.declarations(&needed, &functions, &plain, &mut text)?;
+    for (batch, needed, table) in &found {
+        making.variant(batch, needed.closure[0], table, &mut text)?;
+    }
+    Ok(text)
+}
+
+/// A module of its own with an entry under another name, which begins with the wait and then prompts the launch of what
+/// comes next, by `griddepcontrol.launch_dependents`. `None` for entries that had better not: see
+/// [`may_prompt`](super::may_prompt).
+///
+/// # Errors
+/// See [`batchable`], and what keeps an entry from waiting.
+pub fn prompting(module: &Module<'_>, entry: &str, name: &str) -> Result<Option<String>, Refusal> {
+    let mut making = Making::new(module);
+    let needed = making.check(entry)?;
+    wait::may_wait(&mut making.scan, entry)?;
+    let function = making.scan.uses(needed.closure[0]).function;
+    let Some(copy) = wait::twin(module, function, name) else { return Ok(None) };
+    let mut text = head::head(module, WAIT)?;
+    making.declarations(&[&needed], &BTreeSet::new(), &BTreeSet::new(), &mut text)?;
+    text.push_str(&copy);
+    text.push('\n');
+    Ok(Some(text))
+}
+
+/// What no name of the module, nor of a variant, has in it.
+fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
+    let mut stem = "cuweave".to_owned();
+    loop {
+        let prefix = free_name(module, &stem) + "_";
+        if wanted.iter().all(|batch| !batch.name.contains(&prefix)) {
+            return prefix;
+        }
+        stem.push('_');
+    }
+}
+
+/// What a variant needs of its module.
+struct Needed {
+    /// All that it runs, the entry first.
+    closure: Vec<usize>,
+    /// Where the declarations of variables of the module begin that it names.
+    variables: BTreeSet<u32>,
+}
+
+struct Making<'m, 'a> {
+    module: &'m Module<'a>,
+    scan: Scan<'m, 'a>,
+    own: Own,
+    passed: Passed<'a>,
+}
+
+impl<'m, 'a> Making<'m, 'a> {
+    fn new(module: &'m Module<'a>) -> Self {
+        let own = Own { prefix: "cuweave_".to_owned() };
+        Making { module, scan: Scan::new(module), own, passed: Passed::default() }
+    }
+
+    /// Refuses what cannot be batched in any shape.
+    fn check(&mut self, entry: &str) -> Result<Needed, Refusal> {
+        if self.module.target.contains(&"debug") {
+            return Err(Refusal::Debug);
+        }
+        if self.module.address_size != 64 {
+            return Err(Refusal::Head("its addresses have 32 bits".to_owned()));
+        }
+        head::raise(self.module, NOTHING, &mut Edits::default())?;
+        let scan = &mut self.scan;
+        let closure = scan.closure(entry)?;
+        let function = scan.uses(closure[0]).function;
+        if let Some(opaque) = function.parameters.iter().find(|parameter| parameter.class() == Class::Opaque)
+        {
+            return Err(Refusal::Opaque(opaque.name.to_owned()));
+        }
+        if let Some(why) = closure.iter().find_map(|&place| scan.uses(place).batching.clone()) {
+            return Err(why);
+        }
+        if let Some(line) = spin::spins(scan, &closure) {
+            return Err(Refusal::Spins { line });
+        }
+        for item in &self.module.items {
+            if let Item::Directive(directive) = item
+                && !matches!(directive.name, ".section" | ".alias" | ".pragma" | "@@DWARF")
+            {
+                return Err(Refusal::Directive { name: directive.name.to_owned(), line: directive.line });
+            }
+        }
+        let copies = variables::copies(scan, &closure)?;
+        let of_module = copies
+            .iter()
+            .filter(|copy| scan.variable(copy.name).is_some_and(|other| std::ptr::eq(other, **copy)));
+        Ok(Needed { variables: of_module.map(|variable| variable.span.start).collect(), closure })
+    }
+
+    /// Source files, variables and functions, in the module's order.
+    fn declarations(
+        &self,
+        found: &[&Needed],
+        functions: &BTreeSet<usize>,
+        plain: &BTreeSet<usize>,
+        text: &mut String,
+    ) -> Result<(), Refusal> {
+        let mut variables: BTreeSet<u32> =
+            found.iter().flat_map(|needed| needed.variables.iter().copied()).collect();
+        let entries = found.iter().map(|needed| needed.closure[0]);
+        let called: BTreeSet<&str> = entries
+            .chain(functions.iter().copied())
+            .flat_map(|place| self.scan.uses(place).calls.iter().copied())
+            .collect();
+        let plain: BTreeSet<&str> = plain.iter().map(|&place| self.scan.uses(place).function.name).collect();
+        for item in &self.module.items {
+            match item {
+                Item::File(file) => text.push_str(self.module.source(file.span)),
+                // Names that are declared together are copied together, once.
+                Item::Variable(variable) if variables.remove(&variable.span.start) => {
+                    text.push_str(self.module.source(variable.span));
+                }
+                Item::Directive(directive) if directive.name == ".pragma" => {
+                    text.push_str(self.module.source(directive.span));
+                }
+                Item::Function(function) if !function.entry && called.contains(function.name) => {
+                    text.push_str(&self.function(function, plain.contains(function.name))?);
+                }
+                _ => continue,
+            }
+            text.push('\n');
+        }
+        Ok(())
+    }
+
+    /// A function, or its prototype.
+    fn function(&self, function: &'m Function<'a>, plain: bool) -> Result<String, Refusal> {
+        let mut edits = Edits::default();
+        let grid = self.passed.get(function.name).copied().unwrap_or_default();
+        if grid != Grid::default() {
+            pass::declare(function, grid, &self.own, &mut edits);
+        }
+        if let Some(body) = &function.body {
+            let wanted = self.body(function, None, &mut edits)?;
+            let first = pass::receive(function, grid, wanted.zero, &self.own);
+            edits.insert(first_statement(body), first);
+            if plain {
+                coherent_loads(self.module, function, &mut edits);
+            }
+        }
+        self.apply(&mut edits, function.span)
+    }
+
+    fn rewriting(&self, place: usize, table: Option<&Table>, edits: &mut Edits) -> Result<Wanted, Refusal> {
+        self.body(self.scan.uses(place).function, table, edits)
+    }
+
+    fn body(
+        &self,
+        function: &'m Function<'a>,
+        table: Option<&Table>,
+        edits: &mut Edits,
+    ) -> Result<Wanted, Refusal> {
+        let (own, passed) = (&self.own, &self.passed);
+        let wanted = Wanted::default();
+        let mut rewriting = Rewriting { module: self.module, function, own, table, passed, edits, wanted };
+        if let Some(body) = &function.body {
+            rewriting.body(body)?;
+        }
+        Ok(rewriting.wanted)
+    }
+
+    /// The entry of a batch.
+    fn variant(&self, batch: &Batch, entry: usize, table: &Table, text: &mut String) -> Result<(), Refusal> {
+        let function = self.scan.uses(entry).function;
+        let Some(body) = &function.body else { return Err(Refusal::NoEntry(batch.entry.clone())) };
+        let mut edits = Edits::default();
+        let wanted = self.rewriting(entry, Some(table), &mut edits)?;
+        let selection = Selection {
+            own: &self.own,
+            table,
+            shape: batch.shape,
+            waits: batch.waits,
+            grid: wanted.grid,
+            zero: wanted.zero,
+            addresses: &wanted.addresses,
+        };
+        edits.insert(first_statement(body), selection.text());
+        if batch.waits {
+            coherent_loads(self.module, function, &mut edits);
+        }
+        let body = self.apply(&mut edits, body.span)?;
+        let parameter = format!(".param .align {} .b8 {}[{}]", table.align, self.own.table(), table.bytes);
+        text.push_str(&format!(".visible .entry {}({parameter})\n", batch.name));
+        for directive in &function.performance {
+            text.push_str(self.module.source(directive.span));
+            text.push('\n');
+        }
+        text.push_str(&body);
+        text.push('\n');
+        Ok(())
+    }
+
+    fn apply(&self, edits: &mut Edits, within: Span) -> Result<String, Refusal> {
+        edits
+            .apply(self.module.text, within)
+            .map_err(|at| Refusal::Overlap { line: line_of(self.module, at) })
+    }
+}
+
+/// Whether PTX takes it for a name.
+fn is_name(name: &str) -> bool {
+    let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$');
+    let follows = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');
+    let long = name.len() > 1 || name.starts_with(|c: char| c.is_ascii_alphabetic());
+    long && name.starts_with(first) && name.chars().all(follows)
+}

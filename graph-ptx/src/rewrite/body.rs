@@ -1,0 +1,218 @@
+//! The changes in a body: parameters come from the record, registers of the grid from the member.
+
+use super::Refusal;
+use super::edit::Edits;
+use super::pass::{self, Passed};
+use super::select::Own;
+use super::table::Table;
+use super::uses::{Grid, Special, callee, names, special};
+use crate::syntax::{Body, Function, Instruction, Module, Names, Operand, Span, Statement, Type};
+
+/// What the code in front has to have ready.
+#[derive(Debug, Default)]
+pub(super) struct Wanted {
+    /// Registers of the grid.
+    pub grid: Grid,
+    /// The fourth component of a vector of them.
+    pub zero: bool,
+    /// Offsets in the record whose address is used.
+    pub addresses: Vec<i64>,
+}
+
+/// Rewrites a body.
+pub(super) struct Rewriting<'e, 'm, 'a> {
+    pub module: &'m Module<'a>,
+    pub function: &'m Function<'a>,
+    pub own: &'e Own,
+    /// Of a variant: its parameters. A function keeps its own.
+    pub table: Option<&'e Table>,
+    /// What functions get of the grid.
+    pub passed: &'e Passed<'a>,
+    pub edits: &'e mut Edits,
+    pub wanted: Wanted,
+}
+
+impl<'a> Rewriting<'_, '_, 'a> {
+    /// All of a body.
+    pub fn body(&mut self, body: &Body<'a>) -> Result<(), Refusal> {
+        let names_of = Names::new(body);
+        for statement in &body.statements {
+            match statement {
+                Statement::Instruction(instruction) => {
+                    let mut found = false;
+                    for operand in &instruction.operands {
+                        names(operand, &mut |name| found |= self.concerns(name));
+                    }
+                    if found {
+                        self.instruction(instruction, &names_of)?;
+                    }
+                    if instruction.mnemonic() == "call" {
+                        self.call(instruction)?;
+                    }
+                }
+                Statement::Location(location) if location.inlined.is_some() => {
+                    // What it says of the inlined function lies in a section that stays behind.
+                    let text = self.module.source(location.span);
+                    if let Some(comma) = text.find(',') {
+                        let start = location.span.start + comma as u32;
+                        self.edits.replace(Span { start, end: location.span.end }, "");
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a name may be one that changes.
+    fn concerns(&self, name: &str) -> bool {
+        let grid = name.starts_with("%ctaid") || name.starts_with("%nctaid");
+        grid || (self.table.is_some() && self.function.parameter(name).is_some())
+    }
+
+    fn instruction(
+        &mut self,
+        instruction: &Instruction<'a>,
+        names_of: &Names<'_, 'a>,
+    ) -> Result<(), Refusal> {
+        for (at, operand) in instruction.operands.iter().enumerate() {
+            let mut inner = Vec::new();
+            names(operand, &mut |name| inner.push(name));
+            for name in inner {
+                if !self.concerns(name) || names_of.resolve(instruction.scope, name).is_some() {
+                    continue;
+                }
+                match (self.function.parameter(name), self.table) {
+                    (Some(parameter), Some(table)) => {
+                        let place = table.parameters[parameter].0;
+                        self.parameter(instruction, operand, at, name, place)?;
+                    }
+                    (Some(_), None) => {}
+                    (None, _) => self.register(instruction, operand, name)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn parameter(
+        &mut self,
+        instruction: &Instruction<'a>,
+        operand: &Operand<'a>,
+        at: usize,
+        name: &'a str,
+        place: u32,
+    ) -> Result<(), Refusal> {
+        let refuse = Refusal::Parameter { name: name.to_owned(), line: instruction.line };
+        let span = self.module.span_of(name);
+        let of_parameters = instruction.modifiers().any(|m| m == "param" || m.starts_with("param::"));
+        let index = self.function.parameter(name);
+        let element = index.map_or(1, |index| i64::from(self.function.parameters[index].ty.size()));
+        match (instruction.mnemonic(), operand) {
+            ("ld", Operand::Address(address)) if of_parameters && address.base == Some(name) => {
+                let records = self.table.map_or(0, |table| table.records);
+                let from = format!("{}+{}", self.own.record(), u64::from(place) + u64::from(records));
+                self.edits.replace(span, from);
+            }
+            (_, Operand::Address(address)) if of_parameters && address.base == Some(name) => {
+                let register = self.address(i64::from(place));
+                self.edits.replace(span, register);
+            }
+            ("mov" | "cvta", Operand::Name(_)) if at == 1 && takes_address(instruction) => {
+                let register = self.address(i64::from(place));
+                self.edits.replace(span, register);
+            }
+            ("mov" | "cvta", Operand::Offset { offset, elements, .. })
+                if at == 1 && instruction.operands.len() == 2 && takes_address(instruction) =>
+            {
+                let offset = if *elements { offset.wrapping_mul(element) } else { *offset };
+                let register = self.address(i64::from(place).wrapping_add(offset));
+                // Up to the semicolon, which ends the instruction.
+                self.edits.replace(Span { start: span.start, end: instruction.span.end - 1 }, register);
+            }
+            _ => return Err(refuse),
+        }
+        Ok(())
+    }
+
+    /// The register that holds the address of an offset in the record.
+    fn address(&mut self, offset: i64) -> String {
+        let known = self.wanted.addresses.iter().position(|&other| other == offset);
+        let number = known.unwrap_or_else(|| {
+            self.wanted.addresses.push(offset);
+            self.wanted.addresses.len() - 1
+        });
+        self.own.address(number)
+    }
+
+    /// A read of a register of the grid: only `mov` and `cvt` may.
+    fn register(
+        &mut self,
+        instruction: &Instruction<'a>,
+        operand: &Operand<'a>,
+        name: &str,
+    ) -> Result<(), Refusal> {
+        let refuse = Refusal::Special { register: name.to_owned(), line: instruction.line };
+        let span = self.module.span_of(name);
+        let word = instruction.types().next_back().is_some_and(|ty| ty.size() == 4);
+        let moves = instruction.mnemonic() == "mov" && word;
+        match (special(name), operand) {
+            (Special::Grid(register), Operand::Name(_)) if moves || instruction.mnemonic() == "cvt" => {
+                let from = self.want(register);
+                self.edits.replace(span, from);
+            }
+            (Special::Vector(registers), Operand::Name(_)) if moves && instruction.has("v4") => {
+                let components: Vec<String> = Grid(registers)
+                    .registers()
+                    .chain([Grid::COUNT])
+                    .map(|register| self.want(register))
+                    .collect();
+                match instruction.operands.first() {
+                    Some(Operand::Vector(into)) if into.len() == components.len() => {
+                        let moves = self.moves(instruction, into, &components).ok_or(refuse)?;
+                        self.edits.replace(instruction.span, moves);
+                    }
+                    _ => self.edits.replace(span, format!("{{{}}}", components.join(", "))),
+                }
+            }
+            _ => return Err(refuse),
+        }
+        Ok(())
+    }
+
+    /// A vector taken apart: a move for each component that is kept, guarded as the whole.
+    fn moves(&self, whole: &Instruction<'a>, into: &[Operand<'a>], from: &[String]) -> Option<String> {
+        let opcode = self.module.span_of(whole.opcode);
+        let guard = self.module.source(Span { start: whole.span.start, end: opcode.start });
+        let mut moves = Vec::new();
+        for (into, from) in into.iter().zip(from) {
+            match into {
+                Operand::Name(into) => moves.push(format!("{guard}mov.b32 {into}, {from};")),
+                Operand::Sink => {}
+                _ => return None,
+            }
+        }
+        Some(moves.join(" "))
+    }
+
+    fn call(&mut self, call: &Instruction<'a>) -> Result<(), Refusal> {
+        let Some(callee) = callee(call) else { return Ok(()) };
+        let Some(&grid) = self.passed.get(callee) else { return Ok(()) };
+        self.wanted.grid.0 |= grid.0;
+        pass::call(self.module, call, callee, grid, self.own, self.edits)
+    }
+
+    fn want(&mut self, register: usize) -> String {
+        if register == Grid::COUNT {
+            self.wanted.zero = true;
+        } else {
+            self.wanted.grid.0 |= 1 << register;
+        }
+        self.own.grid(register)
+    }
+}
+
+/// `mov.b64 %rd1, parameter` and `cvta.param.u64 %rd1, parameter`.
+fn takes_address(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.types().next_back(), Some(Type::B64 | Type::U64 | Type::S64))
+}

@@ -1,0 +1,153 @@
+//! `.version` and `.target`: what they say, and raising them.
+
+use super::Refusal;
+use super::edit::Edits;
+use crate::syntax::{Module, Span, Statement};
+
+/// What a text needs of its head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// PTX version.
+    pub version: (u32, u32),
+    /// Number of the architecture: 90 for sm_90.
+    pub architecture: u32,
+}
+
+/// What every text has.
+pub(super) const NOTHING: Needs = Needs { version: (0, 0), architecture: 0 };
+/// `griddepcontrol`: PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol".
+pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
+/// More than 4,352 bytes of parameters: PTX ISA, ".param state space, kernel function parameters".
+pub(super) const LARGE_PARAMETERS: Needs = Needs { version: (8, 1), architecture: 70 };
+
+impl Needs {
+    /// What both need.
+    pub fn and(self, other: Needs) -> Needs {
+        Needs {
+            version: self.version.max(other.version),
+            architecture: self.architecture.max(other.architecture),
+        }
+    }
+}
+
+/// The number of `sm_90`, `sm_90a`, `sm_100f`.
+fn architecture(target: &str) -> Option<u32> {
+    target.strip_prefix("sm_")?.trim_end_matches(['a', 'f']).parse().ok()
+}
+
+/// The changes that make the head meet the needs.
+///
+/// # Errors
+/// Where the target is one from which raising changes what the code means, or refuses it.
+pub(super) fn raise(module: &Module<'_>, needs: Needs, edits: &mut Edits) -> Result<(), Refusal> {
+    let target = module.target.first().copied().unwrap_or("");
+    let Some(number) = architecture(target) else {
+        return Err(Refusal::Head(format!("its `.target {target}` is not known")));
+    };
+    let raises_target = number < needs.architecture;
+    // Each architecture came with a version: sm_90 with 7.8.
+    let raises_version = module.version < needs.version;
+    if !raises_target && !raises_version {
+        return Ok(());
+    }
+    if number < 70 {
+        let why = "code for it may count on warps that run in lockstep";
+        return Err(Refusal::Head(format!("its `.target {target}` cannot be raised: {why}")));
+    }
+    if module.target.contains(&"map_f64_to_f32") {
+        let why = "newer ones have no `map_f64_to_f32`";
+        return Err(Refusal::Head(format!("its `.target {target}` cannot be raised: {why}")));
+    }
+    if module.version < (6, 4)
+        && let Some((opcode, line)) = removed(module)
+    {
+        let (major, minor) = module.version;
+        let why = format!("newer PTX has no `{opcode}`, as in line {line}");
+        return Err(Refusal::Head(format!("its `.version {major}.{minor}` cannot be raised: {why}")));
+    }
+    if raises_target {
+        edits.replace(module.span_of(target), format!("sm_{}", needs.architecture));
+    }
+    if raises_version {
+        let (major, minor) = needs.version;
+        edits.replace(version_number(module), format!("{major}.{minor}"));
+    }
+    Ok(())
+}
+
+/// The first `shfl` or `vote` without `.sync`: gone from PTX 6.4 on for sm_70 and newer.
+fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
+    let bodies = module.functions().filter_map(|function| function.body.as_ref());
+    bodies.flat_map(|body| &body.statements).find_map(|statement| match statement {
+        Statement::Instruction(instruction)
+            if matches!(instruction.mnemonic(), "shfl" | "vote") && !instruction.has("sync") =>
+        {
+            Some((instruction.opcode, instruction.line))
+        }
+        _ => None,
+    })
+}
+
+/// The number of the `.version` directive: its last token.
+fn version_number(module: &Module<'_>) -> Span {
+    let span = module.version_span;
+    let directive = module.source(span);
+    let number = directive.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    Span { start: span.start + number.len() as u32, end: span.end }
+}
+
+/// The head of a module of its own.
+pub(super) fn head(module: &Module<'_>, needs: Needs) -> Result<String, Refusal> {
+    let mut edits = Edits::default();
+    raise(module, needs, &mut edits)?;
+    let whole = Span { start: module.version_span.start, end: module.version_span.end };
+    let overlap = |_| Refusal::Overlap { line: 1 };
+    let version = edits.apply(module.text, whole).map_err(overlap)?;
+    let target = edits.apply(module.text, module.target_span).map_err(overlap)?;
+    Ok(format!("{version}\n{target}\n.address_size {}\n", module.address_size))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse;
+
+    fn raised(head: &str, body: &str) -> Result<String, Refusal> {
+        let text = format!("{head}\n.entry k() {{ {body} ret; }}\n");
+        let module = parse(&text).unwrap();
+        let mut edits = Edits::default();
+        raise(&module, WAIT, &mut edits)?;
+        let all = Span { start: 0, end: text.len() as u32 };
+        let raised = edits.apply(&text, all).unwrap();
+        assert_eq!(parse(&raised).unwrap().entries().count(), 1);
+        Ok(raised.split("\n.entry").next().unwrap().to_owned())
+    }
+
+    #[test]
+    fn raises_no_more_than_it_must() {
+        for (head, expected) in [
+            (".version 7.8\n.target sm_90", ".version 7.8\n.target sm_90"),
+            (".version 8.7 .target sm_100a, debug", ".version 8.7 .target sm_100a, debug"),
+            (".version 8.4\n.target sm_90a", ".version 8.4\n.target sm_90a"),
+            (".version 8.8\n.target sm_89", ".version 8.8\n.target sm_90"),
+            (
+                ".version 6.5 // old\n.target sm_75, texmode_independent",
+                ".version 7.8 // old\n.target sm_90, texmode_independent",
+            ),
+        ] {
+            assert_eq!(raised(head, "").unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn keeps_what_cannot_be_raised() {
+        let why = |head: &str, body: &str| raised(head, body).unwrap_err().to_string();
+        assert!(why(".version 6.0\n.target sm_60", "").contains("lockstep"));
+        assert!(why(".version 8.0\n.target sm_61", "").contains("lockstep"));
+        let shuffle = "shfl.down.b32 %r1, %r2, 1, 31;";
+        assert!(why(".version 6.3\n.target sm_75", shuffle).contains("`shfl.down.b32`, as in line 3"));
+        assert!(raised(".version 6.3\n.target sm_75", "shfl.sync.down.b32 %r1, %r2, 1, 31, -1;").is_ok());
+        assert!(why(".version 8.0\n.target sm_80, map_f64_to_f32", "").contains("map_f64_to_f32"));
+        assert!(why(".version 8.0\n.target compute_80", "").contains("compute_80"));
+    }
+}

@@ -1,0 +1,109 @@
+//! Functions that read the grid get it from their callers.
+//!
+//! A function has no table to look into, and which member it works for only its caller knows. So each function that
+//! reads a register of the grid, or calls one that does, gets it as one more parameter. One text of a function then
+//! serves all variants of a module, whatever their shape.
+
+use super::Refusal;
+use super::edit::Edits;
+use super::select::Own;
+use super::uses::{Grid, Scan};
+use crate::syntax::{Function, Instruction, Module, Operand, Space, Span};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The registers that each function needs from its caller, by name. Those that need none are not in it.
+pub(super) type Passed<'a> = BTreeMap<&'a str, Grid>;
+
+/// For functions that call none but each other.
+pub(super) fn passed<'a>(scan: &Scan<'_, 'a>, functions: &[usize]) -> Passed<'a> {
+    let mut passed: Passed<'a> = BTreeMap::new();
+    loop {
+        let mut changed = false;
+        for &place in functions {
+            let uses = scan.uses(place);
+            let of_callees = uses.calls.iter().filter_map(|name| passed.get(name));
+            let grid = of_callees.fold(uses.grid.0, |grid, callee| grid | callee.0);
+            if grid != 0 && passed.get(uses.function.name) != Some(&Grid(grid)) {
+                passed.insert(uses.function.name, Grid(grid));
+                changed = true;
+            }
+        }
+        if !changed {
+            return passed;
+        }
+    }
+}
+
+/// The parameter that brings a register of the grid.
+fn parameter(own: &Own, function: &Function<'_>, register: usize) -> String {
+    let name = own.grid(register);
+    match in_registers(function) {
+        true => format!(".reg .b32 {name}"),
+        false => format!(".param .b32 {}", own.argument(register)),
+    }
+}
+
+/// Whether its parameters are registers, as before the ABI.
+fn in_registers(function: &Function<'_>) -> bool {
+    function.parameters.iter().chain(&function.returns).any(|parameter| parameter.space == Space::Reg)
+}
+
+/// Gives a function, or its prototype, the further parameters.
+pub(super) fn declare(function: &Function<'_>, grid: Grid, own: &Own, edits: &mut Edits) {
+    let more: Vec<String> = grid.registers().map(|register| parameter(own, function, register)).collect();
+    let more = more.join(", ");
+    let span = function.parameters_span;
+    match (span.start == span.end, function.parameters.is_empty()) {
+        (true, _) => edits.insert(span.end, format!(" ({more})")),
+        (false, true) => edits.insert(span.end - 1, more),
+        (false, false) => edits.insert(span.end - 1, format!(", {more}")),
+    }
+}
+
+/// What a function does first: it takes the registers from its parameters.
+pub(super) fn receive(function: &Function<'_>, grid: Grid, zero: bool, own: &Own) -> String {
+    let mut text = String::new();
+    if !in_registers(function) {
+        for register in grid.registers() {
+            let name = own.grid(register);
+            let _ =
+                write!(text, ".reg .b32 {name};\n\tld.param.b32 {name}, [{}];\n\t", own.argument(register));
+        }
+    }
+    if zero {
+        let _ = write!(text, ".reg .b32 {0};\n\tmov.b32 {0}, 0;\n\t", own.grid(Grid::COUNT));
+    }
+    text
+}
+
+/// Gives a call the further arguments.
+pub(super) fn call(
+    module: &Module<'_>,
+    call: &Instruction<'_>,
+    callee: &str,
+    grid: Grid,
+    own: &Own,
+    edits: &mut Edits,
+) -> Result<(), Refusal> {
+    let refuse = || Refusal::Overlap { line: call.line };
+    let more: Vec<String> = grid.registers().map(|register| own.grid(register)).collect();
+    let more = more.join(", ");
+    let named = |operand: &Operand<'_>| matches!(operand, Operand::Name(name) if *name == callee);
+    let place = call.operands.iter().position(named).ok_or_else(refuse)?;
+    match call.operands.get(place + 1) {
+        None => edits.insert(module.span_of(callee).end, format!(", ({more})")),
+        Some(Operand::List(list)) if call.operands.len() == place + 2 => {
+            // `(a, b);` ends the instruction.
+            let before = module.source(Span { start: call.span.start, end: call.span.end - 1 }).trim_end();
+            if !before.ends_with(')') {
+                return Err(refuse());
+            }
+            let at = call.span.start + before.len() as u32 - 1;
+            let comma = if list.is_empty() { "" } else { ", " };
+            edits.insert(at, format!("{comma}{more}"));
+        }
+        Some(_) => return Err(refuse()),
+    }
+    Ok(())
+}

@@ -1,0 +1,282 @@
+//! Where the words of a batch lie: one parameter `.param .align A .b8 table[N]`.
+
+use crate::syntax::{Parameter, Space};
+use std::ops::Range;
+
+/// What every device takes: the limit of a launch's parameters before PTX 8.1.
+pub const SMALL_TABLE: u32 = 4096;
+/// The limit of a launch's parameters from PTX 8.1, sm_70 and CUDA 12.1 on.
+pub const LARGEST_TABLE: u32 = 32_764;
+
+/// A dimension of the grid that the members of a batch do not use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Axis {
+    /// `%ctaid.y`
+    Y,
+    /// `%ctaid.z`
+    Z,
+}
+
+impl Axis {
+    /// 1 or 2.
+    pub fn index(self) -> usize {
+        match self {
+            Axis::Y => 1,
+            Axis::Z => 2,
+        }
+    }
+}
+
+/// How the blocks of the members lie in the grid of the batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum GridShape {
+    /// The members have equal grids, of extent 1 in this axis. The batch has the same grid with as many blocks in the
+    /// axis as it has members; a member is the index there.
+    Axis(Axis),
+    /// The members' blocks lie one behind the other in x, each member's in the order x, y, z: the grid of the batch is
+    /// (sum of all blocks, 1, 1), which must be below 2^31.
+    Flat,
+}
+
+/// The table of a batch. All offsets and sizes are bytes; integers are little-endian.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Members at most.
+    pub capacity: u32,
+    /// Size of the parameter.
+    pub bytes: u32,
+    /// Alignment of the parameter, of the records and of the stride.
+    pub align: u32,
+    /// From record to record.
+    pub stride: u32,
+    /// Where record 0 begins. Record `i` belongs to member `i`; those of unused members are never read.
+    pub records: u32,
+    /// Offset in a record, and size, of each parameter of the kernel.
+    pub parameters: Vec<(u32, u32)>,
+    /// Offset in a record of the member's own grid: three `u32`, x, y, z. For [`GridShape::Flat`] only.
+    pub grid: Option<u32>,
+    /// Offset in the table of the first block of each member: a `u32` for each of the capacity, not decreasing, that
+    /// of member 0 is 0, and `u32::MAX` behind the last member. For [`GridShape::Flat`] only.
+    pub starts: Option<u32>,
+}
+
+/// Of the blocks of a flat grid, so many equal parts at most know the members that they begin and end in.
+const MOST_PARTS: u32 = 256;
+
+impl Table {
+    /// For so many members of a kernel with these parameters. `None` where it would be larger than [`LARGEST_TABLE`],
+    /// for no members, and for parameters that are not in the parameter space.
+    pub fn of(parameters: &[Parameter<'_>], capacity: u32, shape: GridShape) -> Option<Table> {
+        if capacity == 0 || parameters.iter().any(|parameter| parameter.space != Space::Param) {
+            return None;
+        }
+        let flat = shape == GridShape::Flat;
+        // Words of the search and of the grid need 4; so the stride is a multiple of 4, too.
+        let mut align = 4u64;
+        let mut end = 0u64;
+        let mut places = Vec::with_capacity(parameters.len());
+        for parameter in parameters {
+            let own = parameter.align().max(1);
+            align = align.max(own);
+            let start = end.checked_next_multiple_of(own)?;
+            end = start.checked_add(parameter.size())?;
+            places.push((u32::try_from(start).ok()?, u32::try_from(parameter.size()).ok()?));
+        }
+        let mut grid = None;
+        if flat {
+            let start = end.checked_next_multiple_of(4)?;
+            grid = Some(u32::try_from(start).ok()?);
+            end = start.checked_add(12)?;
+        }
+        let stride = end.max(1).checked_next_multiple_of(align)?;
+        let starts = if flat { 4 * (u64::from(capacity) + 1 + u64::from(parts(capacity))) } else { 0 };
+        let records = starts.checked_next_multiple_of(align)?;
+        let bytes = stride.checked_mul(u64::from(capacity))?.checked_add(records)?;
+        if bytes > u64::from(LARGEST_TABLE) {
+            return None;
+        }
+        Some(Table {
+            capacity,
+            bytes: bytes as u32,
+            align: align as u32,
+            stride: stride as u32,
+            records: records as u32,
+            parameters: places,
+            grid,
+            starts: flat.then_some(0),
+        })
+    }
+
+    /// The bytes of a table without members.
+    pub fn blank(&self) -> Vec<u8> {
+        vec![0; self.bytes as usize]
+    }
+
+    /// Where a parameter of a member lies, as the kernel declares it: what a setter patches.
+    ///
+    /// # Panics
+    /// For a member or a parameter that is not there.
+    pub fn parameter(&self, member: u32, parameter: usize) -> Range<usize> {
+        let (offset, size) = self.parameters[parameter];
+        self.within(member, offset, size)
+    }
+
+    /// Where the grid of a member lies: three `u32`.
+    ///
+    /// # Panics
+    /// For a member that is not there.
+    pub fn grid(&self, member: u32) -> Option<Range<usize>> {
+        self.grid.map(|offset| self.within(member, offset, 12))
+    }
+
+    /// Where it lies by how many bits a block's number is shifted to give its part.
+    pub(super) fn shift(&self) -> u32 {
+        self.starts.unwrap_or(0) + 4 * self.capacity
+    }
+
+    /// Where the parts begin: for each a word, the member that it begins in below the one that it ends in.
+    pub(super) fn parts(&self) -> u32 {
+        self.shift() + 4
+    }
+
+    /// The words by which a block of a flat grid finds its member, each with its offset: `firsts` are the first blocks of
+    /// the members, rising from 0, of `blocks` in all. Blocks are divided into equal parts; a block looks its part up, and
+    /// searches among the members of that part: mostly there is one.
+    pub fn search_words(&self, firsts: &[u32], blocks: u32) -> Vec<(u32, u32)> {
+        let Some(starts) = self.starts else { return Vec::new() };
+        let mut words: Vec<(u32, u32)> = (0..self.capacity)
+            .map(|member| (starts + 4 * member, firsts.get(member as usize).copied().unwrap_or(u32::MAX)))
+            .collect();
+        let (last, count) = (blocks.saturating_sub(1), parts(self.capacity));
+        let shift = (0..32).find(|shift| last >> shift < count).unwrap_or(31);
+        words.push((self.shift(), shift));
+        let member = |block: u64| {
+            let block = block.min(last.into()) as u32;
+            firsts.partition_point(|&first| first <= block).saturating_sub(1) as u32
+        };
+        for part in 0..count {
+            let (begin, end) = (u64::from(part) << shift, (u64::from(part) + 1) << shift);
+            words.push((self.parts() + 4 * part, member(begin) | member(end - 1) << 16));
+        }
+        words
+    }
+
+    fn within(&self, member: u32, offset: u32, size: u32) -> Range<usize> {
+        assert!(member < self.capacity, "member {member} of {}", self.capacity);
+        let start = (self.records + member * self.stride + offset) as usize;
+        start..start + size as usize
+    }
+
+    /// The most members whose table has at most `bytes`, which is at most [`LARGEST_TABLE`]. 0 where not one fits.
+    pub fn most(parameters: &[Parameter<'_>], shape: GridShape, bytes: u32) -> u32 {
+        let Some(one) = Table::of(parameters, 1, shape) else { return 0 };
+        let each = one.stride + if shape == GridShape::Flat { 4 } else { 0 };
+        // A part has two words of 16 bits.
+        let mut most = (bytes / each).min(1 << 16);
+        // The words of the search end at a multiple of the alignment.
+        while most > 0 && Table::of(parameters, most, shape).is_none_or(|table| table.bytes > bytes) {
+            most -= 1;
+        }
+        most
+    }
+}
+
+/// Equal parts of the blocks: some for each member, so that most lie in one.
+fn parts(capacity: u32) -> u32 {
+    (4 * u64::from(capacity)).next_power_of_two().min(MOST_PARTS.into()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::syntax::parse;
+
+    fn with<R>(parameters: &str, f: impl FnOnce(&[Parameter<'_>]) -> R) -> R {
+        let text = format!(".version 8.0\n.target sm_80\n.entry k({parameters}) {{ ret; }}");
+        f(&parse(&text).unwrap().entry("k").unwrap().parameters)
+    }
+
+    const MIXED: &str = ".param .u64 a, .param .u32 n, .param .align 16 .b8 s[24], .param .u8 c";
+
+    #[test]
+    fn parameters_keep_their_alignment() {
+        let axis = with(MIXED, |p| Table::of(p, 3, GridShape::Axis(Axis::Z))).unwrap();
+        let places = vec![(0, 8), (8, 4), (16, 24), (40, 1)];
+        let expected = Table {
+            capacity: 3,
+            bytes: 144,
+            align: 16,
+            stride: 48,
+            records: 0,
+            parameters: places.clone(),
+            grid: None,
+            starts: None,
+        };
+        assert_eq!(axis, expected);
+        let flat = with(MIXED, |p| Table::of(p, 3, GridShape::Flat)).unwrap();
+        assert_eq!((flat.stride, flat.records, flat.bytes, flat.align), (64, 80, 272, 16));
+        assert_eq!((flat.grid, flat.starts, &flat.parameters), (Some(44), Some(0), &places));
+        // Three first blocks, the shift and sixteen parts: 80 bytes in front of the records.
+        assert_eq!((flat.parameter(2, 1), flat.grid(1)), (216..220, Some(188..200)));
+    }
+
+    #[test]
+    fn every_block_finds_its_member() {
+        for (capacity, sizes) in [
+            (1, vec![1u32]),
+            (3, vec![5, 1, 7]),
+            (4, vec![1, 1, 100_000]),
+            (96, (1..=96).map(|size| size * size % 50 + 1).collect()),
+            (300, vec![1; 299]),
+            (2, vec![1 << 30, (1 << 30) - 1]),
+        ] {
+            let table = with(".param .u64 a", |p| Table::of(p, capacity, GridShape::Flat)).unwrap();
+            let firsts: Vec<u32> = sizes
+                .iter()
+                .scan(0, |next, size| {
+                    *next += size;
+                    Some(*next - size)
+                })
+                .collect();
+            let blocks: u32 = sizes.iter().sum();
+            let words: std::collections::BTreeMap<u32, u32> =
+                table.search_words(&firsts, blocks).into_iter().collect();
+            assert!(words.keys().all(|offset| offset + 4 <= table.records));
+            let shift = words[&table.shift()];
+            for block in (0..blocks).step_by((blocks as usize / 5_000).max(1)).chain([blocks - 1]) {
+                let part = words[&(table.parts() + 4 * (block >> shift))];
+                let (begins, ends) = (part & 0xffff, part >> 16);
+                let member = firsts.partition_point(|&first| first <= block) as u32 - 1;
+                assert!((begins..=ends).contains(&member), "{capacity} members, block {block}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_most_members_are_those_that_fit() {
+        for parameters in ["", ".param .u32 n", MIXED, ".param .align 128 .b8 map[128]"] {
+            for shape in [GridShape::Axis(Axis::Y), GridShape::Flat] {
+                for bytes in [40, 300, SMALL_TABLE, LARGEST_TABLE] {
+                    with(parameters, |p| {
+                        let most = Table::most(p, shape, bytes);
+                        let fits = |n: u32| Table::of(p, n, shape).is_some_and(|table| table.bytes <= bytes);
+                        assert!(most == 0 || fits(most), "{parameters} {shape:?} {bytes}: {most}");
+                        assert!(!fits(most + 1), "{parameters} {shape:?} {bytes}: {most}");
+                    });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_no_table() {
+        assert_eq!(
+            with(".param .b8 s[32764]", |p| Table::of(p, 1, GridShape::Axis(Axis::Z))).unwrap().bytes,
+            32_764
+        );
+        assert_eq!(with(".param .b8 s[32765]", |p| Table::of(p, 1, GridShape::Axis(Axis::Z))), None);
+        assert_eq!(with(MIXED, |p| Table::of(p, 0, GridShape::Flat)), None);
+        let huge = ".param .b64 s[18446744073709551615], .param .align 1048576 .b8 t[9223372036854775808]";
+        assert_eq!(with(huge, |p| Table::of(p, u32::MAX, GridShape::Flat)), None);
+    }
+}

@@ -1,0 +1,365 @@
+//! What each function does that decides whether, and how, it can be rewritten, and what it calls.
+
+use super::{Refusal, contract};
+use crate::analysis::effect::{self, Effect};
+pub(super) use crate::analysis::mentions::names;
+use crate::syntax::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
+use std::collections::{BTreeSet, HashMap};
+
+/// Functions that the driver brings along and that neither launch nor know the grid.
+const BUILT_IN: [&str; 4] = ["vprintf", "malloc", "free", "__assertfail"];
+
+/// Registers of the grid that code reads: bits 0 to 2 are `%ctaid.x` to `.z`, bits 3 to 5 `%nctaid.x` to `.z`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Grid(pub u8);
+
+impl Grid {
+    /// All six.
+    pub const COUNT: usize = 6;
+
+    /// Whether it has that register.
+    pub fn has(self, register: usize) -> bool {
+        self.0 & (1 << register) != 0
+    }
+
+    /// The registers, in order.
+    pub fn registers(self) -> impl Iterator<Item = usize> {
+        (0..Self::COUNT).filter(move |&register| self.has(register))
+    }
+}
+
+/// What a special register is to a rewriting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Special {
+    /// `%ctaid.y` is 1, `%nctaid.y` is 4; the fourth component, which is 0, is 6.
+    Grid(usize),
+    /// `%ctaid` or `%nctaid` as a vector: the bits of its components.
+    Vector(u8),
+    /// Of cooperative launches.
+    Environment,
+    /// Of clusters.
+    Cluster,
+    /// Means the same in a batch as in its member.
+    Same,
+    /// Would not mean the same, or is not known.
+    Other,
+}
+
+/// Of a name that is no register of the body.
+pub(super) fn special(name: &str) -> Special {
+    let (base, component) = name.split_once('.').map_or((name, None), |(base, part)| (base, Some(part)));
+    if base.starts_with("%envreg") {
+        return Special::Environment;
+    }
+    if base.starts_with("%cluster_") || matches!(base, "%clusterid" | "%nclusterid" | "%is_explicit_cluster")
+    {
+        return Special::Cluster;
+    }
+    let first = match base {
+        "%ctaid" => 0,
+        "%nctaid" => 3,
+        "%tid"
+        | "%ntid"
+        | "%laneid"
+        | "%warpid"
+        | "%nwarpid"
+        | "%smid"
+        | "%nsmid"
+        | "%lanemask_eq"
+        | "%lanemask_le"
+        | "%lanemask_lt"
+        | "%lanemask_ge"
+        | "%lanemask_gt"
+        | "%clock"
+        | "%clock_hi"
+        | "%clock64"
+        | "%globaltimer"
+        | "%globaltimer_lo"
+        | "%globaltimer_hi"
+        | "%dynamic_smem_size"
+        | "%total_smem_size"
+        | "%aggr_smem_size"
+        | "%reserved_smem_offset_begin"
+        | "%reserved_smem_offset_end"
+        | "%reserved_smem_offset_cap" => return Special::Same,
+        _ if base.starts_with("%pm") || base.starts_with("%reserved_smem_offset_") => return Special::Same,
+        _ => return Special::Other,
+    };
+    match component {
+        None => Special::Vector(7 << first),
+        Some("x" | "r") => Special::Grid(first),
+        Some("y" | "g") => Special::Grid(first + 1),
+        Some("z" | "b") => Special::Grid(first + 2),
+        Some("w" | "a") => Special::Grid(Grid::COUNT),
+        Some(_) => Special::Other,
+    }
+}
+
+/// The vector of a component: `%v` of `%v.x`.
+pub(super) fn vector(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(vector, _)| vector)
+}
+
+/// The callee of a direct call.
+pub(super) fn callee<'a>(call: &Instruction<'a>) -> Option<&'a str> {
+    call.operands.iter().find_map(|operand| match operand {
+        Operand::Name(name) => Some(*name),
+        _ => None,
+    })
+}
+
+/// What a function's own body does. Of several reasons for a refusal the first in the text is kept.
+#[derive(Debug)]
+pub(super) struct Uses<'m, 'a> {
+    pub function: &'m Function<'a>,
+    /// Functions that it calls, each once.
+    pub calls: Vec<&'a str>,
+    /// Variables of the module, and `.global` and `.const` ones of its body, that it names: each once.
+    pub variables: Vec<&'m Variable<'a>>,
+    pub grid: Grid,
+    /// Why it cannot be in a kernel that waits.
+    pub waiting: Option<Refusal>,
+    /// Why it cannot be in a kernel that is batched.
+    pub batching: Option<Refusal>,
+}
+
+/// The functions of a module, looked at when they are asked for.
+#[derive(Debug)]
+pub(super) struct Scan<'m, 'a> {
+    pub module: &'m Module<'a>,
+    functions: HashMap<&'a str, &'m Function<'a>>,
+    variables: HashMap<&'a str, &'m Variable<'a>>,
+    all: Vec<Uses<'m, 'a>>,
+    places: HashMap<&'a str, usize>,
+}
+
+impl<'m, 'a> Scan<'m, 'a> {
+    pub fn new(module: &'m Module<'a>) -> Self {
+        let mut functions: HashMap<&str, &Function<'_>> = HashMap::new();
+        for function in module.functions() {
+            let known = functions.entry(function.name).or_insert(function);
+            if known.body.is_none() {
+                *known = function;
+            }
+        }
+        let variables = module.variables().map(|variable| (variable.name, variable)).collect();
+        Scan { module, functions, variables, all: Vec::new(), places: HashMap::new() }
+    }
+
+    /// The variable of the module of that name.
+    pub fn variable(&self, name: &str) -> Option<&'m Variable<'a>> {
+        self.variables.get(name).copied()
+    }
+
+    /// Whether a function of the module has that name.
+    pub fn is_function(&self, name: &str) -> bool {
+        self.functions.contains_key(name)
+    }
+
+    /// An entry and all that it calls, itself first, as places for [`Scan::uses`].
+    ///
+    /// # Errors
+    /// Where there is no such entry.
+    pub fn closure(&mut self, entry: &str) -> Result<Vec<usize>, Refusal> {
+        let known = self.functions.get(entry).filter(|function| function.entry && function.body.is_some());
+        let Some(&function) = known else { return Err(Refusal::NoEntry(entry.to_owned())) };
+        let mut found = vec![self.place(function)];
+        let mut seen: BTreeSet<usize> = found.iter().copied().collect();
+        let mut next = 0;
+        while next < found.len() {
+            for name in self.all[found[next]].calls.clone() {
+                let Some(&callee) = self.functions.get(name) else { continue };
+                if callee.body.is_some() {
+                    let place = self.place(callee);
+                    if seen.insert(place) {
+                        found.push(place);
+                    }
+                }
+            }
+            next += 1;
+        }
+        Ok(found)
+    }
+
+    pub fn uses(&self, place: usize) -> &Uses<'m, 'a> {
+        &self.all[place]
+    }
+
+    fn place(&mut self, function: &'m Function<'a>) -> usize {
+        if let Some(&place) = self.places.get(function.name) {
+            return place;
+        }
+        let uses = self.look(function);
+        self.all.push(uses);
+        self.places.insert(function.name, self.all.len() - 1);
+        self.all.len() - 1
+    }
+
+    fn look(&self, function: &'m Function<'a>) -> Uses<'m, 'a> {
+        let uses = Uses {
+            function,
+            calls: Vec::new(),
+            variables: Vec::new(),
+            grid: Grid::default(),
+            waiting: None,
+            batching: None,
+        };
+        let mut look = Look { scan: self, uses, calls: BTreeSet::new(), variables: BTreeSet::new() };
+        look.performance(function);
+        if let Some(body) = &function.body {
+            let names = Names::new(body);
+            for statement in &body.statements {
+                match statement {
+                    Statement::Instruction(instruction) => look.instruction(instruction, &names),
+                    Statement::Directive(directive) if directive.name != ".pragma" => {
+                        let name = directive.name.to_owned();
+                        look.batching(Refusal::Directive { name, line: directive.line });
+                    }
+                    _ => {}
+                }
+            }
+        }
+        if let Some(line) = contract::sum_of_products(function) {
+            look.batching(Refusal::Contraction { line });
+        }
+        look.uses
+    }
+}
+
+struct Look<'s, 'm, 'a> {
+    scan: &'s Scan<'m, 'a>,
+    uses: Uses<'m, 'a>,
+    calls: BTreeSet<&'a str>,
+    variables: BTreeSet<*const Variable<'a>>,
+}
+
+impl<'m, 'a> Look<'_, 'm, 'a> {
+    fn batching(&mut self, why: Refusal) {
+        self.uses.batching.get_or_insert(why);
+    }
+
+    fn both(&mut self, why: Refusal) {
+        self.uses.waiting.get_or_insert(why.clone());
+        self.batching(why);
+    }
+
+    fn performance(&mut self, function: &Function<'a>) {
+        let constant = |pointer: Pointer| pointer.space == Some(Space::Const);
+        for parameter in &function.parameters {
+            if parameter.pointer.is_some_and(constant) {
+                let (what, line) = (parameter.name.to_owned(), function.line);
+                self.both(Refusal::ConstantAddress { what, line });
+            }
+        }
+        for directive in function.performance.iter().filter(|_| function.entry) {
+            match directive.name {
+                ".maxntid" | ".reqntid" | ".minnctapersm" | ".maxnctapersm" | ".maxnreg" | ".pragma" => {}
+                ".explicitcluster" | ".reqnctapercluster" | ".maxclusterrank" | ".blocksareclusters" => {
+                    self.both(Refusal::Cluster { what: directive.name.to_owned(), line: function.line });
+                }
+                name => self.both(Refusal::Directive { name: name.to_owned(), line: function.line }),
+            }
+        }
+    }
+
+    fn instruction(&mut self, instruction: &Instruction<'a>, names_of: &Names<'m, 'a>) {
+        let line = instruction.line;
+        let what = || instruction.opcode.to_owned();
+        match instruction.mnemonic() {
+            "griddepcontrol" => self.both(Refusal::Dependency { line }),
+            "barrier" if instruction.has("cluster") => self.both(Refusal::Cluster { what: what(), line }),
+            // What comes from elsewhere as constant data may have been written by the kernel before.
+            "cvta" if instruction.has("to") && instruction.has("const") => {
+                self.both(Refusal::ConstantAddress { what: what(), line });
+            }
+            "clusterlaunchcontrol" => self.both(Refusal::Cluster { what: what(), line }),
+            "tex" | "tld4" | "suld" | "sust" | "sured" | "txq" | "suq" | "istypep" => {
+                self.both(Refusal::Texture { what: what(), line });
+            }
+            "call" => return self.call(instruction, names_of),
+            _ if effect::effect(instruction) == Effect::Unknown => {
+                self.batching(Refusal::Instruction { opcode: what(), line });
+            }
+            _ => {}
+        }
+        for operand in &instruction.operands {
+            names(operand, &mut |name| self.name(name, instruction, names_of));
+        }
+    }
+
+    fn name(&mut self, name: &'a str, instruction: &Instruction<'a>, names_of: &Names<'m, 'a>) {
+        let whole = names_of.resolve(instruction.scope, name);
+        if let Some(binding) = whole.or_else(|| names_of.resolve(instruction.scope, vector(name))) {
+            if matches!(binding.variable.space, Space::Global | Space::Const) {
+                self.variable(binding.variable);
+            }
+            return;
+        }
+        if self.uses.function.parameter(name).is_some() {
+            return;
+        }
+        if let Some(variable) = self.scan.variable(name) {
+            return self.variable(variable);
+        }
+        let line = instruction.line;
+        if self.scan.is_function(name) {
+            return self.batching(Refusal::Indirect { line });
+        }
+        if !name.starts_with('%') {
+            return;
+        }
+        let register = || name.to_owned();
+        match special(name) {
+            Special::Grid(register) => self.uses.grid.0 |= (1 << register) & 0x3f,
+            Special::Vector(registers) => self.uses.grid.0 |= registers,
+            Special::Environment => self.both(Refusal::Cooperative { register: register(), line }),
+            Special::Cluster => self.both(Refusal::Cluster { what: register(), line }),
+            Special::Same => {}
+            Special::Other => self.batching(Refusal::Special { register: register(), line }),
+        }
+    }
+
+    fn variable(&mut self, variable: &'m Variable<'a>) {
+        if self.variables.insert(variable) {
+            self.uses.variables.push(variable);
+        }
+    }
+
+    fn call(&mut self, call: &Instruction<'a>, names_of: &Names<'m, 'a>) {
+        let line = call.line;
+        let Some(name) = callee(call) else { return self.both(Refusal::Indirect { line }) };
+        if names_of.resolve(call.scope, name).is_some() || name.starts_with('%') {
+            match targets(call, names_of) {
+                Some(functions) => {
+                    self.batching(Refusal::Indirect { line });
+                    functions.into_iter().for_each(|name| self.callee(name, line));
+                }
+                None => self.both(Refusal::Indirect { line }),
+            }
+        } else {
+            self.callee(name, line);
+        }
+        for operand in call.operands.iter().filter(|operand| matches!(operand, Operand::List(_))) {
+            names(operand, &mut |name| self.name(name, call, names_of));
+        }
+    }
+
+    fn callee(&mut self, name: &'a str, line: u32) {
+        let defined = self.scan.functions.get(name).is_some_and(|function| function.body.is_some());
+        if !defined && !BUILT_IN.contains(&name) {
+            self.both(Refusal::Call { name: name.to_owned(), line });
+        }
+        if self.calls.insert(name) {
+            self.uses.calls.push(name);
+        }
+    }
+}
+
+/// The functions that an indirect call may reach, where it names a list of them.
+fn targets<'a>(call: &Instruction<'a>, names_of: &Names<'_, 'a>) -> Option<Vec<&'a str>> {
+    let Some(Operand::Name(list)) = call.operands.last() else { return None };
+    match names_of.statement(names_of.label(call.scope, list)?) {
+        Statement::Targets(targets) if targets.calls => Some(targets.targets.clone()),
+        _ => None,
+    }
+}

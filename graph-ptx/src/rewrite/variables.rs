@@ -1,0 +1,92 @@
+//! Which variables of a module keep their meaning in a kernel that starts early, and in a second module.
+
+use super::Refusal;
+use super::uses::Scan;
+use crate::analysis::mentions::addresses;
+use crate::analysis::{Analysis, Kernel, hidden};
+use crate::syntax::{Linkage, Space, Variable};
+use std::collections::BTreeSet;
+
+/// Whether nothing but the file says what is in it: it is initialised, and no other file or host code finds it by a
+/// linkage of its own.
+fn fixed(variable: &Variable<'_>) -> bool {
+    variable.initial.is_some() && variable.linkage == Linkage::Local
+}
+
+/// The constant data of a kernel that waits: the assembler may load it before the wait, so nothing may set it.
+pub(super) fn constants(scan: &Scan<'_, '_>, closure: &[usize]) -> Result<(), Refusal> {
+    let variables = closure.iter().flat_map(|&place| &scan.uses(place).variables);
+    match variables.into_iter().find(|variable| variable.space == Space::Const && !fixed(variable)) {
+        Some(variable) => Err(Refusal::Constant(variable.name.to_owned())),
+        None => Ok(()),
+    }
+}
+
+/// The variables of the module that a second module needs copies of, for these functions.
+///
+/// # Errors
+/// The first that would not be the same in both.
+pub(super) fn copies<'m, 'a>(
+    scan: &Scan<'m, 'a>,
+    closure: &[usize],
+) -> Result<Vec<&'m Variable<'a>>, Refusal> {
+    let mut found: Vec<&Variable<'a>> =
+        closure.iter().flat_map(|&place| scan.uses(place).variables.iter().copied()).collect();
+    let mut seen: BTreeSet<&str> = found.iter().map(|variable| variable.name).collect();
+    let mut next = 0;
+    let mut lasting = false;
+    while next < found.len() {
+        let variable = found[next];
+        next += 1;
+        if !matches!(variable.space, Space::Global | Space::Const) {
+            continue;
+        }
+        lasting = true;
+        if !fixed(variable) && variable.space == Space::Const {
+            return Err(Refusal::Constant(variable.name.to_owned()));
+        }
+        let refuse = |why| Err(Refusal::Variable { name: variable.name.to_owned(), why });
+        if !fixed(variable) {
+            return refuse("which may be set from outside of the file");
+        }
+        if scan.module.source(variable.span).contains(".attribute") {
+            return refuse("which has attributes");
+        }
+        for name in addresses(variable) {
+            match scan.variable(name) {
+                Some(other) => {
+                    if seen.insert(name) {
+                        found.push(other);
+                    }
+                }
+                None => return refuse("which holds the address of a function"),
+            }
+        }
+    }
+    if lasting {
+        unwritten(scan, closure, &found)?;
+    }
+    Ok(found)
+}
+
+/// That no kernel of the file writes one of them, and that their addresses stay in the kernel.
+fn unwritten(scan: &Scan<'_, '_>, closure: &[usize], variables: &[&Variable<'_>]) -> Result<(), Refusal> {
+    let entry = scan.uses(closure[0]).function;
+    let mut analysis = Analysis::new(scan.module);
+    let pointers: Vec<bool> = entry.parameters.iter().map(|parameter| parameter.may_be_pointer()).collect();
+    let kernel: Kernel = analysis.kernel(entry.name, &pointers);
+    let orders = hidden(&mut analysis, &[(entry.name, &kernel)]);
+    let refuse = |name: &str, why| Err(Refusal::Variable { name: name.to_owned(), why });
+    for variable in variables {
+        let is = |name: &String| name == variable.name;
+        if orders.iter().any(|order| order.reads.iter().chain(&order.writes).any(is))
+            || kernel.variables_written.iter().any(is)
+        {
+            return refuse(variable.name, "which is written");
+        }
+        if kernel.variables_escaped.iter().any(is) {
+            return refuse(variable.name, "whose address it gives away");
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,160 @@
+//! Kernels that may start before those in front of them end: they begin with the wait.
+
+use super::Refusal;
+use super::edit::Edits;
+use super::head::{self, WAIT};
+use super::uses::Scan;
+use super::variables;
+use crate::analysis::duration;
+use crate::syntax::{Body, Function, Instruction, Module, Space, Span, Statement};
+use std::collections::BTreeSet;
+
+/// A module whose kernels wait.
+#[derive(Clone, Debug, Default)]
+pub struct Waiting {
+    /// The PTX. As it was given, where no entry waits.
+    pub text: String,
+    /// Entries that begin with the wait, in the file's order.
+    pub waits: Vec<String>,
+    /// Entries as they were written, and why.
+    pub kept: Vec<(String, Refusal)>,
+}
+
+/// The module in place: every entry that may begins with `griddepcontrol.wait`, in all threads.
+///
+/// Why such a kernel may start early: PTX ISA, `griddepcontrol.wait`: it "causes the executing thread to wait until
+/// all prerequisite grids in flight have completed and all the memory operations from the prerequisite grids are
+/// performed and made visible to the current grid". What the assembler may move above it is made safe here:
+/// `ld.global.nc` and `ldu`, which say that nobody writes the memory while the kernel runs, become plain loads in
+/// these entries and in all that they call; constant data that something may set keeps an entry as it is.
+///
+/// Line numbers stay. Time: linear in the module, and in what each entry calls.
+pub fn waiting(module: &Module<'_>) -> Waiting {
+    let mut scan = Scan::new(module);
+    let mut edits = Edits::default();
+    let mut result = Waiting::default();
+    let raised = head::raise(module, WAIT, &mut edits);
+    let mut functions = BTreeSet::new();
+    for entry in module.entries() {
+        let may = raised.clone().and_then(|()| may_wait(&mut scan, entry.name));
+        match may {
+            Ok(closure) => {
+                functions.extend(closure);
+                result.waits.push(entry.name.to_owned());
+                if let Some(body) = &entry.body {
+                    edits.insert(first_statement(body), "griddepcontrol.wait; ");
+                }
+            }
+            Err(why) => result.kept.push((entry.name.to_owned(), why)),
+        }
+    }
+    for place in functions {
+        coherent_loads(module, scan.uses(place).function, &mut edits);
+    }
+    let all = Span { start: 0, end: module.text.len() as u32 };
+    let text =
+        if result.waits.is_empty() { Ok(module.text.to_owned()) } else { edits.apply(module.text, all) };
+    match text {
+        Ok(text) => result.text = text,
+        Err(at) => {
+            let line = line_of(module, at);
+            let waits = std::mem::take(&mut result.waits);
+            result.kept.extend(waits.into_iter().map(|name| (name, Refusal::Overlap { line })));
+            result.text = module.text.to_owned();
+        }
+    }
+    result
+}
+
+/// Whether an entry that is brief ([`duration::Deciding::brief`]) had better prompt the launch of what comes next: it has no
+/// barriers, and writes something, so that it is not over before it could. Of a variable of its own there must not be two.
+pub fn may_prompt(entry: &Function<'_>) -> bool {
+    let Some(body) = &entry.body else { return false };
+    let hinders = |statement: &Statement<'_>| match statement {
+        Statement::Variable(_, variable) => matches!(variable.space, Space::Global | Space::Const),
+        Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "bar" | "barrier"),
+        _ => false,
+    };
+    let writes = |statement: &Statement<'_>| match statement {
+        Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "st" | "red" | "atom"),
+        _ => false,
+    };
+    body.statements.iter().any(writes) && !body.statements.iter().any(hinders)
+}
+
+/// The entry under another name, prompting behind its wait.
+pub(super) fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
+    let prompts = || may_prompt(entry) && duration::deciding(entry).brief;
+    let body = entry.body.as_ref().filter(|_| prompts())?;
+    let mut edits = Edits::default();
+    edits.replace(module.span_of(entry.name), name);
+    edits.insert(first_statement(body), "griddepcontrol.wait; griddepcontrol.launch_dependents; ");
+    coherent_loads(module, entry, &mut edits);
+    edits.apply(module.text, entry.span).ok()
+}
+
+/// All that the entry runs, where it may wait.
+pub(super) fn may_wait(scan: &mut Scan<'_, '_>, entry: &str) -> Result<Vec<usize>, Refusal> {
+    let closure = scan.closure(entry)?;
+    match closure.iter().find_map(|&place| scan.uses(place).waiting.clone()) {
+        Some(why) => Err(why),
+        None => variables::constants(scan, &closure).map(|()| closure),
+    }
+}
+
+/// Where the first statement of a body stands that is no declaration: what is put there runs first, and once, since
+/// it stands before every label. Pragmas and locations stay with what follows them.
+pub(super) fn first_statement(body: &Body<'_>) -> u32 {
+    for statement in &body.statements {
+        return match statement {
+            Statement::Variable(..) => continue,
+            Statement::Instruction(instruction) => instruction.span.start,
+            Statement::Label(label) => label.span.start,
+            Statement::Location(location) => location.span.start,
+            Statement::Targets(targets) => targets.span.start,
+            Statement::Prototype(prototype) => prototype.span.start,
+            Statement::Directive(directive) => directive.span.start,
+            Statement::Open(scope) => body.scopes[*scope as usize].span.start,
+            Statement::Close(_) => break,
+        };
+    }
+    body.span.end.saturating_sub(1)
+}
+
+/// Makes the loads of a function plain that promise constant memory.
+pub(super) fn coherent_loads(module: &Module<'_>, function: &Function<'_>, edits: &mut Edits) {
+    let Some(body) = &function.body else { return };
+    for statement in &body.statements {
+        if let Statement::Instruction(instruction) = statement {
+            coherent_load(module, instruction, edits);
+        }
+    }
+}
+
+fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut Edits) {
+    let start = module.span_of(instruction.opcode).start;
+    match instruction.mnemonic() {
+        "ldu" => edits.replace(Span { start: start + 2, end: start + 3 }, ""),
+        "ld" => {
+            // Every part but the first has its dot in front.
+            let mut at = start;
+            for (nth, part) in instruction.opcode.split('.').enumerate() {
+                let word = part.len()
+                    - part
+                        .trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':')
+                        .len();
+                if nth > 0 && &part[..word] == "nc" {
+                    edits.replace(Span { start: at - 1, end: at + 2 }, "");
+                }
+                at += part.len() as u32 + 1;
+            }
+        }
+        _ => {}
+    }
+}
+
+/// From 1.
+pub(super) fn line_of(module: &Module<'_>, byte: u32) -> u32 {
+    let before = module.text.as_bytes().iter().take(byte as usize);
+    before.filter(|&&byte| byte == b'\n').count() as u32 + 1
+}

@@ -1,0 +1,234 @@
+//! Operands, and the constants that stand in them and in initialisers.
+
+use crate::syntax::lex::{Kind, Number, number};
+use crate::syntax::parse::Parser;
+use crate::syntax::{Address, Error, Initial, Operand};
+
+/// Braces and parentheses nest this deep at most. Real files need three.
+const DEPTH: u32 = 16;
+
+impl<'a> Parser<'a> {
+    /// Operands up to the semicolon, which is left.
+    pub(crate) fn operands(&mut self) -> Result<Vec<Operand<'a>>, Error> {
+        let mut operands = Vec::new();
+        if self.is(b';') {
+            return Ok(operands);
+        }
+        operands.reserve_exact(4);
+        loop {
+            operands.push(self.operand(0)?);
+            if !self.accept(b',')? {
+                return Ok(operands);
+            }
+        }
+    }
+
+    fn operand(&mut self, depth: u32) -> Result<Operand<'a>, Error> {
+        if depth > DEPTH {
+            return Err(self.error("operands nest too deeply"));
+        }
+        match self.token.kind {
+            Kind::Name => {
+                let name = self.register()?;
+                self.named(name)
+            }
+            Kind::Mark(b'{') => self.sequence(b'}', depth).map(Operand::Vector),
+            Kind::Mark(b'(') => self.sequence(b')', depth).map(Operand::List),
+            Kind::Mark(b'[') => {
+                self.advance()?;
+                let address = self.address()?;
+                let mut rest = Vec::new();
+                while self.accept(b',')? {
+                    rest.push(self.operand(depth + 1)?);
+                }
+                self.expect(b']')?;
+                Ok(if rest.is_empty() { Operand::Address(address) } else { Operand::Tensor(address, rest) })
+            }
+            Kind::Mark(b'!') => {
+                self.advance()?;
+                if self.token.kind == Kind::Name {
+                    return Ok(Operand::Not(self.register()?));
+                }
+                let value = self.integer()?;
+                Ok(Operand::Integer((value == 0).into()))
+            }
+            _ => Ok(match self.constant()? {
+                Number::Integer(value) => Operand::Integer(value),
+                Number::Single(bits) => Operand::Single(bits),
+                Number::Double(bits) => Operand::Double(bits),
+            }),
+        }
+    }
+
+    /// What may follow a name: `|q`, `+8`, `[2]`.
+    fn named(&mut self, name: &'a str) -> Result<Operand<'a>, Error> {
+        match self.token.kind {
+            Kind::Mark(b'|') => {
+                self.advance()?;
+                self.accept(b'!')?;
+                Ok(Operand::Pair(name, self.register()?))
+            }
+            Kind::Mark(b'+' | b'-') => {
+                let offset = self.offset()?;
+                Ok(Operand::Offset { name, offset, elements: false })
+            }
+            Kind::Mark(b'[') => {
+                self.advance()?;
+                let offset = self.integer()? as i64;
+                self.expect(b']')?;
+                Ok(Operand::Offset { name, offset, elements: true })
+            }
+            _ if name == "_" => Ok(Operand::Sink),
+            _ => Ok(Operand::Name(name)),
+        }
+    }
+
+    fn sequence(&mut self, close: u8, depth: u32) -> Result<Vec<Operand<'a>>, Error> {
+        self.advance()?;
+        let mut operands = Vec::new();
+        if self.accept(close)? {
+            return Ok(operands);
+        }
+        operands.reserve_exact(4);
+        loop {
+            operands.push(self.operand(depth + 1)?);
+            if !self.accept(b',')? {
+                self.expect(close)?;
+                return Ok(operands);
+            }
+        }
+    }
+
+    fn address(&mut self) -> Result<Address<'a>, Error> {
+        if self.token.kind != Kind::Name {
+            let offset = self.integer()? as i64;
+            return Ok(Address { base: None, offset });
+        }
+        let base = Some(self.register()?);
+        let offset = self.offset()?;
+        Ok(Address { base, offset })
+    }
+
+    /// `+8`, `-8`, `+-8`, `+8-4`, or nothing.
+    fn offset(&mut self) -> Result<i64, Error> {
+        let mut sum = 0i64;
+        loop {
+            let value = if self.accept(b'+')? {
+                self.integer()? as i64
+            } else if self.accept(b'-')? {
+                (self.integer()? as i64).wrapping_neg()
+            } else {
+                return Ok(sum);
+            };
+            sum = sum.wrapping_add(value);
+        }
+    }
+
+    /// A register with its component: `%tid.x`.
+    pub(crate) fn register(&mut self) -> Result<&'a str, Error> {
+        let token = self.token;
+        if token.kind != Kind::Name {
+            return Err(self.expected("a name"));
+        }
+        self.advance()?;
+        let mut end = token.end;
+        while self.token.kind == Kind::Directive && self.token.start == end {
+            end = self.token.end;
+            self.advance()?;
+        }
+        Ok(self.slice(token.start, end))
+    }
+
+    pub(crate) fn integer(&mut self) -> Result<u64, Error> {
+        let start = self.token.start;
+        match self.constant()? {
+            Number::Integer(value) => Ok(value),
+            _ => Err(self.error_at(start, "expected an integer")),
+        }
+    }
+
+    /// A number with signs: `-1`, `+2`, `~0`, `-0f3F800000`.
+    pub(crate) fn constant(&mut self) -> Result<Number, Error> {
+        let (mut negative, mut complement) = (false, false);
+        loop {
+            match self.token.kind {
+                Kind::Mark(b'-') if !complement => negative = !negative,
+                Kind::Mark(b'+') => {}
+                Kind::Mark(b'~') if !negative => complement = !complement,
+                _ => break,
+            }
+            self.advance()?;
+        }
+        let token = self.token;
+        let value = (token.kind == Kind::Number).then(|| number(self.slice(token.start, token.end)));
+        let value = match value {
+            Some(Some(value)) => value,
+            Some(None) => return Err(self.error("malformed number")),
+            None => return Err(self.expected("an operand")),
+        };
+        self.advance()?;
+        match (value, negative, complement) {
+            (Number::Integer(value), _, _) => {
+                let value = if complement { !value } else { value };
+                Ok(Number::Integer(if negative { value.wrapping_neg() } else { value }))
+            }
+            (_, _, true) => Err(self.error_at(token.start, "expected an integer")),
+            (Number::Single(bits), true, _) => Ok(Number::Single(bits ^ 1 << 31)),
+            (Number::Double(bits), true, _) => Ok(Number::Double(bits ^ 1 << 63)),
+            (value, false, false) => Ok(value),
+        }
+    }
+
+    /// What stands behind `=`.
+    pub(crate) fn initial(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
+        if depth > DEPTH {
+            return Err(self.error("initialisers nest too deeply"));
+        }
+        match self.token.kind {
+            Kind::Mark(b'{') => {
+                self.advance()?;
+                let mut list = Vec::new();
+                while !self.accept(b'}')? {
+                    list.push(self.initial(depth + 1)?);
+                    if !self.accept(b',')? {
+                        self.expect(b'}')?;
+                        break;
+                    }
+                }
+                Ok(Initial::List(list))
+            }
+            Kind::Name => self.initial_address(depth),
+            // A cast or parenthesised address is not what any compiler writes.
+            Kind::Mark(b'(') => Err(self.expected("a constant")),
+            _ => Ok(match self.constant()? {
+                Number::Integer(value) => Initial::Integer(value),
+                Number::Single(bits) => Initial::Single(bits),
+                Number::Double(bits) => Initial::Double(bits),
+            }),
+        }
+    }
+
+    fn initial_address(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
+        let word = self.register()?;
+        if !self.is(b'(') {
+            let offset = self.offset()?;
+            return Ok(Initial::Address { name: word, offset, generic: false, mask: None });
+        }
+        self.advance()?;
+        let byte = match word {
+            "mask" => {
+                let byte = self.integer()?;
+                self.expect(b',')?;
+                Some(byte)
+            }
+            "generic" => None,
+            _ => return Err(self.expected("`generic` or `mask`")),
+        };
+        let Initial::Address { name, offset, generic, mask } = self.initial(depth + 1)? else {
+            return Err(self.expected("the name of a variable"));
+        };
+        self.expect(b')')?;
+        let offset = offset.wrapping_add(self.offset()?);
+        Ok(Initial::Address { name, offset, generic: generic || byte.is_none(), mask: byte.or(mask) })
+    }
+}

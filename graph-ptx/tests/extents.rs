@@ -1,0 +1,179 @@
+//! How many extents of the corpus are proved, and what the bounds are.
+
+use cuweave_ptx::declare::{self, Access, Declaration, Declared, Kind, Primitive};
+use cuweave_ptx::poly::Poly;
+use cuweave_ptx::{self as ptx, Analysis};
+use std::path::Path;
+
+fn bounds(file: &str, kernel: &str, parameter: usize) -> Option<Vec<String>> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus").join(file);
+    let text = std::fs::read_to_string(path).unwrap();
+    let module = ptx::parse(&text).unwrap();
+    let entry = module.entry(kernel).unwrap();
+    let mut analysis = Analysis::new(&module);
+    let pointers = analysis.pointers(entry);
+    let found = analysis.kernel(kernel, &pointers).parameters.swap_remove(parameter);
+    let names = |id: u32| Some(format!("p{id}"));
+    found.reach.map(|all| {
+        let mut texts: Vec<String> = all
+            .iter()
+            .map(|reach| {
+                reach.bytes.iter().map(|poly| poly.text_with(&names)).collect::<Vec<_>>().join(" and ")
+            })
+            .collect();
+        texts.sort();
+        texts.dedup();
+        texts
+    })
+}
+
+#[test]
+fn guarded_indices_are_bounded() {
+    for version in ["12.9", "13.5"] {
+        let basic = format!("{version}/basic.75.plain.ptx");
+        for (kernel, parameter, expected) in [
+            ("saxpy", 1, vec!["4 * p3"]),
+            ("saxpy", 2, vec!["4 * p3"]),
+            ("fill_value", 0, vec!["8 * p2"]),
+            ("vector_add4", 2, vec!["16 * p3"]),
+            ("split_sign", 1, vec!["4 * p3"]),
+            ("scatter64", 1, vec!["8 * p3"]),
+        ] {
+            assert_eq!(
+                bounds(&basic, kernel, parameter).as_deref(),
+                Some(&expected.iter().map(ToString::to_string).collect::<Vec<_>>()[..]),
+                "{version} {kernel} {parameter}"
+            );
+        }
+        // What is gathered can lie anywhere.
+        assert_eq!(bounds(&basic, "gather", 0), None);
+        assert_eq!(bounds(&basic, "walk", 0), None);
+    }
+}
+
+#[test]
+fn the_share_of_bounded_parameters_is_told() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus");
+    let (mut bounded, mut all) = (0u32, 0u32);
+    for version in ["12.9", "13.5"] {
+        let mut files: Vec<_> =
+            std::fs::read_dir(corpus.join(version)).unwrap().map(|file| file.unwrap().path()).collect();
+        files.sort();
+        for file in files {
+            let text = std::fs::read_to_string(&file).unwrap();
+            let module = ptx::parse(&text).unwrap();
+            let mut analysis = Analysis::new(&module);
+            for entry in module.entries() {
+                let pointers = analysis.pointers(entry);
+                let kernel = analysis.kernel(entry.name, &pointers);
+                for (found, _) in kernel.parameters.iter().zip(&pointers).filter(|(_, pointer)| **pointer) {
+                    all += 1;
+                    let has = found.reach.as_ref().is_some_and(|all| !all.is_empty());
+                    bounded += u32::from(has);
+                    if has
+                        && file.to_string_lossy().contains("75.plain")
+                        && version == "13.5"
+                        && std::env::var_os("BOUNDS").is_some()
+                    {
+                        println!(
+                            "{} {:?}",
+                            entry.name,
+                            found.reach.as_ref().map(|all| all
+                                .iter()
+                                .map(|r| r.bytes[0].text_with(&|id| Some(format!("p{id}"))))
+                                .collect::<Vec<_>>())
+                        );
+                    }
+                }
+            }
+        }
+    }
+    println!("extents bounded: {bounded} of {all} pointer parameters");
+    assert!(bounded * 100 >= all * 25, "{bounded} of {all}");
+}
+
+/// A kernel of one buffer of `f32`, a thread index `%r4`, `n` and `m`; declared with this extent.
+fn findings(body: &str, extent: &dyn Fn(Poly, Poly) -> Poly) -> (Vec<&'static str>, bool) {
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n.entry k(.param .u64 x, .param .u32 n, .param .u32 m) {{\n\
+         .reg .pred %p<9>; .reg .b32 %r<19>; .reg .b64 %rd<9>; .reg .f32 %f<9>;\n\
+         ld.param.u64 %rd1, [x]; ld.param.u32 %r5, [n]; ld.param.u32 %r6, [m];\n\
+         mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3;\n\
+         {body}\n END: ret; }}"
+    );
+    let module = ptx::parse(&text).unwrap();
+    let scalar = |name: &str| Declared { name: name.to_owned(), kind: Kind::Scalar(Primitive::of("u32")) };
+    let buffer = Kind::Buffer {
+        access: Access::ReadWrite,
+        element: Primitive::of("u32"),
+        extent: extent(Poly::variable(1), Poly::variable(2)),
+        text: "len".to_owned(),
+    };
+    let parameters = vec![Declared { name: "x".to_owned(), kind: buffer }, scalar("n"), scalar("m")];
+    let (findings, checked) = declare::check(&module, &[Declaration { name: "k".to_owned(), parameters }]);
+    let proved = checked[0].as_ref().unwrap().proofs[0].as_ref().is_some_and(|proof| proof.extent);
+    (findings.iter().map(|finding| finding.code).collect(), proved)
+}
+
+const GUARD: &str = "setp.ge.u32 %p1, %r4, %r5; @%p1 bra END;";
+const STORE: &str = "mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;";
+
+#[test]
+fn an_extent_is_proved_refuted_or_vouched_for() {
+    let one = |value| Poly::constant(value);
+    let n = |n: Poly, _: Poly| n;
+    let less = |n: Poly, _: Poly| n.minus(&one(1)).unwrap();
+    let more = |n: Poly, _: Poly| n.plus(&one(1)).unwrap();
+    let m = |_: Poly, m: Poly| m;
+    let guarded = format!("{GUARD}{STORE}");
+    assert_eq!(findings(&guarded, &n), (vec![], true));
+    assert_eq!(findings(&guarded, &more), (vec![], true));
+    assert_eq!(findings(&guarded, &less), (vec!["CW308"], false));
+    // Another argument may be as large.
+    assert_eq!(findings(&guarded, &m), (vec![], false));
+    // The guard of the instruction itself, and one through two predicates.
+    let predicate = "setp.lt.u32 %p1, %r4, %r5; mul.wide.u32 %rd2, %r4, 4; add.s64 %rd3, %rd1, %rd2; @%p1 st.global.f32 [%rd3], %f1;";
+    assert_eq!(findings(predicate, &n), (vec![], true));
+    assert_eq!(findings(predicate, &less), (vec!["CW308"], false));
+    let both = format!(
+        "setp.ge.u32 %p1, %r4, %r5; setp.eq.s32 %p2, %r6, 0; or.pred %p3, %p1, %p2; @%p3 bra END;{STORE}"
+    );
+    assert_eq!(findings(&both, &n), (vec![], true));
+    // No guard, and one on another path.
+    assert_eq!(findings(STORE, &n), (vec![], false));
+    assert_eq!(
+        findings(&format!("setp.lt.u32 %p1, %r4, %r5; @%p1 bra L; L: {STORE}"), &less),
+        (vec![], false)
+    );
+}
+
+#[test]
+fn nothing_right_is_refuted() {
+    let less = |n: Poly, _: Poly| n.minus(&Poly::constant(1)).unwrap();
+    let n = |n: Poly, _: Poly| n;
+    // `if (i < n) if (i + 1 < n) x[i]`
+    let next = format!("{GUARD} add.s32 %r7, %r4, 1; setp.ge.u32 %p2, %r7, %r5; @%p2 bra END; {STORE}");
+    assert_eq!(findings(&next, &less).0, Vec::<&str>::new());
+    // Two bounds: either may be the smaller.
+    let two = format!("{GUARD} setp.ge.u32 %p2, %r4, %r6; @%p2 bra END; {STORE}");
+    assert_eq!(findings(&two, &less).0, Vec::<&str>::new());
+    assert!(findings(&two, &n).1);
+    assert!(findings(&two, &|_, m| m).1);
+    // Only even threads, of half the index.
+    let half = format!("{GUARD} and.b32 %r7, %r4, 1; setp.eq.s32 %p2, %r7, 1; @%p2 bra END; {STORE}");
+    assert_eq!(findings(&half, &less).0, Vec::<&str>::new());
+    let shifted = format!("{GUARD} shr.u32 %r4, %r4, 1; {STORE}");
+    assert_eq!(findings(&shifted, &|_, _| Poly::constant(1)).0, Vec::<&str>::new());
+    // Backwards: n - 1 - i.
+    let back = format!(
+        "{GUARD} not.b32 %r7, %r4; add.s32 %r8, %r7, %r5; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
+    );
+    assert_eq!(findings(&back, &less).0, Vec::<&str>::new());
+    let back = format!(
+        "{GUARD} sub.s32 %r7, %r5, %r4; add.s32 %r8, %r7, -1; mul.wide.u32 %rd2, %r8, 4; add.s64 %rd3, %rd1, %rd2; st.global.f32 [%rd3], %f1;"
+    );
+    assert_eq!(findings(&back, &n), (vec![], true));
+    // n - 2 - i may wrap.
+    let wraps = back.replace(", -1;", ", -2;");
+    assert_eq!(findings(&wraps, &n), (vec![], false));
+}
