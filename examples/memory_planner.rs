@@ -1,7 +1,7 @@
 //! Plans a trace in the MiniMalloc format: `memory_planner FILE.csv [--effort EFFORT]`.
 //!
-//! Efforts are `quick`, `default` (what graphs are built with), `thorough` (taken where none is given) and
-//! `exhaustive`. The last line printed is
+//! Efforts are `quick`, `default` (what graphs are built with) and `thorough` (taken where none is given). The last line
+//! printed is
 //!
 //! ```text
 //! n=154 bound=1048576 planned=1048576 ratio=1.0000 optimal=yes ms=1.4
@@ -13,7 +13,7 @@ use cuweave_core::plan::{Effort, check, csv};
 use std::process::ExitCode;
 use std::time::Instant;
 
-const USAGE: &str = "usage: memory_planner FILE.csv [--effort quick|default|thorough|exhaustive]";
+const USAGE: &str = "usage: memory_planner FILE.csv [--effort quick|default|thorough]";
 
 fn main() -> ExitCode {
     match run(std::env::args().skip(1)) {
@@ -81,7 +81,6 @@ fn read_effort(name: Option<&str>) -> Result<Effort, String> {
         Some("quick") => Effort::Quick,
         Some("default") => Effort::Default,
         Some("thorough") => Effort::Thorough,
-        Some("exhaustive") => Effort::Exhaustive,
         Some(name) => return Err(format!("unknown effort `{name}`\n{USAGE}")),
         None => return Err(format!("`--effort` without a name\n{USAGE}")),
     })

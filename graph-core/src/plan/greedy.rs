@@ -1,17 +1,8 @@
-//! Placing buffers one after the other, in several orders, each into a gap that is there.
+//! Greedy placement: buffers one after the other, in several orders, each into the lowest gap that fits (first fit).
 
 use super::Problem;
 use crate::reach::{has, set};
 use std::cmp::Reverse;
-
-/// Which gap a buffer takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fit {
-    /// The lowest one.
-    First,
-    /// The one that leaves the least over.
-    Best,
-}
 
 /// Offsets, and the end of the highest buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,13 +11,14 @@ pub(super) struct Layout {
     pub total: u64,
 }
 
-/// Places the buffers in the order given: each as low as `fit` says among the gaps that those before it leave. Takes
-/// what it uses from `steps`, and does not mind if there are none left.
-pub(super) fn place(problem: &Problem, order: &[u32], fit: Fit, steps: &mut u64) -> Layout {
+/// Places the buffers in the order given, each at the lowest offset that is free of the conflicting ones before it.
+///
+/// Subtracts the work from `steps`, saturating: a placement is always complete. O(n² / 64 + conflicts · log n).
+pub(super) fn place(problem: &Problem, order: &[u32], steps: &mut u64) -> Layout {
     let n = problem.sizes.len();
     let mut offsets = vec![0; n];
     let mut total = 0;
-    // What is placed, by offset; and as bits.
+    // The placed buffers sorted by offset, and as a bit row.
     let mut placed: Vec<(u64, u64, u32)> = Vec::with_capacity(order.len());
     let mut is_placed = vec![0u64; n.div_ceil(64)];
     let mut in_the_way: Vec<(u64, u64)> = Vec::new();
@@ -38,10 +30,10 @@ pub(super) fn place(problem: &Problem, order: &[u32], fit: Fit, steps: &mut u64)
         }
         let row = problem.conflicts.row(b);
         let count: u32 = row.iter().zip(&is_placed).map(|(row, placed)| (row & placed).count_ones()).sum();
-        let mut gap = Gap::new(size, align, fit);
+        let mut gap = Gap { size, align, top: 0, found: None };
         if u64::from(count) * 8 < placed.len() as u64 {
             looked += 2 * is_placed.len() + 8 * count as usize;
-            // Few are found faster by their bits, and sorted, than by asking all.
+            // A few conflicts are found faster in the bit rows, and sorted, than by a scan of all placed buffers.
             in_the_way.clear();
             for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate() {
                 let mut left = row & placed;
@@ -68,26 +60,21 @@ pub(super) fn place(problem: &Problem, order: &[u32], fit: Fit, steps: &mut u64)
     Layout { offsets, total }
 }
 
-/// The search for a place among those that are in the way.
+/// The search for the lowest gap between conflicting buffers.
 struct Gap {
     size: u64,
     align: u64,
-    fit: Fit,
     /// The highest end so far.
     top: u64,
-    /// What the best gap so far leaves over, and where it starts.
-    best: Option<(u64, u64)>,
+    /// The start of the gap.
+    found: Option<u64>,
 }
 
 impl Gap {
-    fn new(size: u64, align: u64, fit: Fit) -> Gap {
-        Gap { size, align, fit, top: 0, best: None }
-    }
-
-    /// Looks through what is placed, by offset: whether it is in the way, from where and to where it reaches.
+    /// Scans the placed buffers by rising offset: each with its conflict flag, its start and its end.
     fn find(&mut self, placed: impl Iterator<Item = (bool, u64, u64)>) {
         for (in_the_way, from, to) in placed {
-            // Hardly ever so, and the rest takes no branch.
+            // Rarely true; the rest of the body is branchless.
             if in_the_way & (from > self.top) && self.end_at(from) {
                 return;
             }
@@ -95,25 +82,23 @@ impl Gap {
         }
     }
 
-    /// Notes the gap that ends at `from`; true if no better one needs to be looked for.
+    /// Returns true if the gap that ends at `from` is large enough.
     fn end_at(&mut self, from: u64) -> bool {
         let start = self.top.next_multiple_of(self.align);
-        let Some(left) = from.checked_sub(start).and_then(|room| room.checked_sub(self.size)) else {
-            return false;
-        };
-        if self.best.is_none_or(|(least, _)| left < least) {
-            self.best = Some((left, start));
+        let fits = from.checked_sub(start).is_some_and(|room| room >= self.size);
+        if fits {
+            self.found = Some(start);
         }
-        self.fit == Fit::First || left == 0
+        fits
     }
 
     fn offset(&self) -> u64 {
-        self.best.map_or(self.top.next_multiple_of(self.align), |(_, start)| start)
+        self.found.unwrap_or_else(|| self.top.next_multiple_of(self.align))
     }
 }
 
-/// What orders are made from: for each buffer its size, how long it is in the way of others, the most that it meets
-/// at once, size times width, and when it begins.
+/// The keys of the greedy orders, one entry a buffer: size, number of cliques (`width`), weight of its heaviest clique
+/// (`contention`), size times width (`area`), and rank of its begin.
 pub(super) struct Traits {
     pub size: Vec<u64>,
     pub width: Vec<u64>,
@@ -139,7 +124,7 @@ impl Traits {
         Traits { size: problem.sizes.clone(), width, contention, area, begins: problem.begins.clone() }
     }
 
-    /// The buffers by falling `keys`, the first one first; then by index.
+    /// The buffers by falling keys, compared from the first key on, then by index.
     pub fn order(&self, keys: [&[u64]; 3]) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.size.len() as u32).collect();
         order.sort_by_key(|&b| Reverse(keys.map(|key| key[b as usize])));

@@ -7,9 +7,8 @@
 //! - [`floor()`] is what one node needs at once, below which no order of the nodes gets;
 //! - [`antichain()`] is the heaviest set of buffers of which none is over before another begins, below which no offsets
 //!   get without more edges;
-//! - [`plan()`] finds offsets, by placing greedily in several orders, then by moves of the order, then by exact search;
-//!   where the buffers live on a line, exact search valley by valley comes first, and before it, where no moment has
-//!   slack, a sweep along time that leaves the order inside each gap open;
+//! - [`plan()`] finds offsets: greedily in several orders, then by complete search, clique by clique or, where live
+//!   ranges are intervals, valley by valley of the skyline;
 //! - [`mod@check`] says whether offsets are right, from the definition alone;
 //! - [`budget`] finds edges to add so that a plan fits into fewer bytes;
 //! - [`nodes`] says which memory nodes follow which, where the driver places the buffers;
@@ -20,7 +19,6 @@
 mod bounds;
 pub mod budget;
 pub mod check;
-mod climb;
 mod conflict;
 pub mod csv;
 mod emission;
@@ -31,10 +29,8 @@ mod line;
 pub mod nodes;
 mod order;
 mod packing;
-#[cfg(test)]
-mod perfect;
 mod portfolio;
-mod pqtree;
+mod random;
 mod search;
 mod section;
 mod sequence;
@@ -44,14 +40,13 @@ pub mod svg;
 mod testing;
 #[cfg(test)]
 mod tests;
-mod tight;
 
 use std::fmt;
 
 use crate::reach::Reach;
 pub use bounds::{Floor, antichain, floor};
 pub use conflict::Conflicts;
-use greedy::{Fit, Layout, Traits, place};
+use greedy::{Layout, Traits, place};
 pub use order::{Buffer, BufferOrder};
 
 /// A buffer of what is planned.
@@ -99,10 +94,8 @@ pub enum Effort {
     /// What graphs are built with: 1,000 buffers take less than 20 milliseconds.
     #[default]
     Default,
-    /// Seconds for hard problems.
+    /// About a second for hard problems.
     Thorough,
-    /// As long as half a minute for hard problems.
-    Exhaustive,
 }
 
 impl Effort {
@@ -112,7 +105,6 @@ impl Effort {
             Effort::Quick => 3_000_000,
             Effort::Default => (5_000_000_000 / buffers.max(1) as u64).clamp(5_000_000, 8_000_000),
             Effort::Thorough => 1_200_000_000,
-            Effort::Exhaustive => 8_000_000_000,
         }
     }
 }
@@ -235,7 +227,9 @@ pub struct Offsets {
     pub total: u64,
 }
 
-/// Places the buffers of a problem.
+/// Places the buffers of a problem: greedily in several orders, then by search while the goal is not reached.
+///
+/// The goal is the largest of the bound and the clique weights. Deterministic; the work is limited by `effort`.
 #[must_use]
 pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let weight = |section: &Vec<u32>| section.iter().map(|&b| problem.sizes[b as usize]).sum();
@@ -243,64 +237,32 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
     let n = problem.sizes.len() as u64;
     let mut steps = effort.steps(problem.sizes.len());
     let line = line::Line::of(problem);
-    if let Some(found) = line.as_ref().and_then(|line| reach_goal(problem, line, goal, &mut steps)) {
-        return found;
-    }
     let enough = steps / 2;
-    let mut best: Option<(Layout, &[u32], Fit)> = None;
+    let mut best: Option<Layout> = None;
     let mut orders = Traits::of(problem).orders();
     if line.is_some() {
-        // On a line the one by size does best, and there may be no steps for all.
+        // On a line the order by size packs best, and the steps may not suffice for all orders.
         orders.swap(0, 1);
     }
-    'greedy: for fit in [Fit::Best, Fit::First] {
-        for order in &orders {
-            let layout = place(problem, order, fit, &mut steps);
-            if best.as_ref().is_none_or(|(best, ..)| layout.total < best.total) {
-                best = Some((layout, order, fit));
-            }
-            let done = best.as_ref().is_some_and(|(best, ..)| best.total <= goal);
-            if done || steps < enough {
-                break 'greedy;
-            }
+    for order in &orders {
+        let layout = place(problem, order, &mut steps);
+        if best.as_ref().is_none_or(|best| layout.total < best.total) {
+            best = Some(layout);
+        }
+        if best.as_ref().is_some_and(|best| best.total <= goal) || steps < enough {
+            break;
         }
     }
-    let Some((mut best, order, fit)) = best else {
+    let Some(mut best) = best else {
         return Offsets { offsets: Vec::new(), total: 0 };
     };
     if best.total > goal {
-        let moves = (steps / 16 / (n * n).max(1)).min(500);
-        best = climb::climb(problem, order, fit, best, goal, moves);
         let members = (2 * steps / n.max(1)) as usize;
         let sections = section::trimmed(&problem.sections, &problem.sizes, members);
         let trimmed = Problem { sections, ..problem.clone() };
         best = portfolio::improve(&trimmed, line.as_ref(), best, goal, &mut steps);
     }
     Offsets { offsets: best.offsets, total: best.total }
-}
-
-/// On a line, what reaches the goal itself, if anything does within half of the steps, or three quarters of them where
-/// there is no slack, or where half would be too few for it.
-fn reach_goal(problem: &Problem, line: &line::Line, goal: u64, steps: &mut u64) -> Option<Offsets> {
-    const ENOUGH: u64 = 4_000_000;
-    let shares = match line.loads.iter().all(|&load| load == goal) {
-        true => [*steps / 2, *steps / 4],
-        false if *steps > ENOUGH => [0, (*steps / 4 * 3).min(ENOUGH).max(*steps / 2)],
-        false => [0, *steps / 2],
-    };
-    let mut found = None;
-    for (stage, mut share) in shares.into_iter().enumerate() {
-        *steps -= share;
-        found = match stage {
-            0 => tight::pack(line, &problem.sizes, goal, &mut share),
-            _ => portfolio::restart(problem, line, goal, &mut share),
-        };
-        *steps += share;
-        if found.is_some() {
-            break;
-        }
-    }
-    found.map(|offsets| Offsets { total: end(problem, &offsets), offsets })
 }
 
 /// The end of the highest buffer.

@@ -565,7 +565,7 @@ fn row_mut(rows: &mut [u64], words: usize, b: u32) -> &mut [u64] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::climb::Random;
+    use crate::plan::random::Random;
     use crate::plan::{Bound, Conflicts};
     use proptest::prelude::*;
 

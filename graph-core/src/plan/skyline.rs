@@ -27,8 +27,6 @@ pub(super) enum Taste {
     Long,
     /// The one that takes most of both.
     Wide,
-    /// The one of the lowest number in the priorities.
-    Given,
 }
 
 /// Marks the absence of a buffer or a level.
@@ -40,14 +38,14 @@ pub(super) fn search(
     line: &Line,
     sizes: &[u64],
     capacity: u64,
-    (taste, priority): (Taste, &[u32]),
+    taste: Taste,
     patience: u64,
     steps: &mut u64,
 ) -> Outcome {
     if line.loads.iter().any(|&load| load > capacity) {
         return Outcome::Impossible;
     }
-    let mut search = Search::new(line, sizes, capacity, taste, priority, *steps);
+    let mut search = Search::new(line, sizes, capacity, taste, *steps);
     let outcome = search.run(patience);
     *steps = search.steps;
     outcome
@@ -96,7 +94,6 @@ struct Search<'l> {
     sizes: &'l [u64],
     capacity: u64,
     taste: Taste,
-    priority: &'l [u32],
     steps: u64,
     /// The words of a row of levels.
     deep: usize,
@@ -123,14 +120,7 @@ struct Search<'l> {
 }
 
 impl<'l> Search<'l> {
-    fn new(
-        line: &'l Line,
-        sizes: &'l [u64],
-        capacity: u64,
-        taste: Taste,
-        priority: &'l [u32],
-        steps: u64,
-    ) -> Search<'l> {
+    fn new(line: &'l Line, sizes: &'l [u64], capacity: u64, taste: Taste, steps: u64) -> Search<'l> {
         let (n, moments) = (sizes.len(), line.loads.len());
         let (mut starts, mut ends) = (vec![Vec::new(); moments], vec![Vec::new(); moments + 1]);
         let mut waiting = 0;
@@ -145,7 +135,6 @@ impl<'l> Search<'l> {
             sizes,
             capacity,
             taste,
-            priority,
             steps: steps.saturating_sub((n + moments * deep) as u64),
             deep,
             starts,
@@ -355,7 +344,6 @@ impl<'l> Search<'l> {
             Taste::Large => u64::MAX - size,
             Taste::Long => u64::MAX - length,
             Taste::Wide => u64::MAX - size.saturating_mul(length),
-            Taste::Given => u64::from(self.priority[kid.buffer as usize]),
         };
         (u64::from(skipped).saturating_mul(kid.empty_to - valley.height), class, taste)
     }
@@ -521,8 +509,8 @@ fn highest(row: &[u64]) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::climb::Random;
     use crate::plan::instance::Instance;
+    use crate::plan::random::Random;
     use crate::plan::search::{self, Rule};
     use crate::plan::{Bound, Conflicts, Problem, check, csv};
     use proptest::prelude::*;
@@ -551,13 +539,13 @@ mod tests {
             let mut random = Random::new(seed ^ 1);
             let mut priority: Vec<u32> = (0..n as u32).collect();
             (0..n).for_each(|at| priority.swap(at, random.below(n)));
-            for taste in [Taste::Large, Taste::Long, Taste::Wide, Taste::Given] {
+            for taste in [Taste::Large, Taste::Long, Taste::Wide] {
                 let bound = problem.bound.bytes;
                 let mut capacity = bound;
                 loop {
                     let (mut steps, mut others) = (u64::MAX, u64::MAX);
                     let found = search(
-                        &line, &problem.sizes, capacity, (taste, &priority), u64::MAX, &mut steps,
+                        &line, &problem.sizes, capacity, taste, u64::MAX, &mut steps,
                     );
                     let other = search::search(
                         &instance, capacity, &priority, Rule::Fewest, u64::MAX, &mut others,
@@ -572,7 +560,7 @@ mod tests {
                 }
                 if bound > 0 {
                     let mut steps = u64::MAX;
-                    let below = search(&line, &problem.sizes, bound - 1, (taste, &priority), u64::MAX, &mut steps);
+                    let below = search(&line, &problem.sizes, bound - 1, taste, u64::MAX, &mut steps);
                     prop_assert_eq!(below, Outcome::Impossible);
                 }
             }

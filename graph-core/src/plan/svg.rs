@@ -249,7 +249,7 @@ fn bytes(bytes: u64) -> String {
 mod tests {
     use super::*;
     use crate::plan::budget::budget_curve;
-    use crate::plan::climb::Random;
+    use crate::plan::random::Random;
     use crate::plan::testing::{Family, buffers, preds};
     use crate::plan::{Effort, plan};
 

@@ -153,7 +153,7 @@ pub(crate) fn buffers(
 pub(crate) fn graphs(nodes: usize, most: usize) -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<Buffer>)> {
     (1..=nodes, 0..=most, 0..FAMILIES.len(), any::<u64>(), any::<bool>()).prop_map(
         move |(n, count, family, seed, odd)| {
-            let mut random = super::climb::Random::new(seed);
+            let mut random = super::random::Random::new(seed);
             let preds = preds(FAMILIES[family], n, |end| random.below(end));
             let reach = Reach::of(&preds).expect("the families have no cycles");
             let buffers = buffers(&reach, count, odd, |end| random.below(end));

@@ -2,8 +2,8 @@
 
 use super::testing::{FAMILIES, Family, buffers, graphs, preds};
 use super::*;
-use climb::Random;
 use proptest::prelude::*;
+use random::Random;
 use std::time::Instant;
 
 proptest! {
