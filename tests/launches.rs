@@ -187,29 +187,6 @@ fn a_chain_starts_early() {
     assert!([0, 39].contains(&overlapped.overlapped), "{overlapped}");
 }
 
-#[test]
-fn a_chain_of_single_blocks_prompts_each_next_launch() {
-    let device = device();
-    let prompting = std::rc::Rc::new(std::cell::Cell::new(None));
-    let seen = prompting.clone();
-    // Only the simulated driver's plans can be looked at.
-    let simulated = cuweave_sim::load().expect("a driver").is_simulated();
-    if simulated {
-        cuweave::__private::change_next_plan(move |_, operations| {
-            seen.set(Some(operations.list.iter().filter(|operation| operation.prompts).count()));
-        });
-    }
-    let mut x = device.upload(&ramp(40));
-    let mut exec = long::everything(&device.ctx, 40, &mut x).and_then(Graph::instantiate).expect("it builds");
-    exec.launch(&device.stream).expect("it is launched");
-    let report = exec.report();
-    drop(exec);
-    let expected: Vec<f32> = ramp(40).into_iter().map(|x| (0..40).fold(x, |x, _| x * 1.5)).collect();
-    assert_eq!(device.download(&x), expected);
-    let each = simulated.then_some(report.overlapped);
-    assert_eq!(prompting.get(), each, "each that something starts behind");
-}
-
 /// Eight branches, each with a temporary of 1,024 bytes, in 2,048 bytes: two at a time.
 #[cuweave::graph(budget = 2048)]
 fn tight(x: &[f32; 256], out: &mut [f32; 256]) {

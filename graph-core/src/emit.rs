@@ -129,18 +129,8 @@ impl Draft {
             };
             let position = placed.reach.positions()[id as usize];
             let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
-            let at = self.push(
-                Operation {
-                    what,
-                    after: Vec::new(),
-                    early: None,
-                    at_once: false,
-                    prompts: false,
-                    sources,
-                    name,
-                },
-                key,
-            );
+            let at = self
+                .push(Operation { what, after: Vec::new(), early: None, at_once: false, sources, name }, key);
             self.of_statement.insert(id, at);
         }
         for operation in &mut self.list {
@@ -171,7 +161,6 @@ impl Draft {
                 after: from,
                 early: None,
                 at_once: false,
-                prompts: false,
                 sources: Vec::new(),
                 name: "hub".into(),
             };
@@ -243,7 +232,6 @@ impl Draft {
             after,
             early: None,
             at_once: false,
-            prompts: false,
             sources: Vec::new(),
             name: format!("alloc {}", block.name).into(),
         };
@@ -262,15 +250,7 @@ impl Draft {
         let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
         let after = last.iter().map(|id| self.of_statement[id]).collect();
         self.push(
-            Operation {
-                what,
-                after,
-                early: None,
-                at_once: false,
-                prompts: false,
-                sources: Vec::new(),
-                name: name.into(),
-            },
+            Operation { what, after, early: None, at_once: false, sources: Vec::new(), name: name.into() },
             (key, AFTER_STATEMENT),
         )
     }

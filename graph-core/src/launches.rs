@@ -49,8 +49,6 @@ pub struct Launch {
     pub waits: bool,
     /// Whether each of its threads goes straight to its end, and soon.
     pub brief: bool,
-    /// Whether there is a function like its own that prompts the launch of what comes next, and its grid is of few blocks.
-    pub prompts: bool,
 }
 
 impl Launch {

@@ -19,8 +19,6 @@ pub struct Operation {
     pub early: Option<OperationId>,
     /// Whether it may start even when all blocks of that one have begun; else when these have ended.
     pub at_once: bool,
-    /// Whether it prompts, by itself, the launch of the one that may start before its end.
-    pub prompts: bool,
     /// The statements that it came from: none for what the compiler placed, several for a batch, rising.
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.

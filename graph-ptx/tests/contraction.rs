@@ -15,7 +15,7 @@ mod sass;
 
 use corpus::{all_forms, texts};
 use cuweave_ptx as ptx;
-use cuweave_ptx::rewrite::{Axis, GridShape, batched, free_name, prompting, waiting};
+use cuweave_ptx::rewrite::{Axis, GridShape, batched, waiting};
 use sass::{Arithmetic, Tools};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -92,12 +92,6 @@ fn of_file(tools: &Tools, name: &str, text: &str) -> Result<Vec<Pair>, String> {
     let of_waiting = tools.arithmetic(&waits.text, name)?;
     for entry in &waits.waits {
         add(entry, "wait", of_waiting.get(entry));
-    }
-    for entry in module.entries() {
-        let twin = free_name(&module, "prompts");
-        if let Ok(Some(text)) = prompting(&module, entry.name, &twin) {
-            add(entry.name, "early trigger", tools.arithmetic(&text, name)?.get(&twin));
-        }
     }
     let mut forms = all_forms(&module);
     // The axis, the wait and the number of members change no arithmetic.

@@ -5,7 +5,7 @@
 mod corpus;
 
 use corpus::{all_forms, name, texts};
-use cuweave_ptx::rewrite::{Refusal, Table, batchable, batched, free_name, prompting, waiting};
+use cuweave_ptx::rewrite::{Refusal, Table, batchable, batched, waiting};
 use cuweave_ptx::{self as ptx, Access, Analysis, Module};
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ fn accesses(module: &Module<'_>) -> Vec<(String, Vec<Access>)> {
 
 #[test]
 fn kernels_that_wait_are_the_same_kernels() {
-    let (mut waits, mut copies, mut kept) = (0, 0, BTreeMap::new());
+    let (mut waits, mut kept) = (0, BTreeMap::new());
     for (file, text) in texts() {
         let Ok(module) = ptx::parse(&text) else { continue };
         let made = waiting(&module);
@@ -39,22 +39,11 @@ fn kernels_that_wait_are_the_same_kernels() {
         waits += made.waits.len();
         assert_eq!(accesses(&module), accesses(&again), "{}", file.display());
         assert_eq!(text.lines().count(), made.text.lines().count());
-        for entry in module.entries().filter(|entry| made.waits.iter().any(|name| name == entry.name)) {
-            let name = free_name(&module, "next");
-            let Ok(Some(text)) = prompting(&module, entry.name, &name) else { continue };
-            let copy = ptx::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-            let of = |module: &ptx::Module<'_>, name: &str| {
-                accesses(module).into_iter().find(|(other, _)| other == name).map(|(_, accesses)| accesses)
-            };
-            assert_eq!(of(&copy, &name), of(&module, entry.name), "{}: {}", file.display(), entry.name);
-            copies += 1;
-        }
     }
     for (why, count) in &kept {
         println!("{count} {why}");
     }
-    println!("{waits} wait, of {copies} there can be a copy that prompts");
-    assert!(waits > 600 && copies > 200, "{waits} {copies}");
+    assert!(waits > 600, "{waits}");
 }
 
 #[test]

@@ -23,7 +23,6 @@ const WAITS: overlap::Run = overlap::Run {
     wave: 1_056,
     waits: true,
     brief: false,
-    prompts: false,
 };
 
 /// What came of a broken graph.

@@ -81,11 +81,10 @@ mod tests {
                 for (brief, flat) in [(false, false), (true, false), (true, true)] {
                     cost::gains_halved(blocks, wave, brief, flat);
                     cost::gains_in_line(2, blocks, wave, brief);
-                    let run = Run { blocks, threads: count, wave, waits: true, brief, prompts: flat };
+                    let run = Run { blocks, threads: count, wave, waits: true, brief };
                     cost::gains_beside_others(run, blocks);
                     cost::begins_behind_begun(run, run);
                 }
-                assert_eq!(cost::may_prompt(blocks), count <= 4);
             }
         }
     }

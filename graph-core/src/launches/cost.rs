@@ -66,19 +66,10 @@ pub const MOST_EDGES: usize = 1 << 18;
 /// | | 264; 528 | 0.88; 0.99 | 0.79; 0.77 |
 ///
 /// What an addition of 264 blocks gains, a stencil of as many loses (0.83 and 0.99). Tiny kernels, of one block of 32 and of
-/// 64 threads, took 0.84 and 0.79 (0.67 where they [prompt](may_prompt)); empty ones 0.88 and 0.70.
+/// 64 threads, took 0.84 and 0.79; empty ones 0.88 and 0.70.
 pub fn begins_behind_begun(first: Run, second: Run) -> bool {
     let is_tiny = |run: Run| run.threads <= 64;
-    first.blocks >= Blocks::from(first.wave) || is_tiny(first) && is_tiny(second) && !first.prompts
-}
-
-/// Whether a brief kernel of so many blocks that runs alone prompts the launch of what comes next, behind its own wait, by
-/// `griddepcontrol.launch_dependents`: that launch then goes on beside it. Chains of additions of 256 threads a block,
-/// against full edges: 1, 2 and 4 blocks 0.68, 0.68 and 0.69 (0.85, 0.82 and 0.83 without); 16 blocks 0.80 (0.76), 2,112
-/// blocks 1.41 (0.98). A kernel of 4 blocks with a barrier took 0.94 with it and 0.77 without. To have one function for all
-/// grids, which asks for the grid's extents first, cost large kernels up to 0.06.
-pub fn may_prompt(blocks: Blocks) -> bool {
-    blocks <= Blocks::new(4)
+    first.blocks >= Blocks::from(first.wave) || is_tiny(first) && is_tiny(second)
 }
 
 /// Whether early starts gain beside others; `blocks` are those of all that run at the same time. 4, 8, 16 and 32 chains of

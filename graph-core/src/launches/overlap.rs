@@ -11,8 +11,7 @@
 //! edges 0.65 to 0.99 (see DESIGN's measurements, repeated in benches/results).
 //!
 //! Where nothing runs beside the two, and the producer fills the device or both are tiny, the consumer is launched as soon
-//! as all blocks of the producer have begun, instead of ended: the edge leaves by the port of the launch order. Brief
-//! producers of a few blocks prompt the launch themselves, behind their wait.
+//! as all blocks of the producer have begun, instead of ended: the edge leaves by the port of the launch order.
 
 use std::collections::BTreeMap;
 
@@ -35,8 +34,6 @@ pub struct Run {
     pub waits: bool,
     /// Whether each of its threads goes straight to its end, and soon.
     pub brief: bool,
-    /// Whether it may prompt the launch of what comes next.
-    pub prompts: bool,
 }
 
 impl Run {
@@ -48,7 +45,6 @@ impl Run {
             wave: launch.wave,
             waits: launch.waits,
             brief: launch.brief,
-            prompts: launch.prompts,
         };
         let mut launches = launches.into_iter();
         let first = one(launches.next()??);
@@ -60,15 +56,12 @@ impl Run {
                 wave: all.wave.min(launch.wave),
                 waits: all.waits && launch.waits,
                 brief: all.brief && launch.brief,
-                // A batch has a function of its own.
-                prompts: false,
             })
         })
     }
 }
 
-/// Marks the programmatic edges of a list, and what prompts the launch of its consumer; `run` says what is known of an
-/// operation's launch. Returns how many edges there are.
+/// Marks the programmatic edges of a list; `run` returns the launch data of an operation. Returns the number of edges.
 pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> usize {
     let runs: Vec<Option<Run>> =
         list.iter().map(|operation| run(operation).filter(|_| operation.what == What::Kernel)).collect();
@@ -99,10 +92,6 @@ pub fn mark(list: &mut [Operation], run: impl Fn(&Operation) -> Option<Run>) -> 
         .map(|(at, early)| early.is_some_and(|before| begins_behind_begun(at, before as usize)))
         .collect();
     let count = early.iter().flatten().count();
-    for (at, &before) in early.iter().enumerate() {
-        let Some(before) = before.filter(|_| !at_once[at]).map(|before| before as usize) else { continue };
-        list[before].prompts = alone(at, before) && runs[before].is_some_and(|run| run.prompts);
-    }
     for ((operation, early), at_once) in list.iter_mut().zip(early).zip(at_once) {
         operation.early = early;
         operation.at_once = at_once;

@@ -23,7 +23,6 @@ impl Case {
             batch: Batching::Most { equal: 100, flat: 60 },
             waits: true,
             brief: false,
-            prompts: false,
         };
         Case { launches: vec![Some(launch); count], edges: Vec::new() }
     }
@@ -306,7 +305,6 @@ fn marked(runs: &[overlap::Run], edges: &[(u32, u32)]) -> Vec<Operation> {
             after: edges.iter().filter(|(_, to)| *to == id).map(|(from, _)| *from).collect(),
             early: None,
             at_once: false,
-            prompts: false,
             sources: vec![id],
             name: "k".into(),
         })
@@ -316,14 +314,8 @@ fn marked(runs: &[overlap::Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     list
 }
 
-const RUN: overlap::Run = overlap::Run {
-    blocks: Blocks::new(64),
-    threads: 64 * 256,
-    wave: WAVE,
-    waits: true,
-    brief: true,
-    prompts: false,
-};
+const RUN: overlap::Run =
+    overlap::Run { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true, brief: true };
 
 fn chain_of(runs: &[overlap::Run]) -> Vec<(Option<u32>, bool)> {
     let edges: Vec<(u32, u32)> = (1..runs.len() as u32).map(|id| (id - 1, id)).collect();
@@ -338,20 +330,6 @@ fn what_follows_a_kernel_that_fills_the_device_begins_behind_begun_blocks() {
     assert_eq!(chain_of(&[full, RUN, full]), [(Some(0), true), (Some(1), false)]);
     assert_eq!(chain_of(&[tiny, tiny, RUN]), [(Some(0), true), (Some(1), false)]);
     assert_eq!(chain_of(&[rigid, full, rigid]), [(Some(0), true), (None, false)]);
-}
-
-#[test]
-fn few_blocks_prompt_what_comes_next_where_they_run_alone() {
-    let few = overlap::Run { blocks: Blocks::new(2), threads: 512, prompts: true, ..RUN };
-    let prompts = |list: Vec<Operation>| -> Vec<bool> { list.iter().map(|one| one.prompts).collect() };
-    assert_eq!(prompts(marked(&[few, few, RUN, few], &[(0, 1), (1, 2), (2, 3)])), [true, true, false, false]);
-    // Tiny ones rather prompt than begin behind begun blocks.
-    let tiny = overlap::Run { blocks: Blocks::new(1), threads: 32, ..few };
-    assert_eq!(prompts(marked(&[tiny, tiny], &[(0, 1)])), [true, false]);
-    // Nothing starts early behind the second, and two run beside each other.
-    let rigid = overlap::Run { waits: false, ..few };
-    assert_eq!(prompts(marked(&[few, few, rigid], &[(0, 1), (1, 2)])), [true, false, false]);
-    assert_eq!(prompts(marked(&[few; 4], &[(0, 2), (1, 3)])), [false; 4]);
 }
 
 #[test]

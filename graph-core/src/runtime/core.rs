@@ -329,10 +329,7 @@ impl Core {
             let words = &mut self.words[launch.first as usize..];
             address(&self.operations, &self.bases, (statement, launch), words);
             let values = Values { words, params: launch.kernel.params };
-            let mut launching = launch.launching();
-            if operation.prompts {
-                launching.function = self.modules.prompting(launch).unwrap_or(launching.function);
-            }
+            let launching = launch.launching();
             return driver
                 .add_kernel(graph, after, &launching, values, &mut self.scratch)
                 .map_err(|failure| Error::driver(failure, Some(self.at(operation))));

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cudarc::driver::CudaContext;
 
 use crate::ir::StatementId;
-use crate::launches::{Allowed, Batch, Batching, Launch, cost};
+use crate::launches::{Allowed, Batch, Batching, Launch};
 use crate::table::Decoded;
 
 use super::config::Shape;
@@ -83,7 +83,7 @@ pub(super) fn gather(
         let entry = module.and_then(|module| module.entry(record.kernel.name));
         let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
         let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
-        let mut launch = Launch {
+        let launch = Launch {
             kernel,
             grid,
             block,
@@ -95,10 +95,7 @@ pub(super) fn gather(
             batch: batch.unwrap_or(Batching::Never),
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
             brief: entry.is_some_and(|entry| entry.brief),
-            prompts: false,
         };
-        launch.prompts =
-            launch.waits && entry.is_some_and(|entry| entry.prompts) && cost::may_prompt(launch.blocks());
         facts.launches.push(Some(launch));
     }
     facts.refusals(modules, allowed);

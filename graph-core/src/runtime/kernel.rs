@@ -6,11 +6,9 @@ use cudarc::driver::CudaContext;
 
 use crate::launches::Allowed;
 use cuweave_ptx::declare::Open;
-use cuweave_ptx::{self as ptx, rewrite};
 
 use super::driver::{self, Context, Driver, Failure, Function, RawModule};
 use super::error::{DriverFailure, Error, Result, describe};
-use super::facts;
 use super::graph::Token;
 use super::image::{self, Target};
 use super::record;
@@ -336,7 +334,6 @@ impl Module {
             driver,
             ctx: ctx.clone(),
             functions: Mutex::new(Vec::new()),
-            prompting: Mutex::new(Vec::new()),
             variants: Mutex::default(),
             companion: OnceLock::new(),
             in_flight: Mutex::new(Vec::new()),
@@ -380,8 +377,6 @@ pub(super) struct LoadedModule {
     pub(super) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
-    /// Functions that prompt the launch of what comes next.
-    prompting: Mutex<Vec<Prompting>>,
     pub(super) variants: Mutex<Variants>,
     /// A module that graphs with this one use beside it: it stays loaded as long.
     companion: OnceLock<Arc<LoadedModule>>,
@@ -389,17 +384,6 @@ pub(super) struct LoadedModule {
     in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
     /// The launches that used its variables last.
     pub(super) notes: Notes,
-}
-
-/// A function that prompts the launch of what comes next.
-#[derive(Debug)]
-struct Prompting {
-    /// The kernel that it is like.
-    name: &'static str,
-    /// `None` where there is none.
-    info: Option<FunctionInfo>,
-    /// Whether it serves blocks of so many threads with so much shared memory: those that were asked for.
-    serves: Vec<((u32, u32), bool)>,
 }
 
 /// What is known of a loaded function.
@@ -528,39 +512,6 @@ impl LoadedModule {
         let info = FunctionInfo::of(self.driver, function, required)?;
         functions.push((name, info));
         Ok(info)
-    }
-
-    /// The function like a kernel's that prompts the launch of what comes next, where there is one that serves so many
-    /// threads and so much shared memory a block. Loaded when it is first asked for.
-    pub fn prompting(&self, name: &'static str, own: &FunctionInfo, block: (u32, u32)) -> Option<Function> {
-        let mut list = self.prompting.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = list.iter().position(|known| known.name == name).unwrap_or_else(|| {
-            list.push(Prompting { name, info: self.load_prompting(name), serves: Vec::new() });
-            list.len() - 1
-        });
-        let known = &mut list[at];
-        let info = known.info?;
-        // Many nodes ask for one block, and the driver is asked once.
-        let serves = match known.serves.iter().find(|(asked, _)| *asked == block) {
-            Some(&(_, serves)) => serves,
-            None => {
-                let serves = facts::serves(self.driver, own, &info, block).is_ok();
-                known.serves.push((block, serves));
-                serves
-            }
-        };
-        serves.then_some(info.function)
-    }
-
-    fn load_prompting(&self, name: &str) -> Option<FunctionInfo> {
-        let entry = self.entry(name).filter(|entry| entry.prompts && self.waits(name))?;
-        let module = ptx::parse_bytes(self.module.image()).ok()?;
-        let copy = rewrite::free_name(&module, "cuweave_prompting");
-        let text = rewrite::prompting(&module, name, &copy).ok()??;
-        let raw = self.driver.load_module(text.as_bytes()).ok()?;
-        self.variants.lock().unwrap_or_else(PoisonError::into_inner).modules.push(raw);
-        let function = self.driver.function(raw, &copy).ok().flatten()?;
-        FunctionInfo::of(self.driver, function, entry.required_block).ok()
     }
 
     /// Lets a function take more dynamic shared memory than by default.

@@ -7,9 +7,8 @@ use cudarc::driver::CudaContext;
 
 use super::config::Shape;
 use super::coverage::Judge;
-use super::driver::{Driver, Function};
+use super::driver::Driver;
 use super::error::Result;
-use super::evaluate::LaunchRecord;
 use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
 use super::variants::{Early, Form};
 use super::waits::OwnedEvent;
@@ -97,13 +96,6 @@ impl Modules {
     /// What is known of a kernel that was asked for.
     pub(super) fn known_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
         self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
-    }
-
-    /// The function that does what a launch's does and prompts the launch of what comes next.
-    pub(super) fn prompting(&self, launch: &LaunchRecord) -> Option<Function> {
-        let (kernel, Shape { block, shared, .. }) = (launch.kernel, launch.shape);
-        let own = self.known_info(kernel)?;
-        self.module(kernel)?.prompting(kernel.name, &own, (block.iter().product(), shared))
     }
 
     /// Whether kernels were asked for that share module-level variables that something writes.

@@ -55,8 +55,6 @@ pub(super) struct Entry {
     pub by_data: bool,
     /// Whether it goes straight to its end, and soon.
     pub brief: bool,
-    /// Whether it had better prompt the launch of what comes next, where its grid is of few blocks.
-    pub prompts: bool,
     /// Whether its launches can be batched, or why not: found when it is first asked for.
     batching: OnceLock<std::result::Result<Batching, String>>,
     /// Whether it may begin with the wait, or why not.
@@ -143,7 +141,6 @@ fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
         deciding,
         by_data,
         brief,
-        prompts: brief && rewrite::may_prompt(function),
         batching: OnceLock::new(),
         waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
     }

@@ -7,7 +7,7 @@ use super::pass::{self, Passed};
 use super::select::{Own, Selection};
 use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 use super::uses::{Grid, Scan};
-use super::wait::{self, coherent_loads, first_statement, line_of};
+use super::wait::{coherent_loads, first_statement, line_of};
 use super::{Refusal, free_name, spin, variables};
 use crate::syntax::{Class, Function, Item, Module, Span};
 use std::collections::BTreeSet;
@@ -112,25 +112,6 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
         making.variant(batch, needed.closure[0], table, &mut text)?;
     }
     Ok(text)
-}
-
-/// A module of its own with an entry under another name, which begins with the wait and then prompts the launch of what
-/// comes next, by `griddepcontrol.launch_dependents`. `None` for entries that had better not: see
-/// [`may_prompt`](super::may_prompt).
-///
-/// # Errors
-/// See [`batchable`], and what keeps an entry from waiting.
-pub fn prompting(module: &Module<'_>, entry: &str, name: &str) -> Result<Option<String>, Refusal> {
-    let mut making = Making::new(module);
-    let needed = making.check(entry)?;
-    wait::may_wait(&mut making.scan, entry)?;
-    let function = making.scan.uses(needed.closure[0]).function;
-    let Some(copy) = wait::twin(module, function, name) else { return Ok(None) };
-    let mut text = head::head(module, WAIT)?;
-    making.declarations(&[&needed], &BTreeSet::new(), &BTreeSet::new(), &mut text)?;
-    text.push_str(&copy);
-    text.push('\n');
-    Ok(Some(text))
 }
 
 /// What no name of the module, nor of a variant, has in it.

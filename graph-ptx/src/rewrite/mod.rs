@@ -28,9 +28,9 @@ mod uses;
 mod variables;
 mod wait;
 
-pub use batch::{Batch, Batchable, batchable, batched, largest_table, prompting};
+pub use batch::{Batch, Batchable, batchable, batched, largest_table};
 pub use table::{Axis, GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
-pub use wait::{Waiting, may_prompt, waiting};
+pub use wait::{Waiting, waiting};
 
 /// Why an entry is left as it is written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -57,30 +57,6 @@ fn the_wait_comes_before_everything_that_runs() {
 }
 
 #[test]
-fn brief_entries_are_copied_to_prompt() {
-    let text = ".file 1 \"a\"\n.global .f32 other;\n.visible .entry k(.param .u64 p)\n.maxntid 64\n\
-        { .reg .f32 %f; ld.global.nc.f32 %f, [q]; st.global.f32 [q], %f; ret; }\n.entry l() { ret; }\n";
-    let text = format!("{HEAD}{text}");
-    let made = prompting(&parse(&text).unwrap(), "k", "next").unwrap().expect("it is brief");
-    let copy = ".visible .entry next(.param .u64 p)\n.maxntid 64\n{ .reg .f32 %f; griddepcontrol.wait; \
-        griddepcontrol.launch_dependents; ld.global.f32 %f, [q]; st.global.f32 [q], %f; ret; }\n";
-    assert_eq!(made, format!("{HEAD}\n.file 1 \"a\"\n{copy}").replace("64\n\n.file", "64\n.file"));
-    let of = |body: &str| {
-        let text = format!("{HEAD}.func f() {{ ret; }}\n.entry k() {{ {body}\nret; }}\n");
-        prompting(&parse(&text).unwrap(), "k", "next")
-    };
-    let store = "st.global.u32 [q], 1;";
-    assert!(of(store).unwrap().is_some());
-    assert!(of("").unwrap().is_none(), "it writes nothing");
-    for body in ["L: bra L;", "bar.sync 0;", "barrier.sync 0;", "call f;"] {
-        assert!(of(&format!("{body} {store}")).is_ok_and(|made| made.is_none()), "{body}");
-    }
-    for body in [".global .u32 count;", "griddepcontrol.launch_dependents;"] {
-        assert!(!of(&format!("{body} {store}")).is_ok_and(|made| made.is_some()), "{body}");
-    }
-}
-
-#[test]
 fn loads_that_promise_constant_memory_become_plain() {
     for (load, plain) in [
         ("ld.global.nc.f32 %f, [%rd]", "ld.global.f32 %f, [%rd]"),

@@ -5,8 +5,7 @@ use super::edit::Edits;
 use super::head::{self, WAIT};
 use super::uses::Scan;
 use super::variables;
-use crate::analysis::duration;
-use crate::syntax::{Body, Function, Instruction, Module, Space, Span, Statement};
+use crate::syntax::{Body, Function, Instruction, Module, Span, Statement};
 use std::collections::BTreeSet;
 
 /// A module whose kernels wait.
@@ -64,33 +63,6 @@ pub fn waiting(module: &Module<'_>) -> Waiting {
         }
     }
     result
-}
-
-/// Whether an entry that is brief ([`duration::Deciding::brief`]) had better prompt the launch of what comes next: it has no
-/// barriers, and writes something, so that it is not over before it could. Of a variable of its own there must not be two.
-pub fn may_prompt(entry: &Function<'_>) -> bool {
-    let Some(body) = &entry.body else { return false };
-    let hinders = |statement: &Statement<'_>| match statement {
-        Statement::Variable(_, variable) => matches!(variable.space, Space::Global | Space::Const),
-        Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "bar" | "barrier"),
-        _ => false,
-    };
-    let writes = |statement: &Statement<'_>| match statement {
-        Statement::Instruction(instruction) => matches!(instruction.mnemonic(), "st" | "red" | "atom"),
-        _ => false,
-    };
-    body.statements.iter().any(writes) && !body.statements.iter().any(hinders)
-}
-
-/// The entry under another name, prompting behind its wait.
-pub(super) fn twin(module: &Module<'_>, entry: &Function<'_>, name: &str) -> Option<String> {
-    let prompts = || may_prompt(entry) && duration::deciding(entry).brief;
-    let body = entry.body.as_ref().filter(|_| prompts())?;
-    let mut edits = Edits::default();
-    edits.replace(module.span_of(entry.name), name);
-    edits.insert(first_statement(body), "griddepcontrol.wait; griddepcontrol.launch_dependents; ");
-    coherent_loads(module, entry, &mut edits);
-    edits.apply(module.text, entry.span).ok()
 }
 
 /// All that the entry runs, where it may wait.
