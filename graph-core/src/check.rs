@@ -299,7 +299,7 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
             ),
         )
         .note(format!("`free({name})` on line {} comes before", ordered.line(free)));
-        if let Some(path) = explicit.then(|| path(ordered, free, id)).filter(|path| path.len() > 2) {
+        if let Some(path) = explicit.then(|| ordered.graph.path(free, id)).filter(|path| path.len() > 2) {
             diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
         }
         found.push(
@@ -307,23 +307,6 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
         );
     }
     used_after
-}
-
-/// A path of the order from `from` to `to`, both included.
-fn path(ordered: &Ordered, from: StatementId, to: StatementId) -> Vec<StatementId> {
-    let mut path = vec![to];
-    let mut at = to;
-    while at != from {
-        let next = ordered.reach.reduced()[at as usize]
-            .iter()
-            .copied()
-            .find(|&pred| pred == from || ordered.reach.precedes(from, pred));
-        let Some(pred) = next else { break };
-        path.push(pred);
-        at = pred;
-    }
-    path.reverse();
-    path
 }
 
 fn named(ordered: &Ordered, path: &[StatementId]) -> String {

@@ -18,6 +18,7 @@ pub mod layout;
 #[cfg(feature = "back")]
 pub mod operation;
 pub mod order;
+mod paths;
 #[cfg(feature = "back")]
 pub mod place;
 #[cfg(feature = "back")]

@@ -15,9 +15,12 @@ pub mod shared;
 
 use crate::bounds::Bounds;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, DimId, Kind, Mode, Order, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Program, StatementId};
+use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::poly::{Facts, Poly};
+use petgraph::Direction;
+use petgraph::graph::{DiGraph, NodeIndex};
 
 /// A program as lowered: nothing is known of it yet.
 #[derive(Clone, Debug)]
@@ -39,6 +42,8 @@ pub struct Ordered {
     pub source: Source,
     /// Its bounds, and what is known of them.
     pub bounds: Bounds,
+    /// The direct dependencies of the statements, with their causes. Acyclic.
+    pub graph: OrderGraph,
     /// The order on all statements.
     pub reach: Reach,
     /// The reduced order on the statements that are not memory statements.
@@ -47,6 +52,60 @@ pub struct Ordered {
     pub memory_after: Vec<(StatementId, Vec<StatementId>)>,
     /// Edges between such statements before reduction.
     pub edges_before_reduction: usize,
+}
+
+/// The cause of a direct dependency.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// Both statements use the buffer, and one of them writes, allocates or frees it.
+    Uses(BufferId),
+    /// The later statement names the earlier one in its `#[after]`, at this index.
+    After(u32),
+}
+
+/// The order graph: a node for each statement, an edge for each direct dependency.
+#[derive(Clone, Debug)]
+pub struct OrderGraph(DiGraph<(), Cause>);
+
+impl OrderGraph {
+    fn new(statements: usize) -> OrderGraph {
+        let mut graph = DiGraph::with_capacity(statements, 2 * statements);
+        (0..statements).for_each(|_| {
+            graph.add_node(());
+        });
+        OrderGraph(graph)
+    }
+
+    fn add(&mut self, from: StatementId, to: StatementId, cause: Cause) {
+        self.0.add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), cause);
+    }
+
+    /// The direct predecessors of each statement; a statement stands there once for each cause.
+    fn preds(&self) -> Preds {
+        let incoming =
+            |to| self.0.neighbors_directed(to, Direction::Incoming).map(|from| from.index() as u32);
+        self.0.node_indices().map(|to| incoming(to).collect()).collect()
+    }
+
+    /// The causes of the edges between two statements.
+    fn causes(&self, from: StatementId, to: StatementId) -> impl Iterator<Item = Cause> + '_ {
+        self.0
+            .edges_connecting(NodeIndex::new(from as usize), NodeIndex::new(to as usize))
+            .map(|edge| *edge.weight())
+    }
+
+    /// Removes the edges that an `#[after]` made.
+    fn remove_after(&mut self, from: StatementId, to: StatementId) {
+        let (from, to) = (NodeIndex::new(from as usize), NodeIndex::new(to as usize));
+        self.0.retain_edges(|graph, edge| {
+            graph.edge_endpoints(edge) != Some((from, to)) || !matches!(graph[edge], Cause::After(_))
+        });
+    }
+
+    /// Returns the statements of a shortest path from `from` to `to`, both included; empty if there is none.
+    pub fn path(&self, from: StatementId, to: StatementId) -> Vec<StatementId> {
+        shortest_path(&self.0, from, to)
+    }
 }
 
 impl Source {
@@ -96,18 +155,20 @@ impl Source {
 /// Orders a program. A cycle is a diagnostic; the edge that closes it is left out then, so that the checks can go on.
 pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let bounds = Bounds::new(source.polys.clone(), source.facts());
-    let mut preds = match source.program.options.order {
-        Order::Inferred => inferred(&source.program, &bounds),
-        Order::Explicit => vec![Vec::new(); source.program.statements.len()],
-    };
-    for (statement, list) in source.program.statements.iter().zip(&mut preds) {
-        list.extend_from_slice(&statement.after);
+    let mut graph = OrderGraph::new(source.program.statements.len());
+    if source.program.options.order == Order::Inferred {
+        infer(&source.program, &bounds, &mut graph);
     }
-    let (reach, diagnostics) = without_cycles(&source.program, &mut preds);
-    let (preds, memory_after) = contracted(&source.program, &reach, preds);
+    for (to, statement) in (0..).zip(source.program.statements.iter()) {
+        for (index, &from) in (0..).zip(statement.after.iter()) {
+            graph.add(from, to, Cause::After(index));
+        }
+    }
+    let (reach, diagnostics) = without_cycles(&source.program, &mut graph);
+    let (preds, memory_after) = contracted(&source.program, &reach, graph.preds());
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
-    (Ordered { source, bounds, reach, preds, memory_after, edges_before_reduction }, diagnostics)
+    (Ordered { source, bounds, graph, reach, preds, memory_after, edges_before_reduction }, diagnostics)
 }
 
 /// Accesses to one buffer that a later one may have to follow.
@@ -123,30 +184,31 @@ struct Frontier {
 /// A write drops from the frontier what it covers, and cuts off the ends that it covers: whatever overlaps that overlaps
 /// the write too, and follows it.
 /// O(accesses × frontier).
-fn inferred(program: &Program, bounds: &Bounds) -> Vec<Vec<StatementId>> {
+fn infer(program: &Program, bounds: &Bounds, graph: &mut OrderGraph) {
     let mut frontiers: Vec<Frontier> = Vec::new();
     frontiers.resize_with(program.buffers.len(), Frontier::default);
     let mut users: Vec<Vec<StatementId>> = vec![Vec::new(); program.buffers.len()];
     let mut allocs: Vec<Option<StatementId>> = vec![None; program.buffers.len()];
-    let mut preds = vec![Vec::new(); program.statements.len()];
-    for (id, statement) in program.statements.iter().enumerate() {
-        let (id, list) = (id as StatementId, &mut preds[id]);
+    for (id, statement) in (0..).zip(program.statements.iter()) {
         match statement.kind {
             Kind::Alloc(buffer) => allocs[buffer as usize] = Some(id),
-            Kind::Free(buffer) => list.append(&mut users[buffer as usize]),
+            Kind::Free(buffer) => {
+                users[buffer as usize].drain(..).for_each(|user| graph.add(user, id, Cause::Uses(buffer)));
+            }
             Kind::Launch | Kind::Fill | Kind::Copy => {}
         }
         for access in statement.accesses.iter() {
-            list.extend(allocs[access.buffer as usize]);
+            if let Some(alloc) = allocs[access.buffer as usize] {
+                graph.add(alloc, id, Cause::Uses(access.buffer));
+            }
             users[access.buffer as usize].push(id);
-            frontiers[access.buffer as usize].step(id, access, bounds, list);
+            frontiers[access.buffer as usize].step(id, access, bounds, graph);
         }
     }
-    preds
 }
 
 impl Frontier {
-    fn step(&mut self, id: StatementId, access: &Access, bounds: &Bounds, preds: &mut Vec<StatementId>) {
+    fn step(&mut self, id: StatementId, access: &Access, bounds: &Bounds, graph: &mut OrderGraph) {
         let (follows_reads, follows_atomics) = (access.mode != Mode::Read, access.mode != Mode::Atomic);
         let lists = [
             (&mut self.writes, true),
@@ -158,7 +220,7 @@ impl Frontier {
                 if bounds.disjoint(other, access) || *from == id {
                     return true;
                 }
-                preds.push(*from);
+                graph.add(*from, id, Cause::Uses(access.buffer));
                 !(matches!(access.mode, Mode::ReadWrite | Mode::Write) && superseded(other, access, bounds))
             });
         }
@@ -187,10 +249,10 @@ fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
 }
 
 /// The order; where it has cycles, CW204 for each and the order without the `#[after]` that points forward.
-fn without_cycles(program: &Program, preds: &mut [Vec<StatementId>]) -> (Reach, Vec<Diagnostic>) {
+fn without_cycles(program: &Program, graph: &mut OrderGraph) -> (Reach, Vec<Diagnostic>) {
     let mut diagnostics = Vec::new();
     loop {
-        let path = match Reach::of(preds) {
+        let path = match Reach::of(&graph.preds()) {
             Ok(reach) => return (reach, diagnostics),
             Err(Cycle { path }) => path,
         };
@@ -199,18 +261,27 @@ fn without_cycles(program: &Program, preds: &mut [Vec<StatementId>]) -> (Reach, 
             .map(|i| (path[i], path[(i + 1) % path.len()]))
             .filter(|&(from, to)| from >= to)
             .find_map(|(from, to)| {
-                let index = program.statements[to as usize].after.iter().position(|&named| named == from)?;
-                Some((from, to, index as u32))
+                let index = graph.causes(from, to).find_map(|cause| match cause {
+                    Cause::After(index) => Some(index),
+                    Cause::Uses(_) => None,
+                });
+                Some((from, to, index?))
             });
         let Some((from, to, index)) = step else {
             unreachable!("a cycle without an edge that points forward")
         };
-        diagnostics.push(cycle(program, &path, to, index));
-        preds[to as usize].retain(|&pred| pred != from);
+        diagnostics.push(cycle(program, graph, &path, to, index));
+        graph.remove_after(from, to);
     }
 }
 
-fn cycle(program: &Program, path: &[StatementId], to: StatementId, index: u32) -> Diagnostic {
+fn cycle(
+    program: &Program,
+    graph: &OrderGraph,
+    path: &[StatementId],
+    to: StatementId,
+    index: u32,
+) -> Diagnostic {
     // Told from the statement that carries the `#[after]`, once around.
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
@@ -223,13 +294,13 @@ fn cycle(program: &Program, path: &[StatementId], to: StatementId, index: u32) -
     );
     for pair in around.windows(2) {
         let (before, after) = (&program.statements[pair[0] as usize], &program.statements[pair[1] as usize]);
-        let reason = if after.after.contains(&pair[0]) {
-            format!("says `#[after({})]`", before.name)
-        } else {
-            match shared_buffer(program, pair[0], pair[1]) {
-                Some(buffer) => format!("uses `{buffer}` after it"),
-                None => "follows it".to_owned(),
+        let mut causes: Vec<Cause> = graph.causes(pair[0], pair[1]).collect();
+        causes.sort_by_key(|cause| matches!(cause, Cause::Uses(_)));
+        let reason = match causes.first() {
+            Some(Cause::Uses(buffer)) => {
+                format!("uses `{}` after it", program.buffers[*buffer as usize].name)
             }
+            Some(Cause::After(_)) | None => format!("says `#[after({})]`", before.name),
         };
         diagnostic = diagnostic.note(format!(
             "`{}` (line {}) comes before `{}` (line {}), which {reason}",
@@ -244,20 +315,6 @@ fn cycle(program: &Program, path: &[StatementId], to: StatementId, index: u32) -
 fn path_before(path: &[StatementId], to: StatementId) -> StatementId {
     let at = path.iter().position(|&node| node == to).unwrap_or(0);
     path[(at + path.len() - 1) % path.len()]
-}
-
-fn shared_buffer(program: &Program, a: StatementId, b: StatementId) -> Option<&str> {
-    let buffers = |id: StatementId| {
-        let statement = &program.statements[id as usize];
-        let memory = match statement.kind {
-            Kind::Alloc(buffer) | Kind::Free(buffer) => Some(buffer),
-            Kind::Launch | Kind::Fill | Kind::Copy => None,
-        };
-        statement.accesses.iter().map(|access| access.buffer).chain(memory)
-    };
-    buffers(a)
-        .find(|&buffer| buffers(b).any(|other| other == buffer))
-        .map(|buffer| &*program.buffers[buffer as usize].name)
 }
 
 /// Direct predecessors of every statement, before reduction.

@@ -9,8 +9,10 @@
 //! - Nothing recurses: graphs here are as deep as they are long.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::BinaryHeap;
 use std::sync::OnceLock;
+
+use crate::paths::{graph_of, shortest_cycle};
 
 /// The order's cycle: each node of `path` precedes the next one, and the last precedes the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -390,42 +392,7 @@ fn topological(preds: &[Vec<u32>]) -> Result<Vec<u32>, Cycle> {
             }
         }
     }
-    if order.len() == n { Ok(order) } else { Err(cycle(preds, &waits_for)) }
-}
-
-/// A cycle among the nodes that still wait: each of them has a predecessor that waits too.
-fn cycle(preds: &[Vec<u32>], waits_for: &[usize]) -> Cycle {
-    let waiting = |v: u32| waits_for[v as usize] > 0;
-    let n = preds.len();
-    let mut v = (0..n as u32).find(|&v| waiting(v)).unwrap_or(0);
-    let mut seen = vec![false; n];
-    while !seen[v as usize] {
-        seen[v as usize] = true;
-        v = preds[v as usize].iter().copied().filter(|&p| waiting(p)).min().unwrap_or(v);
-    }
-    // `v` is on a cycle. The shortest one through it, by breadth, reads best.
-    let mut next = vec![u32::MAX; n];
-    let mut queue = VecDeque::from([v]);
-    'search: while let Some(w) = queue.pop_front() {
-        for &p in preds[w as usize].iter().filter(|&&p| waiting(p)) {
-            if next[p as usize] == u32::MAX {
-                next[p as usize] = w;
-                if p == v {
-                    break 'search;
-                }
-                queue.push_back(p);
-            }
-        }
-    }
-    let mut path = vec![v];
-    let mut w = next[v as usize];
-    while w != v {
-        path.push(w);
-        w = next[w as usize];
-    }
-    let smallest = path.iter().enumerate().min_by_key(|&(_, v)| *v).map_or(0, |(at, _)| at);
-    path.rotate_left(smallest);
-    Cycle { path }
+    if order.len() == n { Ok(order) } else { Err(Cycle { path: shortest_cycle(&graph_of(preds)) }) }
 }
 
 #[cfg(test)]
