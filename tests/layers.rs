@@ -1,0 +1,186 @@
+//! The import graph of each crate: modules form no cycle, and rooms are imported from above only.
+//!
+//! Imports are read as text, outside test modules: paths that begin with `crate`, `self`, `super` or the name of a child
+//! module. A name that is no module counts for the module that it is imported from, also where that re-exports it: so
+//! modules import from the module that defines a name, and a parent with children defines nothing that they use.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The crates, with their rooms from the lowest floor up: a room imports only rooms before it. A crate without rooms is
+/// checked for cycles alone.
+const CRATES: [(&str, &[&str]); 5] = [
+    ("graph-ptx/src", &["nearest", "poly", "syntax", "analysis", "declare", "report", "rewrite"]),
+    ("graph-core/src", &[]),
+    ("graph-macros/src", &[]),
+    ("graph-sim/src", &[]),
+    ("graph-sim/driver/src", &[]),
+];
+
+/// A module: the path of its name from the root of its crate.
+type Module = Vec<String>;
+
+#[test]
+fn modules_import_downwards() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut faults = Vec::new();
+    for (folder, rooms) in CRATES {
+        let graph = imports(&root.join(folder));
+        assert!(graph.values().any(|imported| !imported.is_empty()), "{folder} has imports");
+        faults.extend(cycle(&graph).map(|text| format!("{folder}: {text}")));
+        faults.extend(upward(&graph, rooms).into_iter().map(|text| format!("{folder}: {text}")));
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
+
+/// For each module the modules that it imports.
+fn imports(folder: &Path) -> BTreeMap<Module, BTreeSet<Module>> {
+    let mut files = Vec::new();
+    collect(folder, &mut files);
+    let modules: BTreeMap<Module, PathBuf> =
+        files.into_iter().map(|file| (module_of(folder, &file), file)).collect();
+    let resolve = |path: &[String]| {
+        (0..=path.len()).rev().map(|end| path[..end].to_vec()).find(|prefix| modules.contains_key(prefix))
+    };
+    let imported = |(module, file): (&Module, &PathBuf)| {
+        let text = std::fs::read_to_string(file).expect("a source file");
+        let paths = paths(&text, module);
+        let found: BTreeSet<Module> =
+            paths.iter().filter_map(|path| resolve(path)).filter(|other| other != module).collect();
+        (module.clone(), found)
+    };
+    modules.iter().map(imported).collect()
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder of sources") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if path.is_dir() {
+            collect(&path, files);
+        } else if name.ends_with(".rs") && name != "tests.rs" {
+            files.push(path);
+        }
+    }
+}
+
+fn module_of(folder: &Path, file: &Path) -> Module {
+    let relative = file.strip_prefix(folder).expect("a file of the folder").with_extension("");
+    let mut module: Module =
+        relative.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();
+    if module.last().is_some_and(|last| last == "mod" || last == "lib") {
+        module.pop();
+    }
+    module
+}
+
+/// The paths that a source names from the root of its crate, up to the end of each or to its braces.
+fn paths(text: &str, module: &Module) -> Vec<Vec<String>> {
+    let mut found = Vec::new();
+    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
+    let code = text[..end].lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+    let children = code.lines().filter_map(|line| {
+        let line = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+        line.strip_prefix("mod ")?.strip_suffix(';').map(|name| format!("{name}::"))
+    });
+    let words: Vec<String> =
+        ["crate::", "super::", "self::"].map(str::to_owned).into_iter().chain(children).collect();
+    for (start, first) in words
+        .iter()
+        .flat_map(|word| code.match_indices(word.as_str()).collect::<Vec<_>>())
+        .filter(|(at, _)| !code[..*at].ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':'))
+    {
+        let mut base = if first == "crate::" { Vec::new() } else { module.clone() };
+        let is_child = !["crate::", "super::", "self::"].contains(&first);
+        let mut rest = &code[if is_child { start } else { start + first.len() }..];
+        if first == "super::" {
+            base.pop();
+            while let Some(next) = rest.strip_prefix("super::") {
+                base.pop();
+                rest = next;
+            }
+        }
+        expand(&base, rest, &mut found);
+    }
+    found
+}
+
+/// Adds the paths of a tree of imports, or of a path in an expression.
+fn expand(base: &[String], text: &str, found: &mut Vec<Vec<String>>) {
+    let name: String = text.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+    let rest = text[name.len()..].trim_start();
+    let mut path = base.to_vec();
+    if !name.is_empty() && name != "self" {
+        path.push(name);
+    }
+    if let Some(rest) = rest.strip_prefix("::") {
+        return expand(&path, rest.trim_start(), found);
+    }
+    if let Some(list) = rest.strip_prefix('{').filter(|_| text.starts_with('{')) {
+        let mut depth = 0;
+        let mut start = 0;
+        for (at, c) in list.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' if depth == 0 => {
+                    expand(&path, list[start..at].trim(), found);
+                    return;
+                }
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    expand(&path, list[start..at].trim(), found);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+    }
+    found.push(path);
+}
+
+/// The modules that are on cycles, if there are any.
+fn cycle(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Option<String> {
+    // What imports nothing that is left, or is imported by nothing that is left, is on no cycle.
+    let mut left: BTreeSet<&Module> = graph.keys().collect();
+    loop {
+        let imports = |module: &Module| graph[module].iter().any(|other| left.contains(other));
+        let imported = |module: &Module| left.iter().any(|other| graph[*other].contains(module));
+        let rest: BTreeSet<&Module> =
+            left.iter().copied().filter(|module| imports(module) && imported(module)).collect();
+        if rest.len() == left.len() {
+            break;
+        }
+        left = rest;
+    }
+    let edges = left.iter().flat_map(|from| {
+        graph[*from].iter().filter(|to| left.contains(to)).map(|to| format!("{} -> {}", from.join("::"), to.join("::")))
+    });
+    let edges: Vec<String> = edges.collect();
+    (!edges.is_empty()).then(|| format!("cycles:\n  {}", edges.join("\n  ")))
+}
+
+/// Imports of a room from a floor above its own, and modules in no room.
+fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, rooms: &[&str]) -> Vec<String> {
+    if rooms.is_empty() {
+        return Vec::new();
+    }
+    let floor = |module: &Module| rooms.iter().position(|room| module.first().is_some_and(|first| first == room));
+    let mut faults = Vec::new();
+    for (module, imported) in graph.iter().filter(|(module, _)| !module.is_empty()) {
+        let Some(own) = floor(module) else {
+            faults.push(format!("{} stands in no room", module.join("::")));
+            continue;
+        };
+        let above = imported.iter().filter(|other| floor(other).is_none_or(|floor| floor > own));
+        faults.extend(above.map(|other| format!("{} imports {} above it", module.join("::"), other.join("::"))));
+    }
+    faults
+}
+
+#[test]
+fn trees_of_imports_are_read() {
+    let module = vec!["a".to_owned(), "b".to_owned()];
+    let text = "use super::{c::{self, D}, e};\nuse crate::f::g;\nlet x = self::h::i(); // crate::no\n";
+    let paths: Vec<String> = paths(text, &module).iter().map(|path| path.join("::")).collect();
+    assert_eq!(paths, ["f::g", "a::c", "a::c::D", "a::e", "a::b::h::i"]);
+}
