@@ -138,25 +138,25 @@ fn expand(base: &[String], text: &str, found: &mut Vec<Vec<String>>) {
     found.push(path);
 }
 
-/// The modules that are on cycles, if there are any.
+/// The imports that are on cycles, if there are any: those whose target reaches the module that imports it.
 fn cycle(graph: &BTreeMap<Module, BTreeSet<Module>>) -> Option<String> {
-    // What imports nothing that is left, or is imported by nothing that is left, is on no cycle.
-    let mut left: BTreeSet<&Module> = graph.keys().collect();
-    loop {
-        let imports = |module: &Module| graph[module].iter().any(|other| left.contains(other));
-        let imported = |module: &Module| left.iter().any(|other| graph[*other].contains(module));
-        let rest: BTreeSet<&Module> =
-            left.iter().copied().filter(|module| imports(module) && imported(module)).collect();
-        if rest.len() == left.len() {
-            break;
+    let reaches = |from: &Module, to: &Module| {
+        let mut seen = BTreeSet::from([from]);
+        let mut next = vec![from];
+        while let Some(module) = next.pop() {
+            if module == to {
+                return true;
+            }
+            next.extend(graph[module].iter().filter(|other| seen.insert(other)));
         }
-        left = rest;
-    }
-    let edges = left.iter().flat_map(|from| {
-        graph[*from].iter().filter(|to| left.contains(to)).map(|to| format!("{} -> {}", from.join("::"), to.join("::")))
-    });
-    let edges: Vec<String> = edges.collect();
-    (!edges.is_empty()).then(|| format!("cycles:\n  {}", edges.join("\n  ")))
+        false
+    };
+    let edges = graph.iter().flat_map(|(from, imported)| imported.iter().map(move |to| (from, to)));
+    let on_cycle = edges
+        .filter(|(from, to)| reaches(to, from))
+        .map(|(from, to)| format!("{} -> {}", from.join("::"), to.join("::")));
+    let on_cycle: Vec<String> = on_cycle.collect();
+    (!on_cycle.is_empty()).then(|| format!("cycles:\n  {}", on_cycle.join("\n  ")))
 }
 
 /// Imports of a room from a floor above its own, and modules in no room.
