@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use cudarc::driver::CudaSlice;
-use cuweave::Shared;
+use cuweave::BindShared;
 use cuweave::prelude::*;
 
 #[cuweave::graph]
@@ -14,7 +14,7 @@ fn bytes(n: u32, y: &[u8; n]) -> [u8; n] {
 }
 
 fn forged(y: CudaSlice<u8>) {
-    let args = bytes::Args { n: 1, y: Shared::Owned(y), __lifetime: std::marker::PhantomData }; //~ E0451
+    let args = bytes::Args { n: 1, y: y.bind_shared(), __lifetime: std::marker::PhantomData }; //~ E0451
     drop(args);
 }
 
