@@ -51,7 +51,7 @@ mod newer {
 }
 
 mod reductions {
-    #[cuweave::kernels("tests/ptx-corpus/12.9/reduce.80.debug.ptx")]
+    #[cuweave::kernels("tests/ptx-corpus/12.9/reduce.75.plain.ptx")]
     unsafe extern "ptx-kernel" {
         pub fn reduce_block(x: &[f32; n], partial: &mut [MaybeUninit<f32>; 4], n: u32);
     }
