@@ -263,6 +263,9 @@ impl Core {
 
     /// Counts a new operand, or a replaced one.
     pub(super) fn count(&mut self, operand: &Operand, comes: bool) {
+        if let Some(output) = operand.output.as_ref().filter(|_| comes) {
+            output.bound_by(&self.done, operand.exclusive);
+        }
         if let Some(owner) = operand.owner {
             let owner = &mut self.owners.list[owner];
             owner.pending |= comes;
