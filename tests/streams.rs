@@ -1,17 +1,20 @@
 //! What a launch uses is ordered with everything else that uses it, on whatever streams: seen from the driver calls, each
 //! of which fails in turn, with an error kept in the context before each step, and while the user's streams capture.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::sys::{CUgraphInstantiate_flags_enum, CUresult, CUstreamCaptureMode};
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DriverError};
 use cuweave::prelude::*;
 
 use alone::{Device, device};
+use process::apart;
 use timeline::{Work, named, trace};
 
 #[path = "common/alone.rs"]
 mod alone;
+#[path = "common/process.rs"]
+mod process;
 #[path = "common/timeline.rs"]
 mod timeline;
 
@@ -48,6 +51,16 @@ fn made(n: u32, x: &[i32; n]) -> [i32; n] {
     let h = alloc::<i32>(n);
     copy(&x, &mut h);
     h
+}
+
+#[cuweave::graph]
+fn read(n: u32, x: &[i32; n], out: &mut [i32; n]) {
+    copy(&x, &mut out);
+}
+
+#[cuweave::graph]
+fn down(n: u32, x: &[i32; n], out: &mut Pinned<[i32; n]>) {
+    copy(&x, &mut out);
 }
 
 #[cuweave::graph]
@@ -541,4 +554,117 @@ fn captures_are_left_alone() {
             assert!(kept.is_ok(), "{case}: {kept:?}");
         }
     }
+}
+
+/// Two graphs read one output on two streams and are forgotten: one event of the output's cannot stand for both.
+#[test]
+fn forgotten_readers_of_an_output_are_waited_for() {
+    let Some(device) = simulated() else { return };
+    let ctx = &device.ctx;
+    for captured in [false, true] {
+        let [a, b, c, d] = [stream(&device), stream(&device), stream(&device), stream(&device)];
+        let x = data(&a, 1);
+        let mut exec = made(ctx, N, &x).expect("it builds").instantiate().expect("it instantiates");
+        let (first, second) = (data(&b, 0), data(&c, 0));
+        ctx.synchronize().expect("all is well");
+        let (_, work) = trace(|| {
+            let mut output = exec.launch(&a).expect("it launches");
+            let mut readers = [first, second].map(|out| {
+                read(ctx, N, &output, out).expect("it builds").instantiate().expect("it instantiates")
+            });
+            for _ in 0..2 {
+                for (reader, stream) in readers.iter_mut().zip([&b, &c]) {
+                    reader.launch(stream).expect("it launches");
+                }
+            }
+            std::mem::forget(readers);
+            if captured {
+                a.begin_capture(MODES[0]).expect("a capture");
+                drop(output);
+                let flags = CUgraphInstantiate_flags_enum::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+                drop(a.end_capture(flags).expect("a capture that ends"));
+            } else {
+                d.memset_zeros(&mut output).expect("a fill");
+            }
+        });
+        let conflict = if captured { "cuMemFreeAsync" } else { "cuMemsetD8Async" };
+        let conflicts = named(&work, conflict);
+        for launch in named(&work, "cuGraphLaunch") {
+            assert_after(conflicts[0], launch, conflict);
+        }
+    }
+}
+
+/// Borrowed pinned memory is freed behind the launch where the context holds an error, over which cudarc skips its wait.
+#[test]
+fn pinned_memory_outlives_the_launch_with_an_error_kept() {
+    let Some(device) = simulated() else { return };
+    let [a, b] = [stream(&device), stream(&device)];
+    let x = data(&a, 1);
+    for replaced in [false, true] {
+        // SAFETY: it is written before it is read.
+        #[allow(unsafe_code)]
+        let [mut first, mut second] =
+            [(); 2].map(|()| unsafe { device.ctx.alloc_pinned::<i32>(N as usize) }.expect("pinned memory"));
+        device.ctx.synchronize().expect("all is well");
+        let (_, work) = trace(|| {
+            let graph = down(&device.ctx, N, &x, &mut first).expect("it builds");
+            let mut exec = graph.instantiate().expect("it instantiates");
+            exec.launch(&b).expect("it launches");
+            if replaced {
+                exec.set_out(&mut second).expect("it is set");
+            }
+            drop(exec);
+            device.ctx.record_err::<()>(Err(DriverError(CUresult::CUDA_ERROR_NOT_SUPPORTED)));
+            drop(first);
+            let _ = device.ctx.check_err();
+        });
+        let freed = named(&work, "cuMemFreeHost");
+        assert_after(freed[0], named(&work, "cuGraphLaunch")[0], "the free of pinned memory");
+    }
+}
+
+/// Makes the context of another device current, once there is one.
+fn elsewhere(value: u32) -> u32 {
+    if let Some(other) = OTHER.get() {
+        other.bind_to_thread().expect("a context");
+    }
+    value
+}
+
+static OTHER: OnceLock<Arc<CudaContext>> = OnceLock::new();
+
+#[cuweave::graph(memory = "owned")]
+fn switched(n: u32, by: i32, x: &[i32; elsewhere(n)], out: &mut [i32; n]) {
+    let h = alloc::<i32>(elsewhere(n));
+    copy(&x, &mut h);
+    shift[(elsewhere(1), 32)](&mut h, by, n);
+    state_set[(elsewhere(1), 1)](3);
+    copy(&h, &mut out);
+}
+
+/// Expressions of the user's make another context current between the runtime's calls.
+#[test]
+fn expressions_may_switch_contexts() {
+    if simulated().is_some() {
+        apart("with_two_contexts", &[("CUWEAVE_SIM_DEVICES", "2")]);
+    }
+}
+
+#[test]
+#[ignore = "run by the test above, in a process of its own"]
+fn with_two_contexts() {
+    let Some(device) = simulated() else { return };
+    let other = CudaContext::new(1).expect("a second device");
+    let _ = OTHER.set(other);
+    let stream = stream(&device);
+    let (x, mut out) = (data(&stream, 1), data(&stream, 0));
+    let graph = switched(&device.ctx, N, 4, &x, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&stream).expect("it launches");
+    exec.set_by(7).expect("it is set");
+    exec.launch(&stream).expect("it launches");
+    drop(exec);
+    assert_eq!(stream.clone_dtoh(&out).expect("a download"), [8; N as usize]);
+    assert!(cuweave_sim::take_reports().expect("reports").is_empty());
 }

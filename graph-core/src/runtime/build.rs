@@ -42,6 +42,8 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     let mut dims = Dims::default();
     args.dims(&mut dims, Token);
+    // The user's expressions may have made another context current.
+    driver.enter(driver::Context::of(ctx))?;
     let (leaves, returned) = dims.into_parts();
     let dims = values(table, &leaves)?;
     for (buffer, declared, actual) in returned {
@@ -75,6 +77,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         }
     };
 
+    driver.enter(driver::Context::of(ctx))?;
     let evaluated = Instant::now();
     let known = (records.as_slice(), words.as_slice());
     let mut planned = plan(table, (driver, ctx), &dims, known, &mut modules, (None, allowed))?;

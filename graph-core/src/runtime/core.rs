@@ -79,6 +79,8 @@ pub struct Core {
     pub(super) pinned: Vec<Event>,
     /// Whether the next launch waits for the uses that they record.
     pub(super) pinned_pending: bool,
+    /// Whether a setter has replaced pinned memory, which launches in flight may still use.
+    pub(super) pinned_before: bool,
     /// Where each buffer lies.
     pub(super) bases: Vec<u64>,
     /// The events that each launch is recorded in, besides its own.
@@ -157,6 +159,7 @@ impl Core {
             owners,
             pinned: Vec::new(),
             pinned_pending: true,
+            pinned_before: false,
             bases: Vec::new(),
             recorded: Vec::new(),
             owned: None,

@@ -8,7 +8,7 @@ use cudarc::driver::CudaStream;
 use super::core::Core;
 use super::driver::{Event, Failure, RawExec, RawGraph, Stream};
 use super::error::{Error, Result};
-use super::operand::Operand;
+use super::operand::{MemoryKind, Operand};
 use super::output::{Handed, Output};
 use super::record;
 use super::waits::{self, OwnedMemory};
@@ -263,6 +263,9 @@ impl Core {
 
     /// Counts a new operand, or a replaced one.
     pub(super) fn count(&mut self, operand: &Operand, comes: bool) {
+        if let Some(output) = operand.output.as_ref().filter(|_| comes) {
+            output.bound_by(&self.done, operand.exclusive);
+        }
         if let Some(owner) = operand.owner {
             let owner = &mut self.owners.list[owner];
             owner.pending |= comes;
@@ -284,6 +287,7 @@ impl Core {
                 }
                 Some(at) => {
                     self.pinned.remove(at);
+                    self.pinned_before = true;
                 }
                 None => {}
             }
@@ -297,6 +301,9 @@ impl Core {
     fn order_the_end(&self) -> bool {
         let Some(last) = &self.last else { return true };
         let entered = waits::enter(self.driver, &self.ctx);
+        // cudarc skips its wait before it frees pinned memory where the context holds an error.
+        let pinned = self.operands.iter().any(|operand| operand.kind == MemoryKind::Pinned);
+        let pinned = !(pinned || self.pinned_before) || self.wait_on_host().is_ok();
         let retired = self.retired.iter().map(|(&event, &owner)| (owner, [event, Event::NONE]));
         let ordered = entered && self.give_back(self.operands.iter()) && {
             let ordered = self.driver.relaxed(|| self.give_back_uses(Stream::of(last), retired.clone()));
@@ -307,7 +314,7 @@ impl Core {
             ordered.map_err(|failure| record(&self.ctx, failure)).is_ok()
         };
         // A lost launch has been waited for by now, if anything could.
-        ordered || self.wait_on_host().is_ok()
+        pinned && (ordered || self.wait_on_host().is_ok())
     }
 }
 

@@ -7,7 +7,7 @@ use cudarc::driver::CudaContext;
 
 use super::config::Shape;
 use super::coverage::Judge;
-use super::driver::Driver;
+use super::driver::{Context, Driver};
 use super::error::Result;
 use super::kernel::{FunctionInfo, Kernel, LoadedModule, Module, Param, ParamKind};
 use super::variants::{Early, Form};
@@ -109,6 +109,8 @@ impl Modules {
         if let Some(at) = self.kernels.iter().position(|known| std::ptr::eq(known.kernel, kernel)) {
             return Ok(at);
         }
+        // Between two expressions of the user's, which may make another context current.
+        self.driver.enter(Context::of(&self.ctx))?;
         let module = std::ptr::from_ref(kernel.module).addr();
         let module = match self.loaded.entry(module) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),

@@ -60,6 +60,8 @@ pub(super) struct Operand {
     pub recorded: Event,
     /// The output that a taken argument stands for.
     pub slot: Option<Arc<Slot>>,
+    /// The output that is borrowed, which is told of the graph's launches.
+    pub output: Option<Arc<Slot>>,
 }
 
 /// An owning stream.
@@ -186,7 +188,7 @@ impl<'v> Visitor<'v> {
     /// An output of another graph, of which the graph uses the elements from an address on.
     pub(super) fn output<T>(
         &mut self,
-        slot: &Slot,
+        slot: &Arc<Slot>,
         stream: &Arc<CudaStream>,
         address: u64,
         len: usize,
@@ -205,8 +207,9 @@ impl<'v> Visitor<'v> {
                 owner: None,
                 read,
                 write: if exclusive { write } else { Event::NONE },
-                recorded: if exclusive { write } else { read },
+                recorded: if exclusive { write } else { Event::NONE },
                 slot: None,
+                output: Some(slot.clone()),
             })
         });
     }
@@ -236,6 +239,7 @@ impl<'v> Visitor<'v> {
                 write: Event::NONE,
                 recorded: Event::NONE,
                 slot: None,
+                output: None,
             }
         });
     }
@@ -264,6 +268,7 @@ impl<'v> Visitor<'v> {
                 write,
                 recorded: if borrowed { write } else { Event::NONE },
                 slot: None,
+                output: None,
             }
         });
     }
@@ -293,6 +298,7 @@ impl<'v> Visitor<'v> {
             write: Event::NONE,
             recorded: Event::NONE,
             slot: None,
+            output: None,
         });
     }
 
@@ -321,6 +327,7 @@ impl<'v> Visitor<'v> {
             write: Event::NONE,
             recorded: Event::NONE,
             slot: Some(output.slot().clone()),
+            output: None,
         });
     }
 }

@@ -55,6 +55,9 @@ struct State {
     buffer: Option<Buffer>,
     /// Whether a graph has bound what lives: then the buffer's events record uses, too.
     bound: bool,
+    /// The last launches of the graphs that have bound it, with whether those write it. One event of the buffer's cannot
+    /// stand for several graphs that read.
+    graphs: Vec<(Arc<OwnedEvent>, bool)>,
     /// What the next launch waits for.
     wait: Option<Arc<OwnedEvent>>,
     /// Whether a free is not covered by that event.
@@ -107,6 +110,9 @@ impl State {
             waits::behind(driver, stream, live.done.raw())?;
         }
         self.uses.order(driver, (stream, key), write)?;
+        for (done, _) in self.graphs.iter().filter(|(_, wrote)| write || *wrote) {
+            waits::behind(driver, stream, done.raw())?;
+        }
         let Some(buffer) = self.buffer.as_ref().filter(|_| self.bound) else { return Ok(()) };
         let [read, wrote] = buffer.uses;
         if read == Event::NONE || wrote == Event::NONE {
@@ -242,6 +248,7 @@ impl Slot {
         state.live = Some(Live { holder, home: home(stream), key, done: done.clone(), handed: false });
         state.wait = None;
         state.bound = false;
+        state.graphs.clear();
         state.uses.renew();
     }
 
@@ -317,6 +324,25 @@ impl Slot {
         driver.enter(Context::of(ctx))?;
         used.set_behind();
         Ok(used.note(write))
+    }
+
+    /// What conflicts with a graph that has bound it comes after the launch that `done` records last.
+    pub(super) fn bound_by(&self, done: &Arc<OwnedEvent>, exclusive: bool) {
+        const MANY: usize = 16;
+        let driver = self.driver;
+        let mut state = self.state();
+        if let Some((_, wrote)) = state.graphs.iter_mut().find(|(other, _)| Arc::ptr_eq(other, done)) {
+            *wrote |= exclusive;
+            return;
+        }
+        if state.graphs.len() >= MANY {
+            // A graph that nobody holds any more is not launched again.
+            let ended = |done: &Arc<OwnedEvent>| {
+                Arc::strong_count(done) == 1 && driver.is_over(done.raw()) == Ok(true)
+            };
+            driver.relaxed(|| state.graphs.retain(|(done, _)| !ended(done)));
+        }
+        state.graphs.push((done.clone(), exclusive));
     }
 
     /// Makes its owning stream, by which a graph that binds it is ordered, come after the launch and the uses; gives the

@@ -98,6 +98,8 @@ impl<A: GraphFn> ExecCore<A> {
             evaluation.one(statement, |evaluation| self.args.evaluate(step, evaluation, Token))?;
         }
         let (mut records, mut words, open) = evaluation.into_parts();
+        // The user's expressions may have made another context current.
+        core.driver.enter(core.context)?;
         for (&statement, record) in statements.iter().zip(&mut records) {
             *record = core.resolve(statement, *record, &mut words)?;
         }
