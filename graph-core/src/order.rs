@@ -14,6 +14,7 @@
 pub mod shared;
 
 use crate::bounds::Bounds;
+use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Program, StatementId};
 use crate::paths::shortest_path;
@@ -114,8 +115,8 @@ impl Source {
         (&self.polys[access.lo as usize], &self.polys[access.hi as usize])
     }
 
-    /// What the build will have checked about the bounds: lengths are at least 1, ranges lie in their buffers, fills and
-    /// copies are not empty.
+    /// Returns the facts about bounds that the build checks first: lengths are at least 1, ranges lie in their buffers, fills
+    /// and copies are not empty.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
@@ -232,8 +233,7 @@ impl Frontier {
     }
 }
 
-/// Whether a write leaves nothing of an earlier access that it overlaps; where it leaves one end, that is what remains
-/// of it.
+/// Returns true if a write covers an earlier access that it overlaps. If it leaves one end of it, the access is cut to that end.
 fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
     let front = bounds.at_most(write.lo, earlier.lo);
     let back = bounds.at_most(earlier.hi, write.hi);
@@ -288,7 +288,7 @@ fn cycle(
     let name = |id: StatementId| &program.statements[id as usize].name;
     let text: Vec<String> = around.iter().map(|&id| format!("`{}`", name(id))).collect();
     let mut diagnostic = Diagnostic::new(
-        "CW204",
+        Code::CW204,
         Site::After(to, index),
         format!("the order has a cycle: {}", text.join(" -> ")),
     );

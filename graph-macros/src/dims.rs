@@ -18,7 +18,7 @@ pub struct Bound {
     pub poly: Poly,
     /// For the build to compute.
     pub term: Term,
-    /// As the user wrote it.
+    /// The source text.
     pub text: String,
 }
 
@@ -32,7 +32,7 @@ impl Bound {
         }
     }
 
-    /// Of an expression over the arguments.
+    /// Makes the bound of an expression over the arguments.
     ///
     /// `as_written` is false where the values of loop variables were put in: the source says something else then.
     pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
@@ -78,7 +78,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// Of an expression; see [`dim_tokens`].
+    /// Makes the term of an expression; see [`dim_tokens`].
     fn of(expr: &Expr, integers: &BTreeSet<String>) -> Term {
         match expr {
             Expr::Paren(inner) => Term::of(&inner.expr, integers),

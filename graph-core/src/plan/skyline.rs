@@ -18,14 +18,14 @@ use super::line::Line;
 use super::search::Outcome;
 use crate::reach::{or_into, set};
 
-/// What is preferred among the buffers that can lie at the end of a valley, after those that leave nothing over.
+/// The branching preference among the buffers that can lie at the end of a valley, after those that leave nothing over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taste {
-    /// The one of most bytes.
+pub(super) enum Preference {
+    /// The largest buffer.
     Large,
-    /// The one that lives longest.
+    /// The longest-lived buffer.
     Long,
-    /// The one that takes most of both.
+    /// The buffer with the largest product of both.
     Wide,
 }
 
@@ -38,14 +38,14 @@ pub(super) fn search(
     line: &Line,
     sizes: &[u64],
     capacity: u64,
-    taste: Taste,
+    preference: Preference,
     patience: u64,
     steps: &mut u64,
 ) -> Outcome {
     if line.loads.iter().any(|&load| load > capacity) {
         return Outcome::Impossible;
     }
-    let mut search = Search::new(line, sizes, capacity, taste, *steps);
+    let mut search = Search::new(line, sizes, capacity, preference, *steps);
     let outcome = search.run(patience);
     *steps = search.steps;
     outcome
@@ -85,7 +85,7 @@ struct Frame {
     /// The alternatives in `kids`; they end where the next frame's begin.
     kids: usize,
     next: usize,
-    /// Where in `snapshots` the segments before the decision lie.
+    /// The index of the segments before the decision in `snapshots`.
     snapshot: usize,
 }
 
@@ -93,7 +93,7 @@ struct Search<'l> {
     line: &'l Line,
     sizes: &'l [u64],
     capacity: u64,
-    taste: Taste,
+    preference: Preference,
     steps: u64,
     /// The words of a row of levels.
     deep: usize,
@@ -104,7 +104,7 @@ struct Search<'l> {
     offsets: Vec<u64>,
     /// The decision that placed a buffer.
     level: Vec<u32>,
-    /// What may still stay empty at each moment.
+    /// The bytes that may still stay empty at each moment.
     spare: Vec<u64>,
     /// Row `t`: the decisions that left something empty at moment `t`.
     emptied: Vec<u64>,
@@ -120,7 +120,13 @@ struct Search<'l> {
 }
 
 impl<'l> Search<'l> {
-    fn new(line: &'l Line, sizes: &'l [u64], capacity: u64, taste: Taste, steps: u64) -> Search<'l> {
+    fn new(
+        line: &'l Line,
+        sizes: &'l [u64],
+        capacity: u64,
+        preference: Preference,
+        steps: u64,
+    ) -> Search<'l> {
         let (n, moments) = (sizes.len(), line.loads.len());
         let (mut starts, mut ends) = (vec![Vec::new(); moments], vec![Vec::new(); moments + 1]);
         let mut waiting = 0;
@@ -134,7 +140,7 @@ impl<'l> Search<'l> {
             line,
             sizes,
             capacity,
-            taste,
+            preference,
             steps: steps.saturating_sub((n + moments * deep) as u64),
             deep,
             starts,
@@ -340,12 +346,12 @@ impl<'l> Search<'l> {
             (false, false) => 3,
         };
         let length = u64::from(to - from);
-        let taste = match self.taste {
-            Taste::Large => u64::MAX - size,
-            Taste::Long => u64::MAX - length,
-            Taste::Wide => u64::MAX - size.saturating_mul(length),
+        let preference = match self.preference {
+            Preference::Large => u64::MAX - size,
+            Preference::Long => u64::MAX - length,
+            Preference::Wide => u64::MAX - size.saturating_mul(length),
         };
-        (u64::from(skipped).saturating_mul(kid.empty_to - valley.height), class, taste)
+        (u64::from(skipped).saturating_mul(kid.empty_to - valley.height), class, preference)
     }
 
     /// Takes the next alternative of the last frame; false if there is none.
@@ -481,7 +487,8 @@ impl<'l> Search<'l> {
     }
 }
 
-/// What of a valley stays empty with a buffer at its end, and what the buffer fills; with none, all and nothing.
+/// Returns the part of a valley that stays empty with a buffer at its end, and the part that the buffer fills; without a
+/// buffer, all and nothing.
 fn parts(line: &Line, valley: Segment, end: End, buffer: u32) -> ((u32, u32), (u32, u32)) {
     if buffer == NONE {
         return ((valley.from, valley.to), (valley.to, valley.to));
@@ -539,13 +546,13 @@ mod tests {
             let mut random = Random::new(seed ^ 1);
             let mut priority: Vec<u32> = (0..n as u32).collect();
             (0..n).for_each(|at| priority.swap(at, random.below(n)));
-            for taste in [Taste::Large, Taste::Long, Taste::Wide] {
+            for preference in [Preference::Large, Preference::Long, Preference::Wide] {
                 let bound = problem.bound.bytes;
                 let mut capacity = bound;
                 loop {
                     let (mut steps, mut others) = (u64::MAX, u64::MAX);
                     let found = search(
-                        &line, &problem.sizes, capacity, taste, u64::MAX, &mut steps,
+                        &line, &problem.sizes, capacity, preference, u64::MAX, &mut steps,
                     );
                     let other = search::search(
                         &instance, capacity, &priority, Rule::Fewest, u64::MAX, &mut others,
@@ -560,7 +567,7 @@ mod tests {
                 }
                 if bound > 0 {
                     let mut steps = u64::MAX;
-                    let below = search(&line, &problem.sizes, bound - 1, taste, u64::MAX, &mut steps);
+                    let below = search(&line, &problem.sizes, bound - 1, preference, u64::MAX, &mut steps);
                     prop_assert_eq!(below, Outcome::Impossible);
                 }
             }

@@ -11,6 +11,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ItemFn;
 
+use super::idents::ident;
 use super::lower::Lowered;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
 use super::steps::Steps;
@@ -44,7 +45,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #returned
         };
         #(const _: () = {
-            // Where a buffer should stand: rustc says what the name is, or that it is none.
+            // In the place of a buffer: rustc reports the kind of the name, or that there is none.
             let _: ::core::convert::Infallible = #unknown;
         };)*
     }
@@ -74,10 +75,6 @@ fn binding(buffer: &BufferType) -> Binding {
         (BufferMemory::Taken, _) => ("BindTaken", "bind_taken", "Taken", false),
     };
     Binding { bind, method, bound, borrows }
-}
-
-pub(super) fn ident(name: &str) -> Ident {
-    Ident::new(name, Span::call_site())
 }
 
 impl BufferType {
@@ -205,8 +202,8 @@ impl Expansion<'_> {
         quote!(let _ = |#(#(#levels)* #names: ()),*| { #(let _ = #used;)* };)
     }
 
-    /// Of each argument whether the function uses it: a statement accesses or frees the buffer, an expression names the
-    /// scalar.
+    /// Returns, for each argument, true if the function uses it: a statement accesses or frees the buffer, an expression names
+    /// the scalar.
     fn used(&self) -> Vec<bool> {
         let (lowered, program) = (self.lowered, &self.lowered.source.program);
         // A statement that is wrong is left out, and with it what it uses.
@@ -310,13 +307,5 @@ impl Expansion<'_> {
                 }
             })
             .collect()
-    }
-}
-
-/// The identifier of a user's name, which may be raw.
-pub(super) fn named(name: &str) -> Ident {
-    match name.strip_prefix("r#") {
-        Some(raw) => Ident::new_raw(raw, Span::call_site()),
-        None => ident(name),
     }
 }

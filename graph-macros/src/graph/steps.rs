@@ -12,7 +12,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
-use super::expand::{ident, named};
+use super::idents::{ident, named};
 use super::launch;
 use super::lower::{Body, LaunchArgument, Lowered, collect};
 

@@ -178,7 +178,7 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
-        // What a faulty launch does with its other buffers still counts: it writes what it borrows mutably.
+        // The other buffers of a faulty launch still count: those that it borrows mutably are written.
         let body = if faulty {
             Body::Memory
         } else {
