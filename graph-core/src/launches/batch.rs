@@ -1,12 +1,12 @@
 //! Launches of one kernel that no path orders become one launch.
 //!
-//! A batch begins when the last of what its members wait for is over, and all of its members are over when the longest
-//! is. So that no chain waits for another's longer kernel, launches are batched that are taken to begin at the same time,
-//! and either last equally long or are waited for by the same statements.
+//! A batch begins when the last predecessor of any member ends, and ends when its longest member ends. So that no chain waits
+//! for the longer kernel of another, launches are batched only if they are taken to begin at the same time, and either last
+//! equally long or have the same successors.
 //!
-//! "At the same time" is told by the shape of the order: two statements begin together if what they wait for ends
-//! together, in equal numbers; two end together if they begin together and are alike in kernel, grid and work (or both
-//! are fills, or copies, of the same size). The relation is numbered class by class, along the order.
+//! Two statements are taken to begin at the same time if equally many predecessors of each end at the same time; two end at
+//! the same time if they begin at the same time and are alike in kernel, grid and work (or both are fills, or copies, of the
+//! same size). The classes of this relation are numbered along the order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
