@@ -18,7 +18,7 @@ pub struct Image {
     pub bytes: TokenStream,
     /// Its name without extension, as an identifier.
     pub stem: String,
-    /// Tells the blocks of one crate apart.
+    /// A hash that identifies the block within its crate.
     pub identity: u64,
     /// Its contents, where it could be read.
     pub contents: Option<Vec<u8>>,

@@ -67,7 +67,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
     results
 }
 
-/// A cubin, or a fat binary: what it does cannot be seen, so all of it is vouched for.
+/// Returns true for a cubin or a fat binary: nothing of it is proved.
 fn is_machine_code(contents: &[u8]) -> bool {
     contents.starts_with(b"\x7fELF") || contents.starts_with(&[0x50, 0xed, 0x55, 0xba])
 }

@@ -191,46 +191,39 @@ impl Tuning {
     }
 
     /// Returns true if a launch of so many blocks can be a member of a batch.
-    #[must_use]
     pub fn fits_a_batch(&self, blocks: Blocks, wave: u32) -> bool {
         self.member.hold(blocks, wave)
     }
 
     /// Returns true if launches of so many blocks in all can be flattened into one.
-    #[must_use]
     pub fn fits_flat(&self, blocks: Blocks, wave: u32) -> bool {
         self.flat.hold(blocks, wave)
     }
 
     /// Returns the lanes that branches whose largest kernel has so many blocks are serialized into.
-    #[must_use]
     pub fn lanes(&self, blocks: Blocks, wave: u32) -> Option<Lanes> {
         self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))
     }
 
     /// Returns true if unjoined chains gain from batches level by level; `blocks` are those of a level.
-    #[must_use]
     pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32, brief: bool) -> bool {
         let few = if brief { self.chains.few_brief } else { self.chains.few };
         members >= self.chains.many || few.exceed(blocks, wave)
     }
 
     /// Returns true if unjoined chains gain more from batches of half their members; `blocks` are those of a level.
-    #[must_use]
     pub fn gains_halved(&self, blocks: Blocks, wave: u32, brief: bool, flat: bool) -> bool {
         !self.chains.halved.exceed(blocks, wave)
             && (!brief || flat || self.chains.halved_brief.hold(blocks, wave))
     }
 
     /// Returns true if a kernel that runs beside others gains from a programmatic edge; `blocks` are those of its level.
-    #[must_use]
     pub fn gains_beside_others(&self, run: Run, blocks: Blocks) -> bool {
         let wave = Blocks::from(run.wave);
         self.overlap.beside_others && (!run.brief || blocks <= wave || run.blocks > wave)
     }
 
     /// Returns true if the edge between two kernels that run alone leaves by the launch-order port.
-    #[must_use]
     pub fn uses_launch_order(&self, first: Run, second: Run) -> bool {
         let Some(LaunchOrder { tiny }) = self.overlap.launch_order else { return false };
         first.blocks >= Blocks::from(first.wave) || first.threads <= tiny && second.threads <= tiny

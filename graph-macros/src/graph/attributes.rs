@@ -20,8 +20,7 @@ fn is_silent(attribute: &Attribute) -> bool {
         || path.segments.first().is_some_and(|first| first.ident == "rustfmt" || first.ident == "clippy")
 }
 
-/// The levels of lints among the attributes of a statement, and its `#[after(..)]`s where it may have them; what is
-/// neither is reported.
+/// The attributes of a statement: lint levels, and `#[after(..)]`s if it may have them. Others are reported.
 pub struct Attributes {
     /// The attributes that set the level of lints.
     pub levels: Vec<Attribute>,

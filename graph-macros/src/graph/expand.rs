@@ -1,10 +1,10 @@
-//! The code of a graph function: the function that builds, and what evaluates it (the types: `types`; the exec's methods:
-//! `methods`).
+//! The generated code of a graph function: the function that builds the graph, and its evaluation (types: `types`; methods of
+//! the exec: `methods`).
 //!
-//! The module beside the function has what depends on types alone, with fields that only it can reach. What names kernels,
-//! or evaluates the user's expressions, stands in the function's own scope, where the user's paths mean what they mean
-//! there. It reaches the plumbing of public types through traits of `__private` alone, whose methods take a token: the
-//! user's code can have the same names, and is never given one.
+//! The module beside the function holds all that depends on types alone, with private fields. Code that names kernels or
+//! evaluates the user's expressions is in the scope of the function itself, where the user's paths resolve as written. It
+//! calls internal methods of public types only through traits of `__private`, whose methods take a token: the user's code may
+//! use the same names, but never gets a token.
 
 use cuweave_core::ir::{BufferId, Kind};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -190,8 +190,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// A closure whose parameters are named as the arguments, and which uses those that the body uses: rustc then says of
-    /// the others what it says of unused variables, at the levels that the user sets.
+    /// Returns a closure whose parameters are named like the arguments, and which uses those that the body uses: rustc then
+    /// reports the others as unused variables, at the lint levels of the user.
     fn unused(&self) -> TokenStream {
         let names: Vec<&Ident> = self.signature.arguments.iter().map(|argument| &argument.name).collect();
         let levels = self.signature.arguments.iter().map(|argument| &argument.levels);
@@ -206,7 +206,7 @@ impl Expansion<'_> {
     /// the scalar.
     fn used(&self) -> Vec<bool> {
         let (lowered, program) = (self.lowered, &self.lowered.source.program);
-        // A statement that is wrong is left out, and with it what it uses.
+        // A faulty statement is left out, and with it the arguments that it uses.
         if lowered.faulty || !lowered.unknown.is_empty() {
             return vec![true; self.signature.arguments.len()];
         }

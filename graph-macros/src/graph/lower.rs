@@ -139,9 +139,9 @@ struct Lowering<'r> {
     /// The scalar arguments that an expression names.
     mentioned: BTreeSet<String>,
     returned_lengths: Vec<(BufferId, DimId, DimId)>,
-    /// An `#[after]` names what is not known.
+    /// True if an `#[after]` names something unknown.
     order_unknown: bool,
-    /// Names that stand where a buffer should and are none; rustc says so.
+    /// Names in place of a buffer that are none; rustc reports them.
     unknown: Vec<Ident>,
 }
 
@@ -351,8 +351,7 @@ impl Lowering<'_> {
         found
     }
 
-    /// The user's expressions are computed of scalars: a name that a buffer or a statement has taken stands for no scalar
-    /// any more.
+    /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
         let what = match self.scopes.get(name) {
             Some(Binding::View(_) | Binding::Array(_)) => "a buffer",

@@ -58,7 +58,7 @@ pub struct Signature {
     pub returned: Vec<Returned>,
 }
 
-/// Reads the head; what is no part of the language is reported.
+/// Reads the head, and reports what is not part of the language.
 pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     let head = &function.sig;
     let mut refuse = |span: Span, what: &str| {

@@ -1,4 +1,4 @@
-//! Statements: `let`, blocks, loops, and what is none of the language.
+//! Lowers statements: `let`, blocks and loops. Others are reported.
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -255,13 +255,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Attributes of what is no statement of the order; the levels of lints among them.
+    /// Reads the attributes of a statement that takes no part in the order. Returns its lint levels.
     pub(super) fn no_after(&mut self, attributes: &[Attribute]) -> Vec<Attribute> {
         Attributes::of(attributes, false, self.report).levels
     }
 
-    /// A block or loop, whose levels of lints hold for all statements in it. What is expected there need not be met by
-    /// each.
+    /// Lowers a block or loop, whose lint levels hold for all statements in it, except `#[expect]`: not every statement has to
+    /// meet it.
     fn within(&mut self, attributes: &[Attribute], inner: impl FnOnce(&mut Self)) {
         let before = self.levels.len();
         let levels = self.no_after(attributes);
