@@ -11,8 +11,31 @@ use std::path::{Path, PathBuf};
 /// checked for cycles alone.
 const CRATES: [(&str, &[&str]); 5] = [
     ("graph-ptx/src", &["nearest", "poly", "syntax", "analysis", "declare", "report", "rewrite"]),
-    ("graph-core/src", &[]),
-    ("graph-macros/src", &[]),
+    (
+        "graph-core/src",
+        &[
+            "ir",
+            "codes",
+            "diagnostic",
+            "paths",
+            "reach",
+            "bounds",
+            "table",
+            "order",
+            "check",
+            "launches",
+            "plan",
+            "place",
+            "operation",
+            "layout",
+            "emit",
+            "overlap",
+            "dump",
+            "compile",
+            "runtime",
+        ],
+    ),
+    ("graph-macros/src", &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),
     ("graph-sim/src", &[]),
     ("graph-sim/driver/src", &[]),
 ];
@@ -77,10 +100,18 @@ fn module_of(folder: &Path, file: &Path) -> Module {
 /// The paths that a source names from the root of its crate, up to the end of each or to its braces.
 fn paths(text: &str, module: &Module) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
-    let code = text[..end].lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+    let inline = text
+        .match_indices("#[cfg(test)]\nmod ")
+        .find(|(at, _)| text[*at..].lines().nth(1).is_some_and(|line| line.ends_with('{')));
+    let end = inline.map_or(text.len(), |(at, _)| at);
+    let code =
+        text[..end].lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+    let code = unquoted(&code);
     let children = code.lines().filter_map(|line| {
-        let line = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+        let line = line
+            .trim_start_matches("pub ")
+            .trim_start_matches("pub(crate) ")
+            .trim_start_matches("pub(super) ");
         line.strip_prefix("mod ")?.strip_suffix(';').map(|name| format!("{name}::"))
     });
     let words: Vec<String> =
@@ -103,6 +134,27 @@ fn paths(text: &str, module: &Module) -> Vec<Vec<String>> {
         expand(&base, rest, &mut found);
     }
     found
+}
+
+/// A source without the code that it quotes: `quote! { .. }` names paths of other crates.
+fn unquoted(code: &str) -> String {
+    let mut kept = String::new();
+    let mut rest = code;
+    while let Some(at) = ["quote! {", "quote!(", "quote_spanned! {", "quote_spanned!("]
+        .iter()
+        .filter_map(|start| rest.find(start).map(|at| at + start.len()))
+        .min()
+    {
+        kept.push_str(&rest[..at]);
+        let mut depth = 1;
+        let end = rest[at..].find(|c: char| {
+            depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
+            depth == 0
+        });
+        rest = &rest[end.map_or(rest.len(), |end| at + end)..];
+    }
+    kept.push_str(rest);
+    kept
 }
 
 /// Adds the paths of a tree of imports, or of a path in an expression.
@@ -164,7 +216,8 @@ fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, rooms: &[&str]) -> Vec<Str
     if rooms.is_empty() {
         return Vec::new();
     }
-    let floor = |module: &Module| rooms.iter().position(|room| module.first().is_some_and(|first| first == room));
+    let floor =
+        |module: &Module| rooms.iter().position(|room| module.first().is_some_and(|first| first == room));
     let mut faults = Vec::new();
     for (module, imported) in graph.iter().filter(|(module, _)| !module.is_empty()) {
         let Some(own) = floor(module) else {
@@ -172,7 +225,9 @@ fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, rooms: &[&str]) -> Vec<Str
             continue;
         };
         let above = imported.iter().filter(|other| floor(other).is_none_or(|floor| floor > own));
-        faults.extend(above.map(|other| format!("{} imports {} above it", module.join("::"), other.join("::"))));
+        faults.extend(
+            above.map(|other| format!("{} imports {} above it", module.join("::"), other.join("::"))),
+        );
     }
     faults
 }

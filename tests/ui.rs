@@ -15,6 +15,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use cuweave_core::codes::Code;
+
 /// The rustc whose own words `tests/ui/rustc/*.stderr` record.
 const RUSTC: &str = "rustc 1.95.";
 
@@ -75,26 +77,22 @@ fn every_code_has_a_page_with_a_program_and_its_message() {
     if recorded_elsewhere() {
         return;
     }
-    let codes = ["001"]
-        .into_iter()
-        .map(String::from)
-        .chain((101..=107).chain(201..=206).chain(301..=309).map(|number| number.to_string()));
-    for number in codes {
-        let page = format!("docs/errors/CW{number}.md");
-        let text = fs::read_to_string(&page).unwrap_or_else(|error| panic!("{page}: {error}"));
-        assert!(text.starts_with(&format!("# CW{number}: ")), "{page}");
+    for code in Code::ALL {
+        let (page, number) = (code.page(), &code.name()["CW".len()..]);
+        let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{page}: {error}"));
+        assert_eq!(text.lines().next(), Some(format!("# {code}: {}", code.title()).as_str()), "{page}");
         let program = text.lines().find_map(|line| line.strip_prefix('`')?.strip_suffix(".rs`"));
         let program = program.unwrap_or_else(|| panic!("{page} names no program")).to_owned();
         if FOLDERS.iter().all(|folder| Path::new(&program).parent() != Some(Path::new(folder))) {
             println!("{page}: {program} is not run");
             continue;
         }
-        assert!(program.contains(&number), "{page} shows {program}");
+        assert!(program.contains(number), "{page} shows {program}");
         let source = fs::read_to_string(format!("{program}.rs")).expect("the program that the page names");
         let message = fs::read_to_string(format!("{program}.stderr")).expect("the message of that program");
         let shown = block(&block(&text, "```rust,compile_fail", &unmarked(&source)), "```text", &message);
         if std::env::var("TRYBUILD").is_ok_and(|mode| mode == "overwrite") {
-            fs::write(&page, shown).expect("the page is written");
+            fs::write(page, shown).expect("the page is written");
         } else {
             assert_eq!(text, shown, "{page} shows {program} or its message as it no longer is");
         }

@@ -18,7 +18,7 @@ pub struct Bounds {
     facts: Facts,
     places: Vec<Place>,
     lines: Vec<Line>,
-    /// What the facts say of `0 <= dk * axis + dc`. Looked up, never walked through.
+    /// The answers for `0 <= dk * axis + dc`. Only looked up, never iterated.
     asked: RefCell<HashMap<(u32, i64, i64), bool>>,
 }
 
@@ -45,7 +45,7 @@ const CONSTANTS: u32 = 0;
 const NOWHERE: u32 = 1;
 
 impl Bounds {
-    /// Of these polynomials under these facts.
+    /// Makes the bounds of these polynomials under these facts.
     pub fn new(polys: Vec<Poly>, facts: Facts) -> Bounds {
         let mut lines = vec![Line { axis: u32::MAX, plain: true }, Line { axis: u32::MAX, plain: false }];
         let mut numbers: HashMap<(Vec<u32>, Poly), u32> = HashMap::new();
@@ -72,7 +72,7 @@ impl Bounds {
         Bounds { polys, facts, places, lines, asked: RefCell::default() }
     }
 
-    /// Whether `a <= b` is proved.
+    /// Returns true if `a <= b` is proved.
     pub fn at_most(&self, a: DimId, b: DimId) -> bool {
         let Some((line, dk, dc)) = self.difference(a, b) else {
             return self.facts.at_most(&self.polys[a as usize], &self.polys[b as usize]);
@@ -89,16 +89,16 @@ impl Bounds {
         answer
     }
 
-    /// Whether one of two ranges is proved to end before the other begins.
+    /// Returns true if one of two ranges is proved to end before the other begins.
     pub fn disjoint(&self, a: &Access, b: &Access) -> bool {
-        // What needs no proof first: one of the two is nearly always so.
+        // The cheap comparisons first: one of the two nearly always succeeds.
         self.plainly_at_most(a.hi, b.lo)
             || self.plainly_at_most(b.hi, a.lo)
             || self.at_most(a.hi, b.lo)
             || self.at_most(b.hi, a.lo)
     }
 
-    /// Whether `inner` is proved to lie in `outer`.
+    /// Returns true if `inner` is proved to lie in `outer`.
     pub fn contains(&self, outer: &Access, inner: &Access) -> bool {
         self.at_most(outer.lo, inner.lo) && self.at_most(inner.hi, outer.hi)
     }
@@ -154,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is asked, and in whatever order, the answer is that of the facts.
+        /// Every question, in every order, gets the answer of the facts.
         #[test]
         fn the_answers_are_those_of_the_facts(
             polys in polys(),

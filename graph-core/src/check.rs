@@ -1,23 +1,26 @@
-//! Stage 2: what is wrong with an ordered program.
+//! Stage 2: checks an ordered program.
 //!
-//! Rules, in the order in which they are looked for:
+//! Rules, in the order in which they are checked:
 //! - CW201: one launch borrows a buffer mutably and also otherwise;
 //! - CW205: a write through an argument that is borrowed shared;
 //! - CW102, CW103, CW104, CW105: use, free or return after a free, free of what the graph does not own;
 //! - CW202, CW203: explicit order that does not suffice;
-//! - CW101, CW107: a read, or a return, of what nothing has written;
+//! - CW101, CW107: a read, or a return, of elements that nothing has written;
 //! - CW106: a warning for an allocation that is of no use.
 //!
 //! Only this module makes a [`Checked`], and only a [`Checked`] is emitted. It also settles what `&mut` means at
 //! each launch: [`Mode::ReadWrite`] where the elements are all written already, else [`Mode::Write`], and which of
 //! those writes a later read counts on.
 
+mod lives;
 mod written;
 
+use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
 use crate::order::Ordered;
 use crate::reach::Reach;
+use lives::{Life, lives};
 
 /// An ordered program without faults.
 #[derive(Clone, Debug)]
@@ -73,79 +76,6 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     (Some(Checked { ordered }), found)
 }
 
-/// What the statements say of a buffer.
-#[derive(Clone, Debug, Default)]
-struct Life {
-    alloc: Option<StatementId>,
-    /// The first `free` of it.
-    free: Option<StatementId>,
-    /// Index in the tail.
-    output: Option<u32>,
-    /// Its accesses in program order.
-    accesses: Vec<(StatementId, u32)>,
-}
-
-fn lives(ordered: &Ordered) -> Vec<Life> {
-    let program = &ordered.source.program;
-    let mut lives = vec![Life::default(); program.buffers.len()];
-    for (id, statement) in program.statements.iter().enumerate() {
-        let id = id as StatementId;
-        match statement.kind {
-            Kind::Alloc(buffer) => lives[buffer as usize].alloc = Some(id),
-            Kind::Free(buffer) => {
-                lives[buffer as usize].free.get_or_insert(id);
-            }
-            Kind::Launch | Kind::Fill | Kind::Copy => {}
-        }
-        for (index, access) in statement.accesses.iter().enumerate() {
-            lives[access.buffer as usize].accesses.push((id, index as u32));
-        }
-    }
-    for (index, &buffer) in program.outputs.iter().enumerate() {
-        lives[buffer as usize].output.get_or_insert(index as u32);
-    }
-    lives
-}
-
-impl Ordered {
-    fn poisoned(&self, buffer: BufferId) -> bool {
-        self.source.poisoned.get(buffer as usize).copied().unwrap_or(false)
-    }
-
-    fn access(&self, (id, index): (StatementId, u32)) -> &Access {
-        &self.source.program.statements[id as usize].accesses[index as usize]
-    }
-
-    fn overlap(&self, a: &Access, b: &Access) -> bool {
-        !self.bounds.disjoint(a, b)
-    }
-
-    /// `` `name` (line 3) ``.
-    fn at(&self, id: StatementId) -> String {
-        let statement = &self.source.program.statements[id as usize];
-        format!("`{}` (line {})", statement.name, statement.line)
-    }
-
-    fn line(&self, id: StatementId) -> u32 {
-        self.source.program.statements[id as usize].line
-    }
-
-    /// `b`, or `b[lo..hi]` for a part of it.
-    fn slice(&self, access: &Access) -> String {
-        let program = &self.source.program;
-        let buffer = &program.buffers[access.buffer as usize];
-        let (lo, hi) = self.source.range(access);
-        if lo.as_constant() == Some(0) && *hi == self.source.polys[buffer.len as usize] {
-            return buffer.name.to_string();
-        }
-        format!("{}[{}..{}]", buffer.name, program.dims[access.lo as usize], program.dims[access.hi as usize])
-    }
-
-    fn buffer_name(&self, buffer: BufferId) -> &str {
-        &self.source.program.buffers[buffer as usize].name
-    }
-}
-
 /// CW201, CW205.
 fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
     let program = &ordered.source.program;
@@ -154,7 +84,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
         for (index, access) in statement.accesses.iter().enumerate() {
             let buffer = &program.buffers[access.buffer as usize];
             let site = Site::Access(id, index as u32);
-            // Whatever else is not known of it, how it is declared is.
+            // The declaration is known even if nothing else about the buffer is.
             let shared = matches!(
                 buffer.origin,
                 Origin::Device { mutable: false } | Origin::Pinned { mutable: false }
@@ -162,7 +92,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
             if shared && access.mode.writes() {
                 found.push(
                     Diagnostic::new(
-                        "CW205",
+                        Code::CW205,
                         site,
                         format!(
                             "`{}` is written by `{}`, but it is an argument that is borrowed shared",
@@ -197,7 +127,7 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
         Mode::Atomic => "for atomics",
     };
     let diagnostic = Diagnostic::new(
-        "CW201",
+        Code::CW201,
         site,
         if other.mode.writes() && access.mode.writes() && other.mode == access.mode {
             format!("`{statement}` borrows `{name}` {} more than once", how(access))
@@ -218,7 +148,7 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
 
 /// CW103, CW104, CW105.
 ///
-/// Where a buffer is used after its first `free`, that `free` is the fault, and what else comes too late follows from it.
+/// If a buffer is used after its first `free`, that `free` is the fault, and later faults follow from it.
 fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut Vec<Diagnostic>) {
     let program = &ordered.source.program;
     for (id, statement) in program.statements.iter().enumerate() {
@@ -232,7 +162,7 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
         if matches!(declared.origin, Origin::Device { .. } | Origin::Pinned { .. }) {
             found.push(
                 Diagnostic::new(
-                    "CW104",
+                    Code::CW104,
                     Site::Freed(id),
                     format!("`{name}` is freed, but the graph does not own it"),
                 )
@@ -243,7 +173,7 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
             lives[buffer as usize].free.filter(|&first| first != id && !used_after[buffer as usize])
         {
             found.push(
-                Diagnostic::new("CW103", Site::Freed(id), format!("`{name}` is freed twice"))
+                Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
                     .note(format!("it is freed first on line {}", ordered.line(first)))
                     .help("remove one of the two: without any, the free is placed after the last use"),
             );
@@ -256,14 +186,14 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
         let (index, name, life) = (index as u32, ordered.buffer_name(buffer), &lives[buffer as usize]);
         if life.output != Some(index) {
             found.push(
-                Diagnostic::new("CW105", Site::Output(index), format!("`{name}` is returned twice"))
+                Diagnostic::new(Code::CW105, Site::Output(index), format!("`{name}` is returned twice"))
                     .note("an allocation leaves the graph once: each output has one owner")
                     .help("return a copy: `copy` it into a second allocation"),
             );
         } else if let Some(free) = life.free.filter(|_| !used_after[buffer as usize]) {
             found.push(
                 Diagnostic::new(
-                    "CW105",
+                    Code::CW105,
                     Site::Output(index),
                     format!("`{name}` is returned although it is freed"),
                 )
@@ -291,7 +221,7 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
         used_after[buffer] = true;
         let name = &declared.name;
         let mut diagnostic = Diagnostic::new(
-            "CW102",
+            Code::CW102,
             Site::Access(id, index),
             format!(
                 "`{name}` is used by `{}` after it is freed",
@@ -376,7 +306,7 @@ fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId,
     let before = &program.statements[first.0 as usize].name;
     let after = &program.statements[second.0 as usize].name;
     let mut diagnostic = Diagnostic::new(
-        "CW202",
+        Code::CW202,
         Site::Access(second.0, second.1),
         format!(
             "`{after}` {} `{name}`, and nothing orders it with `{before}`, which {} it",
@@ -430,7 +360,7 @@ fn outside_life(
             {
                 found.push(
                     Diagnostic::new(
-                        "CW203",
+                        Code::CW203,
                         Site::Access(id, index),
                         format!("`{user}` uses `{name}`, but is not ordered after its alloc"),
                     )
@@ -447,7 +377,7 @@ fn outside_life(
             {
                 found.push(
                     Diagnostic::new(
-                        "CW203",
+                        Code::CW203,
                         Site::Access(id, index),
                         format!("`{user}` uses `{name}`, but is not ordered before its free"),
                     )
@@ -485,7 +415,7 @@ fn usefulness(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
             continue;
         };
         found.push(
-            Diagnostic::new("CW106", Site::Statement(alloc), message)
+            Diagnostic::new(Code::CW106, Site::Statement(alloc), message)
                 .help(format!("remove it, or call it `_{name}` if that is meant")),
         );
     }

@@ -1,24 +1,27 @@
-//! What is wrong with a graph function, in rustc's grammar: the message says what is wrong, the notes say where
-//! the other half of the story is, only the help says what to do.
+//! Diagnostics of graph functions, in rustc's grammar: the message states the fault, the notes point at the other places
+//! involved, only the help says what to do.
 
+use std::fmt::Display;
+
+use crate::codes::{Code, Severity};
 use crate::ir::StatementId;
 
 /// A fault of the user's program, or a warning about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// `CW101` and so on.
-    pub code: &'static str,
+    /// The error code.
+    pub code: Code,
     /// One clause, lower case, no full stop.
     pub message: String,
-    /// What it points at.
+    /// The primary place.
     pub site: Site,
-    /// The second place, the path, the missing edge.
+    /// Other places, the path, the missing edge.
     pub notes: Vec<String>,
-    /// The fix.
+    /// The fix, if there is one.
     pub help: Option<String>,
 }
 
-/// A place of the source, by what stands there; the macro knows the span of each.
+/// A place of the source by its role in the program; the macro maps it to a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Site {
     /// The name that a `let` gives, or the whole statement.
@@ -34,38 +37,38 @@ pub enum Site {
 }
 
 impl Diagnostic {
-    /// A diagnostic without notes.
-    pub fn new(code: &'static str, site: Site, message: impl Into<String>) -> Diagnostic {
+    /// Makes a diagnostic without notes.
+    pub fn new(code: Code, site: Site, message: impl Into<String>) -> Diagnostic {
         Diagnostic { code, message: message.into(), site, notes: Vec::new(), help: None }
     }
 
-    /// With a note.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, note: impl Into<String>) -> Diagnostic {
         self.notes.push(note.into());
         self
     }
 
-    /// With a help.
+    /// Sets the help.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = Some(help.into());
         self
     }
 
-    /// Whether it is only a warning.
+    /// Returns true for a warning.
     pub fn is_warning(&self) -> bool {
-        self.code == "CW106"
+        self.code.severity() == Severity::Warning
     }
 
-    /// The text that the compiler error carries: code, message, notes and help, one a line.
+    /// Returns the text of the compiler error: code, message, notes and help, one a line.
     pub fn render(&self) -> String {
         render(self.code, &self.message, &self.notes, self.help.as_deref())
     }
 }
 
-/// The text of an error or warning: rustc prints it after `error: `.
-pub fn render(code: &str, message: &str, notes: &[String], help: Option<&str>) -> String {
+/// Returns the text of an error or warning: rustc prints it after `error: `.
+pub fn render(code: impl Display, message: &str, notes: &[String], help: Option<&str>) -> String {
     let mut text = format!("{code}: {message}");
     for note in notes {
         text.push_str("\n= note: ");

@@ -11,42 +11,15 @@ use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::launches::{Batch, by_member};
-use crate::operation::{Bounds, MemoryBlock, Operation, OperationId, Operations, Place, What};
+use crate::layout::{Layout, Ranks};
+use crate::operation::{MemoryBlock, Operation, OperationId, Operations, Place, What};
 use crate::place::{Life, Placed};
 
-/// How the buffers of a program lie, and in which order their memory nodes stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
-    /// The memories.
-    pub memories: Vec<MemoryBlock>,
-    /// One place a buffer.
-    pub places: Vec<Place>,
-    /// For each memory the memories whose frees its alloc follows.
-    pub alloc_after: Vec<Vec<u32>>,
-    /// For each memory the memories whose frees its free follows.
-    pub free_after: Vec<Vec<u32>>,
-    /// How good the plan is.
-    pub bounds: Option<Bounds>,
-    /// The order in which to add, where the driver's packing asks for one.
-    pub ranks: Option<Ranks>,
-}
-
-/// When each operation is added.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ranks {
-    /// By statement.
-    pub statements: Vec<u32>,
-    /// By memory.
-    pub allocs: Vec<u32>,
-    /// By memory.
-    pub frees: Vec<u32>,
-}
-
-/// A join of as many edges may get a hub: at 8 x 8 the hub of one no-op kernel takes 0.97 of the time of direct edges
+/// The least number of edges of a join that may get a hub: at 8 x 8 the hub of one no-op kernel takes 0.97 of the time of direct edges
 /// on an H200, at 128 x 128 0.45 (benches/results).
 const HUB_FROM: usize = 64;
 
-/// The operations of a placed program.
+/// Returns the operations of a placed program.
 pub fn emit(
     program: &Program,
     placed: &Placed,
@@ -71,7 +44,7 @@ pub fn emit(
         pointed: Vec::new(),
         pointed_of: Vec::new(),
         batches,
-        lined_up: 0,
+        serialized: 0,
         overlapped: 0,
     };
     operations.index(program.statements.len());
@@ -90,7 +63,7 @@ fn depth(program: &Program, placed: &Placed) -> usize {
 #[derive(Default)]
 struct Draft {
     list: Vec<Operation>,
-    /// Where each would stand if its dependencies let it: the lowest goes first.
+    /// The sort key of each operation: of those that are ready, the lowest goes first.
     keys: Vec<(u32, u32)>,
     /// The operation of each statement.
     of_statement: BTreeMap<StatementId, OperationId>,
@@ -129,8 +102,10 @@ impl Draft {
             };
             let position = placed.reach.positions()[id as usize];
             let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
-            let at = self
-                .push(Operation { what, after: Vec::new(), early: None, at_once: false, sources, name }, key);
+            let at = self.push(
+                Operation { what, after: Vec::new(), programmatic: None, launch_order: false, sources, name },
+                key,
+            );
             self.of_statement.insert(id, at);
         }
         for operation in &mut self.list {
@@ -159,8 +134,8 @@ impl Draft {
             let hub = Operation {
                 what: What::Hub,
                 after: from,
-                early: None,
-                at_once: false,
+                programmatic: None,
+                launch_order: false,
                 sources: Vec::new(),
                 name: "hub".into(),
             };
@@ -230,8 +205,8 @@ impl Draft {
         let operation = Operation {
             what: What::Alloc { memory },
             after,
-            early: None,
-            at_once: false,
+            programmatic: None,
+            launch_order: false,
             sources: Vec::new(),
             name: format!("alloc {}", block.name).into(),
         };
@@ -250,7 +225,14 @@ impl Draft {
         let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
         let after = last.iter().map(|id| self.of_statement[id]).collect();
         self.push(
-            Operation { what, after, early: None, at_once: false, sources: Vec::new(), name: name.into() },
+            Operation {
+                what,
+                after,
+                programmatic: None,
+                launch_order: false,
+                sources: Vec::new(),
+                name: name.into(),
+            },
             (key, AFTER_STATEMENT),
         )
     }
@@ -288,7 +270,7 @@ impl Draft {
             .into_iter()
             .filter_map(|at| slots[at as usize].take())
             .map(|mut operation| {
-                for before in operation.after.iter_mut().chain(&mut operation.early) {
+                for before in operation.after.iter_mut().chain(&mut operation.programmatic) {
                     *before = new_id[*before as usize];
                 }
                 operation.after.sort_unstable();

@@ -32,7 +32,7 @@ pub struct Program {
     pub name: Text,
     /// The source file, as the user's compiler names it.
     pub file: Text,
-    /// What `#[graph(...)]` asked for.
+    /// The options of `#[graph(...)]`.
     pub options: Options,
     /// Source text of every length and range bound. Their values are computed by the generated code, in this
     /// order, as `u64` counts of elements.
@@ -47,24 +47,24 @@ pub struct Program {
     pub outputs: List<BufferId>,
     /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
     pub edges: List<(StatementId, StatementId)>,
-    /// How many edges there were before the reduction, for the report.
+    /// The number of edges before the reduction, for the report.
     pub edges_before_reduction: u32,
 }
 
 /// The options of `#[graph(...)]`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Whether the order is inferred or the user's.
+    /// The source of the order.
     pub order: Order,
     /// How allocations reach the driver; `None` is the default.
     pub memory: Option<Memory>,
-    /// What the compiler may change in the launches; `None` is the default, everything.
+    /// The changes of launches that are allowed; `None` is the default, all.
     pub launches: Option<Launches>,
     /// The dimension (in bytes) of `budget = expr`.
     pub budget: Option<DimId>,
 }
 
-/// Where the order comes from.
+/// The source of the order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Order {
     /// From the accesses, in program order, plus `#[after]`.
@@ -85,7 +85,7 @@ pub enum Memory {
     Owned,
 }
 
-/// What the compiler may change in the launches.
+/// The changes of launches that are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launches {
     /// Nothing.
@@ -103,7 +103,7 @@ pub struct Buffer {
     pub name: Text,
     /// The line of its declaration.
     pub line: u32,
-    /// Where it comes from.
+    /// Its origin.
     pub origin: Origin,
     /// Its length in elements.
     pub len: DimId,
@@ -113,37 +113,37 @@ pub struct Buffer {
     pub align: u32,
 }
 
-/// Where a buffer comes from.
+/// The origin of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// `let b = alloc::<T>(len)`: the statement.
     Alloc(StatementId),
     /// `&[T; len]`, `&mut [T; len]`: the caller's device memory.
     Device {
-        /// Whether the graph may write it.
+        /// True if the graph may write it.
         mutable: bool,
     },
     /// `&Pinned<[T; len]>`, `&mut Pinned<[T; len]>`: the caller's pinned host memory.
     Pinned {
-        /// Whether the graph may write it.
+        /// True if the graph may write it.
         mutable: bool,
     },
     /// `[T; len]`: an allocation that another graph returned and this one frees.
     Taken,
 }
 
-/// A part of a part of a buffer: of what `split_at_mut` or a range gave.
+/// A part of a view of a buffer: of the result of `split_at_mut` or of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct View {
     /// The buffer.
     pub buffer: BufferId,
-    /// Where the part is taken.
+    /// The statement that takes the part.
     pub line: u32,
     /// Its first element, counted from the buffer's.
     pub lo: DimId,
     /// One past its last element.
     pub hi: DimId,
-    /// The bounds of what it is a part of.
+    /// The bounds of the view that it is a part of.
     pub of: (DimId, DimId),
 }
 
@@ -154,15 +154,15 @@ pub struct Statement {
     pub name: Text,
     /// Its line.
     pub line: u32,
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
-    /// What it touches, in the order of the arguments.
+    /// Its accesses, in the order of the arguments.
     pub accesses: List<Access>,
     /// The statements that its `#[after]` names.
     pub after: List<StatementId>,
 }
 
-/// What a statement does.
+/// The kinds of statements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A kernel launch.
@@ -178,7 +178,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Whether the statement allocates or frees; such statements order nothing by themselves.
+    /// Returns true if the statement allocates or frees; such statements order nothing by themselves.
     pub fn is_memory(self) -> bool {
         matches!(self, Kind::Alloc(_) | Kind::Free(_))
     }
@@ -215,13 +215,13 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// Whether two accesses of these modes to the same bytes need an order.
+    /// Returns true if two accesses of these modes to the same bytes need an order.
     pub fn conflicts(self, other: Mode) -> bool {
         use Mode::{Atomic, Read};
         !matches!((self, other), (Read, Read) | (Atomic, Atomic))
     }
 
-    /// Whether the access writes.
+    /// Returns true if the access writes.
     pub fn writes(self) -> bool {
         self != Mode::Read
     }

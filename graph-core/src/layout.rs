@@ -1,4 +1,4 @@
-//! Stage 4: which memory each buffer lies in.
+//! Stage 4: assigns each buffer to a memory.
 //!
 //! Invariants of a [`Layout`]:
 //! - a buffer with a life that begins here has a place inside a memory, outputs in a memory of their own;
@@ -6,12 +6,39 @@
 
 use std::fmt;
 
-use crate::emit::{Layout, Ranks};
 use crate::ir::{BufferId, Memory, Origin, Program, StatementId};
 use crate::operation::{Bounds, MemoryBlock, Place};
 use crate::place::{Life, Placed};
 use crate::plan;
 use crate::plan::nodes::Emit;
+
+/// The places of the buffers of a program, and the order of their memory nodes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// The memories.
+    pub memories: Vec<MemoryBlock>,
+    /// One place a buffer.
+    pub places: Vec<Place>,
+    /// The memories whose frees the alloc of each memory follows.
+    pub alloc_after: Vec<Vec<u32>>,
+    /// The memories whose frees the free of each memory follows.
+    pub free_after: Vec<Vec<u32>>,
+    /// The bounds of the plan.
+    pub bounds: Option<Bounds>,
+    /// The order in which operations are added, if the driver's packing depends on it.
+    pub ranks: Option<Ranks>,
+}
+
+/// The rank of each operation in the order in which operations are added.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ranks {
+    /// By statement.
+    pub statements: Vec<u32>,
+    /// By memory.
+    pub allocs: Vec<u32>,
+    /// By memory.
+    pub frees: Vec<u32>,
+}
 
 /// Why sizes cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +76,7 @@ impl fmt::Display for LayoutError {
 
 impl std::error::Error for LayoutError {}
 
-/// What every offset is a multiple of: what the driver gives allocations.
+/// The alignment of every offset: that of the driver's allocations.
 pub(crate) const ALIGNMENT: u64 = 256;
 
 /// Lays the buffers out.
@@ -61,18 +88,18 @@ pub fn lay_out(
     program: &Program,
     dims: &[u64],
     placed: &Placed,
-    early: &[Vec<StatementId>],
+    overlapping: &[Vec<StatementId>],
     memory: Memory,
 ) -> Result<Layout, LayoutError> {
     in_range(program, dims, placed)?;
     match memory {
-        Memory::Nodes => nodes(program, dims, placed, early),
+        Memory::Nodes => nodes(program, dims, placed, overlapping),
         Memory::Arena => packed(program, dims, placed, true),
         Memory::Owned => packed(program, dims, placed, false),
     }
 }
 
-/// What a graph allocates is [`plan::MOST_BYTES`] in all at most, whatever it allocates it by: no sum of sizes and offsets
+/// Checks that a graph allocates at most [`plan::MOST_BYTES`] in all, in every lowering: no sum of sizes and offsets
 /// overflows then.
 fn in_range(program: &Program, dims: &[u64], placed: &Placed) -> Result<(), LayoutError> {
     let mut sum = 0u64;
@@ -93,7 +120,7 @@ fn in_range(program: &Program, dims: &[u64], placed: &Placed) -> Result<(), Layo
     Ok(())
 }
 
-/// What every lowering begins with: a memory of its own for each buffer that `own` picks.
+/// Gives each buffer that `own` picks a memory of its own: the first step of every lowering.
 fn separate(
     program: &Program,
     dims: &[u64],
@@ -195,21 +222,21 @@ pub(crate) fn plan_error(program: &Program, ids: &[BufferId], error: plan::PlanE
 }
 
 /// A memory of its own for each buffer. Which frees an alloc follows, which are chained and in which order the nodes are
-/// added is chosen for the driver's packing. What starts early is not kept waiting by a free and an alloc between the two:
+/// added is chosen for the driver's packing. What starts overlapping is not kept waiting by a free and an alloc between the two:
 /// a buffer is counted as over when what starts before the end of its last user has begun.
 fn nodes(
     program: &Program,
     dims: &[u64],
     placed: &Placed,
-    early: &[Vec<StatementId>],
+    overlapping: &[Vec<StatementId>],
 ) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
     // The planner's buffers are the memories, one by one, in the same order.
     let (mut list, ids) = for_planner(program, dims, placed, |life| life.allocated)?;
     debug_assert_eq!(owners, ids);
-    for buffer in list.iter_mut().filter(|_| !early.is_empty()) {
+    for buffer in list.iter_mut().filter(|_| !overlapping.is_empty()) {
         let began: Vec<StatementId> =
-            buffer.before_free.iter().flat_map(|&end| early[end as usize].iter().copied()).collect();
+            buffer.before_free.iter().flat_map(|&end| overlapping[end as usize].iter().copied()).collect();
         buffer.before_free = placed.reach.maximal(&[buffer.before_free.as_slice(), &began].concat());
     }
     let order = plan::BufferOrder::of(&placed.reach, &list);

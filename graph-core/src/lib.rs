@@ -4,6 +4,7 @@
 
 pub mod bounds;
 pub mod check;
+pub mod codes;
 pub mod compile;
 pub mod diagnostic;
 #[cfg(feature = "back")]
@@ -18,6 +19,8 @@ pub mod layout;
 #[cfg(feature = "back")]
 pub mod operation;
 pub mod order;
+#[cfg(feature = "back")]
+pub mod overlap;
 mod paths;
 #[cfg(feature = "back")]
 pub mod place;

@@ -4,22 +4,22 @@
 use crate::ir::{BufferId, Program, StatementId, Text};
 use crate::launches::Batch;
 
-/// Index of an operation; operations stand in an order in which each may be added to a graph: what it comes
-/// after stands before it.
+/// Index of an operation. Operations are in topological order: each may be added to a graph after those before it.
 pub type OperationId = u32;
 
 /// One node of the graph to be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What it is.
+    /// Its kind.
     pub what: What,
     /// Its dependencies: sorted, no duplicates.
     pub after: Vec<OperationId>,
-    /// The one of its dependencies before whose end it may start: the edge is programmatic.
-    pub early: Option<OperationId>,
-    /// Whether it may start even when all blocks of that one have begun; else when these have ended.
-    pub at_once: bool,
-    /// The statements that it came from: none for what the compiler placed, several for a batch, rising.
+    /// The dependency with a programmatic edge: the operation may start before it has ended.
+    pub programmatic: Option<OperationId>,
+    /// True if the programmatic edge leaves by the launch-order port: the operation may start when all blocks of the
+    /// dependency have begun, else when all have ended.
+    pub launch_order: bool,
+    /// The statements that it comes from, in ascending order: none for what the compiler placed, several for a batch.
     pub sources: Vec<StatementId>,
     /// Its name in errors and pictures.
     pub name: Text,
@@ -30,12 +30,12 @@ pub struct Operation {
 pub enum What {
     /// A memory alloc node; `memory` is its index in [`Operations::memories`].
     Alloc {
-        /// Which memory.
+        /// The memory.
         memory: u32,
     },
     /// A memory free node.
     Free {
-        /// Which memory.
+        /// The memory.
         memory: u32,
     },
     /// The free node of a taken-over argument.
@@ -60,65 +60,64 @@ pub struct MemoryBlock {
     pub bytes: u64,
     /// The buffer's name, or `arena`.
     pub name: Text,
-    /// Whether an alloc node makes it (else the exec owns it).
+    /// True if an alloc node makes it; otherwise the exec owns it.
     pub node: bool,
 }
 
-/// Where a buffer lies.
+/// The place of a buffer in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// At `offset` bytes into a memory of the graph.
     Inside {
-        /// Which memory.
+        /// The memory.
         memory: u32,
         /// Bytes from its start.
         offset: u64,
     },
-    /// Where the caller's operand lies.
+    /// The caller's operand.
     Bound,
     /// Nowhere: nothing uses it.
     Nowhere,
 }
 
-/// How good a plan of the temporaries is.
+/// The bytes of a plan of the temporaries, and the bounds on them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Bytes that one statement needs at once: no order of the statements gets below.
+    /// The most bytes that one statement needs at once: a lower bound under every order of the statements.
     pub floor: u64,
-    /// That statement.
+    /// The statement that needs them.
     pub floor_statement: Option<StatementId>,
-    /// Bytes of the heaviest set of buffers of which none is over before another begins: no plan gets below without
-    /// more order.
+    /// The bytes of the heaviest antichain of lifetimes: a lower bound for every plan under this order.
     pub antichain: u64,
-    /// That set.
+    /// The buffers of the antichain.
     pub antichain_buffers: Vec<BufferId>,
-    /// Bytes as planned.
+    /// The planned bytes.
     pub planned: u64,
-    /// Whether `planned` is `antichain`.
+    /// True if `planned` equals `antichain`.
     pub optimal: bool,
 }
 
-/// What a budget did to the order.
+/// The effects of a budget on the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budgeted {
     /// The budget, in bytes.
     pub budget: u64,
     /// The edges that were added.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// How they came about.
+    /// The decisions that they come from.
     pub steps: Vec<BudgetStep>,
-    /// The longest chain of statements before.
+    /// The length of the longest chain of statements without those edges.
     pub path_before: u64,
-    /// And now.
+    /// The length of the longest chain of statements with them.
     pub path_after: u64,
 }
 
-/// Two buffers that were put one after the other.
+/// Two buffers that were put one after the other, so that they can share memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BudgetStep {
-    /// The buffer that is over first.
+    /// The buffer whose lifetime ends first.
     pub donor: String,
-    /// The buffer that begins then.
+    /// The buffer whose lifetime begins then.
     pub receiver: String,
     /// The edges between their statements.
     pub edges: Vec<(StatementId, StatementId)>,
@@ -128,7 +127,7 @@ pub struct BudgetStep {
     pub costs: u64,
 }
 
-/// What a statement's buffer argument points to.
+/// The target of a statement's buffer argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointed {
     /// The buffer.
@@ -146,9 +145,9 @@ pub struct Operations {
     pub memories: Vec<MemoryBlock>,
     /// One place a buffer of the program.
     pub places: Vec<Place>,
-    /// How good the plan of the temporaries is, where there is one.
+    /// The bounds of the plan of the temporaries, if there is one.
     pub bounds: Option<Bounds>,
-    /// What the budget did, where there is one.
+    /// The effects of the budget, if there is one.
     pub budget: Option<Budgeted>,
     /// Edges before transitive reduction, for the report.
     pub edges_before_reduction: usize,
@@ -156,20 +155,20 @@ pub struct Operations {
     pub depth: usize,
     /// The operation of each statement that has one.
     pub of_statement: Vec<Option<OperationId>>,
-    /// What every access of every statement points to, one statement's behind the other's.
+    /// The target of every access, statement by statement.
     pub pointed: Vec<Pointed>,
-    /// Where each statement's begin there.
+    /// The index in `pointed` of each statement's first access.
     pub pointed_of: Vec<u32>,
-    /// Launches that became one.
+    /// Batched launches.
     pub batches: Vec<Batch>,
-    /// How many branches were put in line behind others.
-    pub lined_up: usize,
-    /// How many edges are programmatic.
+    /// The number of branches that come after another one in its lane.
+    pub serialized: usize,
+    /// The number of programmatic edges.
     pub overlapped: usize,
 }
 
 impl Operations {
-    /// Finds what the accesses point to, for lengths and bounds of these values.
+    /// Computes the targets of the accesses for these values of lengths and bounds.
     pub fn point(&mut self, program: &Program, dims: &[u64]) {
         self.pointed_of = Vec::with_capacity(program.statements.len());
         self.pointed.clear();
@@ -183,7 +182,7 @@ impl Operations {
         }
     }
 
-    /// Finds the operation of each statement again, once the list has changed.
+    /// Computes the operation of each statement. Must be called after the list has changed.
     pub fn index(&mut self, statements: usize) {
         self.of_statement = vec![None; statements];
         for (at, operation) in (0..).zip(&self.list) {

@@ -1,9 +1,9 @@
 //! Stage 1: the order of the work.
 //!
 //! Inferred: an edge where two statements touch overlapping elements of a buffer and one of them writes, in program
-//! order, plus what `#[after]` says. Explicit: `#[after]` alone. Statements of memory take part while the order is
-//! made (a launch after `#[after(t)]` of an alloc stands after what that alloc stands after) and are then contracted
-//! away, so that the same order holds in every lowering.
+//! order, plus `#[after]`. Explicit: `#[after]` alone. Memory statements take part while the order is made (a launch that is
+//! `#[after]` an alloc also comes after the predecessors of the alloc) and are then contracted away, so that the same order
+//! holds in every lowering.
 //!
 //! Invariants of [`Ordered`]:
 //! - `reach` is the order on all statements, memory ones included;
@@ -14,6 +14,7 @@
 pub mod shared;
 
 use crate::bounds::Bounds;
+use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Program, StatementId};
 use crate::paths::shortest_path;
@@ -22,16 +23,16 @@ use cuweave_ptx::poly::{Facts, Poly};
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-/// A program as lowered: nothing is known of it yet.
+/// A program as lowered, not checked yet.
 #[derive(Clone, Debug)]
 pub struct Source {
     /// The program; its `edges` are still empty, and `&mut` arguments of launches are [`Mode::ReadWrite`].
     pub program: Program,
     /// The polynomial of each of the program's `dims`.
     pub polys: Vec<Poly>,
-    /// Buffers that a fault already reported makes unknown: nothing further is said of them.
+    /// Buffers with a fault that is already reported: they get no further errors.
     pub poisoned: Vec<bool>,
-    /// An `#[after]` names something unknown, a fault already reported: nothing is said of missing order.
+    /// True if an `#[after]` names something unknown, which is already reported: missing order is not an error then.
     pub order_unknown: bool,
 }
 
@@ -40,7 +41,7 @@ pub struct Source {
 pub struct Ordered {
     /// The program.
     pub source: Source,
-    /// Its bounds, and what is known of them.
+    /// Its bounds, with the facts about them.
     pub bounds: Bounds,
     /// The direct dependencies of the statements, with their causes. Acyclic.
     pub graph: OrderGraph,
@@ -48,7 +49,7 @@ pub struct Ordered {
     pub reach: Reach,
     /// The reduced order on the statements that are not memory statements.
     pub preds: Vec<Vec<StatementId>>,
-    /// For each memory statement what it stands after, contracted onto the statements that are none.
+    /// The predecessors of each memory statement among the other statements.
     pub memory_after: Vec<(StatementId, Vec<StatementId>)>,
     /// Edges between such statements before reduction.
     pub edges_before_reduction: usize,
@@ -114,8 +115,8 @@ impl Source {
         (&self.polys[access.lo as usize], &self.polys[access.hi as usize])
     }
 
-    /// What the build will have checked about the bounds: lengths are at least 1, ranges lie in their buffers, fills and
-    /// copies are not empty.
+    /// Returns the facts about bounds that the build checks first: lengths are at least 1, ranges lie in their buffers, fills
+    /// and copies are not empty.
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
@@ -232,8 +233,7 @@ impl Frontier {
     }
 }
 
-/// Whether a write leaves nothing of an earlier access that it overlaps; where it leaves one end, that is what remains
-/// of it.
+/// Returns true if a write covers an earlier access that it overlaps. If it leaves one end of it, the access is cut to that end.
 fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
     let front = bounds.at_most(write.lo, earlier.lo);
     let back = bounds.at_most(earlier.hi, write.hi);
@@ -288,7 +288,7 @@ fn cycle(
     let name = |id: StatementId| &program.statements[id as usize].name;
     let text: Vec<String> = around.iter().map(|&id| format!("`{}`", name(id))).collect();
     let mut diagnostic = Diagnostic::new(
-        "CW204",
+        Code::CW204,
         Site::After(to, index),
         format!("the order has a cycle: {}", text.join(" -> ")),
     );

@@ -1,4 +1,4 @@
-//! Stage 3: where lives begin and end.
+//! Stage 3: the begins and ends of lives.
 //!
 //! Invariants of [`Placed`]:
 //! - a buffer that nothing uses, and that no other graph handed over, has no life;
@@ -10,7 +10,7 @@
 use crate::ir::{BufferId, Kind, Origin, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
-/// A program whose lives are known.
+/// A program with the lives of its buffers.
 #[derive(Clone, Debug)]
 pub struct Placed {
     /// The order on the statements that are not memory statements (the others are isolated in it).
@@ -22,24 +22,24 @@ pub struct Placed {
 /// The life of a buffer that the graph allocates or frees.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Life {
-    /// Whether this graph allocates it.
+    /// True if this graph allocates it.
     pub allocated: bool,
-    /// Whether this graph frees it.
+    /// True if this graph frees it.
     pub freed: bool,
-    /// All statements that access it, rising.
+    /// All statements that access it, in ascending order.
     pub users: Vec<StatementId>,
     /// The minimal users: the ones that need an edge from the alloc.
     pub first: Vec<StatementId>,
-    /// What the user puts the alloc after.
+    /// The statements that the user puts before the alloc.
     pub alloc_after: Vec<StatementId>,
-    /// What must come after the end of another buffer for this one to take its bytes.
+    /// The statements that must come after the end of another buffer for this one to take its bytes.
     pub begins: Vec<StatementId>,
     /// The dependencies of the free.
     pub ends: Vec<StatementId>,
 }
 
 impl Placed {
-    /// Whether `b` is over before `c` begins, in every schedule of the order. A taken-over buffer donates no bytes.
+    /// Returns true if `b` is over before `c` begins, in every schedule of the order. A taken-over buffer donates no bytes.
     pub fn before(&self, b: BufferId, c: BufferId) -> bool {
         let (Some(b), Some(c)) = (&self.lives[b as usize], &self.lives[c as usize]) else { return false };
         b.allocated

@@ -39,7 +39,7 @@ pub struct Reach {
     /// Row `v`: the positions of the ancestors of node `v`.
     ancestors: Vec<u64>,
     reduced: Vec<Vec<u32>>,
-    /// As `ancestors`, made when first asked for.
+    /// The positions of the descendants of each node; computed at the first use.
     descendants: OnceLock<Vec<u64>>,
 }
 
@@ -78,7 +78,7 @@ impl Reach {
             row.fill(0);
             let mut kept = Vec::new();
             let mut level = 0;
-            // Whatever leads to a predecessor from here lies later, so its row is in before the bit is asked for.
+            // All that leads to a predecessor from here lies later, so its row is merged before the bit is tested.
             for &at in &nearest_first {
                 if has(&row, at) {
                     continue;
@@ -106,19 +106,19 @@ impl Reach {
         self.topological.len()
     }
 
-    /// Whether there are no nodes.
+    /// Returns true if there are no nodes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.topological.is_empty()
     }
 
-    /// Whether there is a path from `a` to `b`; no node precedes itself.
+    /// Returns true if there is a path from `a` to `b`; no node precedes itself.
     #[must_use]
     pub fn precedes(&self, a: u32, b: u32) -> bool {
         has(self.ancestor_row(b), self.position[a as usize])
     }
 
-    /// Whether `a` precedes `b` or `b` precedes `a`.
+    /// Returns true if `a` precedes `b` or `b` precedes `a`.
     #[must_use]
     pub fn ordered(&self, a: u32, b: u32) -> bool {
         self.precedes(a, b) || self.precedes(b, a)
@@ -130,7 +130,7 @@ impl Reach {
         &self.topological
     }
 
-    /// Where each node stands in [`Reach::topological`].
+    /// Returns the position of each node in [`Reach::topological`].
     #[must_use]
     pub fn positions(&self) -> &[u32] {
         &self.position
@@ -191,8 +191,8 @@ impl Reach {
         &self.reduced
     }
 
-    /// Of each node's predecessors those that precede no other of them, sorted, each once. For the lists that made
-    /// this order that is the transitive reduction.
+    /// Returns the maximal predecessors of each node: those that precede no other of them, sorted, each once. For the lists
+    /// that made this order that is the transitive reduction.
     #[must_use]
     pub fn reduce(&self, preds: &[Vec<u32>]) -> Vec<Vec<u32>> {
         preds.iter().map(|list| self.maximal(list)).collect()
@@ -236,7 +236,7 @@ impl Reach {
         self.nodes(&self.common_descendant_row(nodes)).collect()
     }
 
-    /// As [`Reach::common_descendants`], as bits by position.
+    /// Returns [`Reach::common_descendants`] as bits by position.
     #[must_use]
     pub fn common_descendant_row(&self, nodes: &[u32]) -> Vec<u64> {
         let Some((&first, rest)) = nodes.split_first() else {
@@ -304,7 +304,7 @@ pub fn ones(row: &[u64]) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// Whether bit `at` is set.
+/// Returns true if bit `at` is set.
 #[inline]
 #[must_use]
 pub fn has(row: &[u64], at: u32) -> bool {

@@ -92,7 +92,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// Of a type.
+    /// Returns the layout of a type.
     pub const fn of<T: 'static>() -> Layout {
         Layout { size: size_of::<T>() as u32, align: align_of::<T>() as u32, id: TypeId::of::<T> }
     }
@@ -164,7 +164,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 #[derive(Default)]
 struct Writer<'p> {
     bytes: Vec<u8>,
-    /// Where a text stands already: names repeat.
+    /// The offset of each text that is written already: names repeat.
     texts: BTreeMap<&'p str, u32>,
 }
 
@@ -562,7 +562,7 @@ mod tests {
             assert_eq!(Decoded::read(&bytes[..end], LAYOUTS), None, "{end} of {} bytes", bytes.len());
         }
         assert_eq!(Decoded::read(bytes, &[]), None, "of types that are not there");
-        // Whatever stands there, it is read to an end.
+        // Reading ends for all contents.
         for at in 0..bytes.len() {
             for flip in [1, 0x80, 0xff] {
                 let mut changed = bytes.to_vec();

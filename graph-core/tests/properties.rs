@@ -4,6 +4,7 @@
 //! The checks here share no code with the compiler: reachability is a plain search over the operations.
 
 use cuweave_core::check::Checked;
+use cuweave_core::codes::Code;
 use cuweave_core::compile::{self, Wishes};
 use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
 use cuweave_core::operation::{Operations, Place, What};
@@ -367,6 +368,6 @@ proptest! {
         });
         let (checked, found) = compile::front(source);
         prop_assert_eq!(checked.is_some(), conflicts, "{:?}", found);
-        prop_assert_eq!(found.iter().any(|diagnostic| diagnostic.code == "CW202"), !conflicts);
+        prop_assert_eq!(found.iter().any(|diagnostic| diagnostic.code == Code::CW202), !conflicts);
     }
 }

@@ -18,7 +18,7 @@ pub struct Bound {
     pub poly: Poly,
     /// For the build to compute.
     pub term: Term,
-    /// As the user wrote it.
+    /// The source text.
     pub text: String,
 }
 
@@ -32,7 +32,7 @@ impl Bound {
         }
     }
 
-    /// Of an expression over the arguments.
+    /// Makes the bound of an expression over the arguments.
     ///
     /// `as_written` is false where the values of loop variables were put in: the source says something else then.
     pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
@@ -78,7 +78,7 @@ pub enum Term {
 }
 
 impl Term {
-    /// Of an expression; see [`dim_tokens`].
+    /// Makes the term of an expression; see [`dim_tokens`].
     fn of(expr: &Expr, integers: &BTreeSet<String>) -> Term {
         match expr {
             Expr::Paren(inner) => Term::of(&inner.expr, integers),
@@ -132,7 +132,7 @@ fn poly(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Poly
     transparent(expr, integers, symbols).unwrap_or_else(|| symbols.opaque(&key(expr), &compact(expr)))
 }
 
-/// The polynomial of what is made of `+`, `-`, `*`, literals and names.
+/// Returns the polynomial of an expression of `+`, `-`, `*`, literals and names.
 fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Option<Poly> {
     match expr {
         Expr::Paren(inner) => Some(poly(&inner.expr, integers, symbols)),
@@ -193,7 +193,7 @@ fn is_wide(ty: &Type) -> bool {
     matches!(ty, Type::Path(path) if path.path.is_ident("usize") || path.path.is_ident("u64"))
 }
 
-/// Tokens of type `Dim`: operators stay, and check; what is no operator is wrapped as it stands.
+/// Returns tokens of type `Dim`: operators stay, and are checked; other expressions are wrapped.
 pub fn dim_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match expr {
         Expr::Paren(inner) => {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use cuweave_core::codes::Code;
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
@@ -11,13 +12,13 @@ use crate::report::Report;
 
 /// A file of kernels.
 pub struct Image {
-    /// As the user wrote it.
+    /// The path in the source text.
     pub path: String,
     /// An expression for its bytes, by which the crate is compiled again when the file changes.
     pub bytes: TokenStream,
     /// Its name without extension, as an identifier.
     pub stem: String,
-    /// Tells the blocks of one crate apart.
+    /// A hash that identifies the block within its crate.
     pub identity: u64,
     /// Its contents, where it could be read.
     pub contents: Option<Vec<u8>>,
@@ -26,7 +27,7 @@ pub struct Image {
 }
 
 impl Image {
-    /// Of the attribute's arguments; what is wrong with them is reported.
+    /// Reads the attribute's arguments, and reports faults in them.
     pub fn of(attribute: TokenStream, report: &mut Report) -> Image {
         let span = attribute.span();
         let mut image = Image {
@@ -41,7 +42,7 @@ impl Image {
         let Some(path) = path else {
             report.error(
                 span,
-                "CW307",
+                Code::CW307,
                 "`#[kernels]` needs the path of a file",
                 &[],
                 Some("write `#[cuweave::kernels(\"kernels/file.ptx\")]`, relative to the crate's manifest, or `concat!(env!(\"OUT_DIR\"), \"/file.ptx\")`"),
@@ -64,20 +65,20 @@ impl Image {
                 image.bytes = quote!(::core::include_bytes!(#absolute));
                 image.contents = Some(contents);
             }
-            Err(missing) => report.error(span, "CW307", &missing.message, &[], Some(missing.help)),
+            Err(missing) => report.error(span, Code::CW307, &missing.message, &[], Some(missing.help)),
         }
         image.path = path;
         image
     }
 }
 
-/// Why there is no file.
+/// The reason why there is no file.
 struct Missing {
     message: String,
     help: &'static str,
 }
 
-/// Where a path of the attribute leads.
+/// Returns the file that a path of the attribute names.
 fn located(path: &str) -> PathBuf {
     let file = Path::new(path);
     match std::env::var_os("CARGO_MANIFEST_DIR") {
@@ -90,7 +91,8 @@ fn is_source(path: &str) -> bool {
     Path::new(path).extension().is_some_and(|extension| extension == "cu")
 }
 
-/// What the build script has made of a CUDA C++ file: `cuweave_build::ptx` puts it under its path in `OUT_DIR`.
+/// Returns the PTX that the build script compiled from a CUDA C++ file: `cuweave_build::ptx` puts it under its path in
+/// `OUT_DIR`.
 fn compiled(path: &str) -> Result<PathBuf, Missing> {
     let help = "in `build.rs`, call `cuweave_build::ptx(\"kernels/*.cu\")` of the crate `cuweave-build`, which compiles with NVRTC or nvcc; or declare the PTX";
     if !located(path).is_file() {

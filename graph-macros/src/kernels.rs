@@ -6,69 +6,20 @@
 
 use std::collections::BTreeSet;
 
+use cuweave_core::codes::Code;
 use cuweave_ptx::declare::{Checked, Open, Unproved};
 use cuweave_ptx::{Hidden, Update};
 use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, ForeignItem, ForeignItemFn, ItemForeignMod, Pat, ReturnType, Type};
+use syn::{ForeignItem, ForeignItemFn, ItemForeignMod, Type};
 
 use crate::dims::dim_tokens;
 use crate::image::Image;
+use crate::parameters::{Access, Parameter, ParameterKind, parameters};
 use crate::proof;
 use crate::report::Report;
 use crate::words::words;
-
-/// A kernel's parameter.
-pub struct Parameter {
-    /// Its name.
-    pub name: Ident,
-    /// All of it.
-    pub span: Span,
-    /// What it is.
-    pub kind: ParameterKind,
-}
-
-/// What a parameter is.
-pub enum ParameterKind {
-    /// By value.
-    Scalar(Box<Type>),
-    /// A buffer.
-    Buffer {
-        /// What it may be used for.
-        access: Access,
-        /// The type of its elements.
-        element: Box<Type>,
-        /// Their number.
-        len: Box<Expr>,
-    },
-}
-/// What a declared buffer may be used for.
-#[derive(Clone, Copy)]
-pub enum Access {
-    /// `&[T; len]`
-    Read,
-    /// `&mut [T; len]`
-    ReadWrite,
-    /// `&mut [MaybeUninit<T>; len]`
-    Write,
-    /// `&[Atomic<T>; len]`
-    Atomic,
-}
-
-impl Access {
-    fn ident(self) -> Ident {
-        Ident::new(
-            match self {
-                Access::Read => "Read",
-                Access::ReadWrite => "ReadWrite",
-                Access::Write => "Write",
-                Access::Atomic => "Atomic",
-            },
-            Span::mixed_site(),
-        )
-    }
-}
 
 /// Expands a block of kernels.
 pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
@@ -79,7 +30,7 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
         Err(error) => {
             report.error(
                 error.span(),
-                "CW001",
+                Code::CW001,
                 "`#[kernels]` stands on a block of declarations",
                 &[error.to_string()],
                 Some("write `unsafe extern \"ptx-kernel\" { fn name(..); }`"),
@@ -93,7 +44,7 @@ pub fn kernels(attribute: TokenStream, tokens: TokenStream) -> TokenStream {
     for item in &block.items {
         match item {
             ForeignItem::Fn(function) => functions.push((function, parameters(function, &mut report))),
-            other => report.error(other.span(), "CW001", "only functions are kernels", &[], None),
+            other => report.error(other.span(), Code::CW001, "only functions are kernels", &[], None),
         }
     }
     let declared: Vec<proof::Kernel<'_>> = functions
@@ -119,7 +70,7 @@ fn head(block: &ItemForeignMod, report: &mut Report) {
     if abi.is_none_or(|abi| abi.value() != "ptx-kernel") {
         report.error(
             block.abi.span(),
-            "CW001",
+            Code::CW001,
             "kernels have the ABI `ptx-kernel`",
             &[],
             Some("write `unsafe extern \"ptx-kernel\" { .. }`"),
@@ -128,7 +79,7 @@ fn head(block: &ItemForeignMod, report: &mut Report) {
     if block.unsafety.is_none() {
         report.error(
             block.abi.span(),
-            "CW001",
+            Code::CW001,
             "a block of kernels is `unsafe`",
             &["with it you vouch that each kernel does what its declaration says and touches no other memory".into()],
             Some("write `unsafe extern \"ptx-kernel\" { .. }`"),
@@ -140,24 +91,6 @@ fn head(block: &ItemForeignMod, report: &mut Report) {
 struct Item {
     definition: TokenStream,
     implementation: TokenStream,
-}
-
-/// The parameters that are in the language; what is not is reported.
-fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Parameter> {
-    let head = &function.sig;
-    if !head.generics.params.is_empty() {
-        report.error(head.generics.span(), "CW001", "a kernel has no generic parameters", &[], None);
-    }
-    if let ReturnType::Type(_, ty) = &head.output {
-        report.error(
-            ty.span(),
-            "CW001",
-            "a kernel returns nothing",
-            &[],
-            Some("write results through `&mut`"),
-        );
-    }
-    head.inputs.iter().filter_map(|input| parameter(input, report)).collect()
 }
 
 fn expand(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&Checked>) -> Item {
@@ -273,7 +206,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     }
 }
 
-/// What the kernel's item says of a buffer that launches update by atomics.
+/// Returns the part of a kernel's item about a buffer that launches update by atomics.
 fn updates(found: &Update) -> TokenStream {
     let private = quote!(::cuweave::__private);
     match found {
@@ -313,77 +246,6 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
         entry.extend(quote!(.unproved(&[#(#open),*])));
     }
     entry
-}
-
-fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
-    let FnArg::Typed(typed) = input else {
-        report.error(input.span(), "CW001", "a kernel has no `self`", &[], None);
-        return None;
-    };
-    let Pat::Ident(name) = &*typed.pat else {
-        report.error(typed.pat.span(), "CW001", "a parameter of a kernel has a name", &[], None);
-        return None;
-    };
-    let kind = match &*typed.ty {
-        Type::Reference(reference) => {
-            let Type::Array(array) = &*reference.elem else {
-                report.error(
-                    typed.ty.span(),
-                    "CW001",
-                    "this type is not part of the language in the parameters of a kernel",
-                    &[],
-                    Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`"),
-                );
-                return None;
-            };
-            let mutable = reference.mutability.is_some();
-            let (access, element) = match (wrapped(&array.elem), mutable) {
-                (Some(("MaybeUninit", element)), true) => (Access::Write, element),
-                (Some(("Atomic", element)), false) => (Access::Atomic, element),
-                (Some((wrapper, _)), _) => {
-                    let help = match wrapper {
-                        "Atomic" => "a buffer updated by atomics is `&[Atomic<T>; len]`",
-                        _ => "a buffer that is only written is `&mut [MaybeUninit<T>; len]`",
-                    };
-                    report.error(
-                        typed.ty.span(),
-                        "CW001",
-                        "this type is not part of the language in the parameters of a kernel",
-                        &[],
-                        Some(help),
-                    );
-                    return None;
-                }
-                (None, true) => (Access::ReadWrite, (*array.elem).clone()),
-                (None, false) => (Access::Read, (*array.elem).clone()),
-            };
-            ParameterKind::Buffer { access, element: Box::new(element), len: Box::new(array.len.clone()) }
-        }
-        Type::Array(_) | Type::Slice(_) | Type::Ptr(_) => {
-            report.error(
-                typed.ty.span(),
-                "CW001",
-                "this type is not part of the language in the parameters of a kernel",
-                &[],
-                Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`, a scalar a type that is `Copy + DeviceRepr`"),
-            );
-            return None;
-        }
-        ty => ParameterKind::Scalar(Box::new(ty.clone())),
-    };
-    Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
-}
-
-/// `MaybeUninit<T>` or `Atomic<T>`: which, and `T`.
-fn wrapped(ty: &Type) -> Option<(&'static str, Type)> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
-    let wrapper = ["MaybeUninit", "Atomic"].into_iter().find(|name| last.ident == name)?;
-    let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
-    match list.args.first()? {
-        syn::GenericArgument::Type(element) => Some((wrapper, element.clone())),
-        _ => None,
-    }
 }
 
 /// The definitions, the module they share, and `load`.

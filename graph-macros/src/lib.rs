@@ -1,12 +1,13 @@
 //! The attributes of `cuweave`: `#[kernels]` and `#[graph]`. Documented there.
 //!
-//! Thin: tokens are lowered to the IR of `cuweave-core`, which orders and checks it; what is found is told at the
-//! places it stands, and the checked program is printed back as a static table with the code that evaluates it.
+//! Tokens are lowered to the IR of `cuweave-core`, which orders and checks it. Diagnostics are reported at their places in the
+//! source, and the checked program is printed as a static table with the code that evaluates it.
 
 mod dims;
 mod graph;
 mod image;
 mod kernels;
+mod parameters;
 mod proof;
 mod report;
 mod words;

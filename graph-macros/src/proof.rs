@@ -1,18 +1,19 @@
-//! The declared kernels held against their PTX: what `cuweave-core` finds, told at the declaration.
+//! Checks the declared kernels against their PTX, and reports differences at the declaration.
 
 use std::collections::BTreeSet;
 
+use cuweave_core::codes::Code::{CW303, CW306, CW307};
 use cuweave_ptx as ptx;
-use cuweave_ptx::declare::{self, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Unproved};
+use cuweave_ptx::declare::{self, Checked, Declaration, Declared, Kind, Open, Primitive, Unproved};
 use cuweave_ptx::poly::Symbols;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
 use crate::dims::{Bound, variable};
 use crate::image::Image;
-use crate::kernels::{Access, Parameter, ParameterKind};
+use crate::parameters::{Access, Parameter, ParameterKind};
 use crate::report::Report;
 
 /// A declared kernel, with the places that faults point at. Parameters are `None` where one is not in the language:
@@ -34,12 +35,12 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
         Err(error) => {
             let message = format!("the file `{}` is not PTX that can be read", image.path);
             let note = format!("line {}, column {}: {}", error.line, error.column, error.message);
-            report.error(image.span, "CW307", &message, &[note], None);
+            report.error(image.span, CW307, &message, &[note], None);
             return nothing();
         }
     };
     if let Some(fault) = declare::check_file(&module) {
-        tell(&fault, image.span, report);
+        report.finding(image.span, &fault);
         return nothing();
     }
     let checkable: Vec<usize> = (0..kernels.len()).filter(|&at| kernels[at].parameters.is_some()).collect();
@@ -57,7 +58,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
             (Some(kernel), None) => kernel.name.span(),
             (None, _) => image.span,
         };
-        tell(finding, span, report);
+        report.finding(span, finding);
     }
     let mut results: Vec<Option<Checked>> = nothing();
     for (at, checked) in checkable.into_iter().zip(checked) {
@@ -66,11 +67,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
     results
 }
 
-fn tell(finding: &Finding, span: Span, report: &mut Report) {
-    report.error(span, finding.code, &finding.message, &finding.notes, finding.help.as_deref());
-}
-
-/// A cubin, or a fat binary: what it does cannot be seen, so all of it is vouched for.
+/// Returns true for a cubin or a fat binary: nothing of it is proved.
 fn is_machine_code(contents: &[u8]) -> bool {
     contents.starts_with(b"\x7fELF") || contents.starts_with(&[0x50, 0xed, 0x55, 0xba])
 }
@@ -150,7 +147,7 @@ pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
         }
         let bytes = if *size == 1 { "byte" } else { "bytes" };
         let text = format!(
-            "CW303: `{}` has not the size and alignment that the PTX gives it: {size} {bytes}, aligned to {align}",
+            "{CW303}: `{}` has not the size and alignment that the PTX gives it: {size} {bytes}, aligned to {align}",
             parameter.name
         );
         let (size, align) = (*size as usize, *align as usize);
@@ -193,34 +190,34 @@ pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unp
     parts.into_iter().map(|what| Unproved { what, reason: reason() }).collect()
 }
 
-/// Whether a launch is one that the kernel takes, and which it takes: functions and texts of its item, for constant
-/// assertions at the launch.
+/// Returns the functions and texts of a kernel's item that say which launches it takes, for constant assertions at the
+/// launch.
 pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
     let rule = checked.map(|checked| checked.block).unwrap_or_default();
     let most = u64::from(rule.most.unwrap_or(1024).min(1024));
     let (block, blocks) = match rule.required {
         Some([a, b, c]) => (
             quote!(x == #a && y == #b && z == #c),
-            format!("CW306: `{name}` requires blocks of {a} x {b} x {c} threads, by its `.reqntid`"),
+            format!("{CW306}: `{name}` requires blocks of {a} x {b} x {c} threads, by its `.reqntid`"),
         ),
         None => (
             quote!(x as u64 * y as u64 * z as u64 <= #most),
-            format!("CW306: `{name}` takes blocks of at most {most} threads, by its `.maxntid`"),
+            format!("{CW306}: `{name}` takes blocks of at most {most} threads, by its `.maxntid`"),
         ),
     };
     let (grid, grids) = match rule.cluster {
         Some([a, b, c]) => {
             let (a, b, c) = (a.max(1), b.max(1), c.max(1));
             let text = format!(
-                "CW306: `{name}` takes grids that are multiples of its clusters, {a} x {b} x {c} blocks, by its `.reqnctapercluster`"
+                "{CW306}: `{name}` takes grids that are multiples of its clusters, {a} x {b} x {c} blocks, by its `.reqnctapercluster`"
             );
             (quote!(x % #a == 0 && y % #b == 0 && z % #c == 0), text)
         }
-        None => (quote!(true), format!("CW306: `{name}` takes all grids")),
+        None => (quote!(true), format!("{CW306}: `{name}` takes all grids")),
     };
     let shared = checked.map_or(0, |checked| checked.shared);
     let shared_text = format!(
-        "CW306: `{name}` has {shared} bytes of static shared memory, and no device has more than 232448 a block in all"
+        "{CW306}: `{name}` has {shared} bytes of static shared memory, and no device has more than 232448 a block in all"
     );
     quote! {
         #[doc(hidden)]
@@ -247,7 +244,7 @@ pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
     }
 }
 
-/// What was proved, as lines of documentation.
+/// Returns the facts that were proved, as lines of documentation.
 pub fn documentation(parameters: Option<&[Parameter]>, checked: Option<&Checked>) -> Vec<String> {
     let mut lines = Vec::new();
     let (Some(parameters), Some(checked)) = (parameters, checked) else { return lines };

@@ -1,9 +1,11 @@
-//! Faults, with their places: collected, told all at once.
+//! Collects faults and warnings with their places, and prints all of them at once.
 
 use std::collections::BTreeSet;
 
+use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::{self, Diagnostic};
-use proc_macro2::{Span, TokenStream};
+use cuweave_ptx::declare::Finding;
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 /// The faults and warnings of one item.
@@ -16,55 +18,64 @@ pub struct Report {
 struct Found {
     span: Span,
     text: String,
-    warning: bool,
+    /// The code, of a warning.
+    warning: Option<Code>,
 }
 
 impl Report {
-    /// A fault that the macro itself finds.
-    pub fn error(&mut self, span: Span, code: &str, message: &str, notes: &[String], help: Option<&str>) {
-        self.push(span, diagnostic::render(code, message, notes, help), false, code);
+    /// Adds a fault that the macro itself finds.
+    pub fn error(&mut self, span: Span, code: Code, message: &str, notes: &[String], help: Option<&str>) {
+        self.push(span, diagnostic::render(code, message, notes, help), None, code.name());
     }
 
-    /// A fault or warning of the compiler.
+    /// Adds a fault that the compiler finds, or a warning.
     pub fn diagnostic(&mut self, span: Span, found: &Diagnostic) {
-        self.push(span, found.render(), found.is_warning(), found.code);
+        let warning = found.is_warning().then_some(found.code);
+        self.push(span, found.render(), warning, found.code.name());
     }
 
-    /// A fault of the item's syntax.
+    /// Adds a difference between a declaration and its PTX.
+    pub fn finding(&mut self, span: Span, found: &Finding) {
+        let Finding { code, message, notes, help, .. } = found;
+        self.push(span, diagnostic::render(code, message, notes, help.as_deref()), None, code);
+    }
+
+    /// Adds a fault of the item's syntax.
     pub fn syntax(&mut self, error: &syn::Error) {
         for error in error.clone() {
-            self.push(error.span(), error.to_string(), false, "");
+            self.push(error.span(), error.to_string(), None, "");
         }
     }
 
-    /// In an unrolled loop a source line speaks once: one fault a place and code.
-    fn push(&mut self, span: Span, text: String, warning: bool, code: &str) {
+    /// Adds a fault, unless there is one of this code at this place: the turns of an unrolled loop share their places.
+    fn push(&mut self, span: Span, text: String, warning: Option<Code>, code: &str) {
         let start = span.start();
         if self.seen.insert((start.line, start.column, code.to_owned())) {
             self.found.push(Found { span, text, warning });
         }
     }
 
-    /// Whether anything but warnings was found.
+    /// Returns true if anything but warnings was found.
     pub fn failed(&self) -> bool {
-        self.found.iter().any(|found| !found.warning)
+        self.found.iter().any(|found| found.warning.is_none())
     }
 
-    /// One `compile_error!` a fault and one use of a deprecated constant a warning, in the order of the source.
+    /// Returns a `compile_error!` for each fault and a use of a deprecated constant for each warning, in the order of the
+    /// source. Warnings are left out if there are faults.
     pub fn into_tokens(mut self) -> TokenStream {
         self.found.sort_by_key(|found| (found.span.start().line, found.span.start().column));
         let failed = self.failed();
         self.found
             .iter()
-            .filter(|found| !(failed && found.warning))
+            .filter(|found| !(failed && found.warning.is_some()))
             .map(|Found { span, text, warning }| {
-                if *warning {
+                if let Some(code) = warning {
                     // Stable Rust lets a macro warn by nothing else.
-                    let used = quote_spanned!(*span=> CW106);
+                    let [name, used] = [Span::call_site(), *span].map(|span| Ident::new(code.name(), span));
                     quote! {
                         const _: () = {
                             #[deprecated(note = #text)]
-                            const CW106: () = ();
+                            const #name: () = ();
                             #used
                         };
                     }

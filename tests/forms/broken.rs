@@ -5,8 +5,9 @@ use std::rc::Rc;
 
 use cuweave::__private::{change_next_plan, change_next_tables};
 use cuweave_core::ir::{Launches, Memory, Mode, Program, Statement};
-use cuweave_core::launches::overlap;
+use cuweave_core::launches::{Blocks, Run, Tuning};
 use cuweave_core::operation::{Operation, OperationId, Operations};
+use cuweave_core::overlap;
 use cuweave_ptx::rewrite::Table;
 
 use super::function::{Device, Inputs, Left, Printable, device};
@@ -17,13 +18,7 @@ use super::schedule;
 use super::writer::{fork, fork_and_chain, random};
 
 /// Every kernel waits.
-const WAITS: overlap::Run = overlap::Run {
-    blocks: cuweave_core::launches::Blocks::new(1),
-    threads: 1,
-    wave: 1_056,
-    waits: true,
-    brief: false,
-};
+const WAITS: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true, brief: false };
 
 /// What came of a broken graph.
 #[derive(Debug, PartialEq)]
@@ -82,7 +77,7 @@ fn early_conflict(program: &Program, list: &[Operation]) -> Option<OperationId> 
     let statement = |id: &u32| &program.statements[*id as usize];
     let conflicts = |at: &OperationId| {
         let operation = &list[*at as usize];
-        let before = operation.early.map(|before| &list[before as usize].sources);
+        let before = operation.programmatic.map(|before| &list[before as usize].sources);
         before
             .into_iter()
             .flatten()
@@ -107,10 +102,10 @@ fn a_dropped_wait_is_told() {
             let choose = chosen.clone();
             change_next_plan(move |program, operations| {
                 // These forms load functions that do not wait.
-                overlap::mark(&mut operations.list, |_| Some(WAITS));
+                overlap::mark(&mut operations.list, &Tuning::of((9, 0)), |_| Some(WAITS));
                 let kept = early_conflict(program, &operations.list);
                 for (at, operation) in (0..).zip(&mut operations.list) {
-                    operation.early = operation.early.filter(|_| kept == Some(at));
+                    operation.programmatic = operation.programmatic.filter(|_| kept == Some(at));
                 }
                 let batched = kept.is_some_and(|at| operations.list[at as usize].sources.len() > 1);
                 choose.replace(kept.map(|_| batched));
@@ -146,7 +141,7 @@ fn an_early_edge_into_a_late_wait_is_told() {
         let (right, report, _) = devices.get().run(function, &inputs).expect("it is sound");
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
         change_next_plan(|_, operations| {
-            assert_eq!(overlap::mark(&mut operations.list, |_| Some(WAITS)), 1);
+            assert_eq!(overlap::mark(&mut operations.list, &Tuning::of((9, 0)), |_| Some(WAITS)), 1);
         });
         assert_eq!(devices.broken(function, &inputs, &right), expected);
     }

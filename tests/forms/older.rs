@@ -43,8 +43,13 @@ fn with_random_programs() {
     (0..16).for_each(|seed| every_form(&device, seed, None, &mut seen));
     println!("{seen:?}");
     super::nothing_is_reported(&device);
-    assert!(seen.batches > 64 && seen.flat > 16, "{seen:?}");
-    assert_eq!(seen.overlapped > 0, capability(&device).1, "{seen:?}");
+    let (capability, early) = capability(&device);
+    assert!(seen.batches > 16, "{seen:?}");
+    // Launches are flattened and serialized only where that was measured.
+    let measured = capability == (9, 0);
+    assert!(if measured { seen.batches > 64 && seen.flat > 16 } else { seen.flat == 0 }, "{seen:?}");
+    assert!(measured || seen.lined_up == 0, "{seen:?}");
+    assert_eq!(seen.overlapped > 0, early, "{seen:?}");
 }
 
 #[test]

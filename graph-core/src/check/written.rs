@@ -1,8 +1,9 @@
-//! CW101 and CW107: what is read, or returned, and nothing has written.
+//! CW101 and CW107: reads and returns of elements that nothing has written.
 
 use std::collections::BTreeSet;
 
-use super::Life;
+use super::lives::Life;
+use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Origin, StatementId};
 use crate::order::Ordered;
@@ -73,7 +74,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
         if first && !ever_written[buffer as usize] && !ordered.poisoned(buffer) {
             found.push(
                 Diagnostic::new(
-                    "CW107",
+                    Code::CW107,
                     Site::Output(index as u32),
                     format!("`{}` is returned, but nothing has written it", ordered.buffer_name(buffer)),
                 )
@@ -91,7 +92,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
     fresh.into_iter().map(|at| (at.0, at.1, Mode::Write, relied.contains(&at))).collect()
 }
 
-/// Whether a write of what `at` reads is not ordered with it.
+/// Returns true if a write to the range that `at` reads is not ordered with it.
 fn writer_unordered(ordered: &Ordered, life: &Life, at: (StatementId, u32)) -> bool {
     life.accesses.iter().any(|&other| {
         other.0 != at.0
@@ -101,12 +102,12 @@ fn writer_unordered(ordered: &Ordered, life: &Life, at: (StatementId, u32)) -> b
     })
 }
 
-/// What is written of a buffer, and what is proved of it.
+/// The writes of a buffer, and the ranges that they are proved to cover.
 #[derive(Default)]
 struct Coverage {
     /// The writes, in order.
     writes: Vec<Written>,
-    /// Of those that write the same range the first: no proof needs another.
+    /// The first write of each range: no proof needs another.
     distinct: Vec<usize>,
     ranges: BTreeSet<(DimId, DimId)>,
     /// Ranges that writes together cover; those are relied on already.
@@ -122,7 +123,7 @@ impl Coverage {
         self.writes.push(write);
     }
 
-    /// Whether writes are proved to cover an access; the first such writes are relied on then.
+    /// Returns true if writes are proved to cover an access; the first such writes are then relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
         if self.covered.contains(&(access.lo, access.hi)) {
             return true;
@@ -186,7 +187,7 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
     );
     if written.is_empty() {
         return Diagnostic::new(
-            "CW101",
+            Code::CW101,
             Site::Access(at.0, at.1),
             format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
         )
@@ -197,7 +198,7 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
         .help(help);
     }
     let mut diagnostic = Diagnostic::new(
-        "CW101",
+        Code::CW101,
         Site::Access(at.0, at.1),
         format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
     );

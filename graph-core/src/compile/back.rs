@@ -4,30 +4,31 @@ use std::fmt;
 
 use crate::emit;
 use crate::ir::{Memory, Program, StatementId};
-use crate::launches::overlap::Run;
-use crate::launches::{self, Allowed, Decision, Launch};
+use crate::launches::{self, Allowed, Decision, Launch, Run, Tuning};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
+use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
 use crate::plan::budget::{BudgetError, CurvePoint};
 use crate::reach::Cycle;
 
-/// How allocations reach the driver where nothing is said: the same launch time as memory nodes, the bytes of the plan,
-/// and two memory nodes in all.
+/// The default lowering of allocations: the launch time of memory nodes, the bytes of the plan, and two memory nodes in all.
 const DEFAULT_MEMORY: Memory = Memory::Arena;
 
-/// What the build knows and the macro does not.
+/// The input of the build, beyond the program: what the macro does not know.
 #[derive(Clone, Debug, Default)]
 pub struct Wishes {
-    /// How allocations reach the driver.
+    /// The lowering of allocations, if the build chooses one.
     pub memory: Option<Memory>,
-    /// Order that the kernels add: hidden state, and atomics that do not commute.
+    /// Order that the kernels require: between uses of hidden state, and between atomics that do not commute.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// What may be changed in the launches.
+    /// The changes of launches that are allowed.
     pub allowed: Allowed,
-    /// What is known of each statement that is a launch; none where nothing may be changed.
+    /// The facts about each statement that is a launch; empty if no change is allowed.
     pub launches: Vec<Option<Launch>>,
+    /// The constants of the device for decisions about launches.
+    pub tuning: Tuning,
 }
 
 /// Why a checked program cannot be emitted.
@@ -35,13 +36,13 @@ pub struct Wishes {
 pub enum BackError {
     /// Added edges contradict the program's own.
     Cycle(Cycle),
-    /// The sizes.
+    /// The sizes of the buffers cannot be laid out.
     Layout(LayoutError),
     /// One statement alone needs more than the budget.
     BelowFloor {
         /// The budget, in bytes.
         budget: u64,
-        /// What the statement needs.
+        /// The bytes that the statement needs.
         floor: u64,
         /// The statement.
         statement: String,
@@ -93,22 +94,23 @@ impl From<LayoutError> for BackError {
 
 /// Places, lays out and emits a checked program whose `dims` have these values.
 ///
-/// A budget is judged on the launches as they are written: where no plan within it has the batches, they are halved until
-/// one has, or there are none.
+/// A budget applies to the launches as they are written: if no plan within it has the batches, they are halved until one has,
+/// or there are none.
 ///
 /// # Errors
 ///
 /// [`BackError`].
 pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
     let edges = [&program.edges, wishes.edges.as_slice()].concat();
-    let decide = |most| launches::decide(program, &edges, &wishes.launches, wishes.allowed, most);
+    let decide =
+        |most| launches::decide(program, &edges, &wishes.launches, wishes.allowed, most, &wishes.tuning);
     let mut decision = decide(usize::MAX)?;
     loop {
-        let (most, lined_up) = (decision.largest(), decision.lined_up);
+        let (most, serialized) = (decision.largest(), decision.serialized);
         match decided(program, dims, wishes, &edges, decision) {
             // A cycle: the budget's order goes through a batch.
             Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
-                if most > 1 || lined_up > 0 =>
+                if most > 1 || serialized > 0 =>
             {
                 decision = if most > 3 { decide(most / 2)? } else { Decision::default() };
             }
@@ -117,7 +119,7 @@ pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operatio
     }
 }
 
-/// The rest of the pipeline, once it is decided which launches there are.
+/// Runs the rest of the pipeline for a decision about launches.
 fn decided(
     program: &Program,
     dims: &[u64],
@@ -137,14 +139,12 @@ fn decided(
         placed = place::place(program, &edges)?;
     }
     let memory = wishes.memory.or(program.options.memory).unwrap_or(DEFAULT_MEMORY);
-    // Only memory nodes may stand between a kernel and one that starts early.
-    let early = match (wishes.allowed.overlap, memory) {
-        (true, Memory::Nodes) => {
-            launches::overlap::followers(&placed.reach, &decision.batches, &wishes.launches)
-        }
+    // Only memory nodes can come between the two kernels of a programmatic edge.
+    let overlapping = match (wishes.allowed.overlap, memory) {
+        (true, Memory::Nodes) => overlap::followers(&placed.reach, &decision.batches, &wishes.launches),
         _ => Vec::new(),
     };
-    let layout = layout::lay_out(program, dims, &placed, &early, memory)?;
+    let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
         && !decision.batches.is_empty()
         && bounds.planned > budgeted.budget
@@ -155,21 +155,21 @@ fn decided(
     let mut operations = emit::emit(program, &placed, layout, decision.batches, before_reduction);
     operations.point(program, dims);
     operations.budget = budgeted;
-    operations.lined_up = decision.lined_up;
+    operations.serialized = decision.serialized;
     if wishes.allowed.overlap {
         let launch = |id: &StatementId| wishes.launches.get(*id as usize).and_then(Option::as_ref);
         let run = |operation: &Operation| Run::of(operation.sources.iter().map(launch));
-        operations.overlapped = launches::overlap::mark(&mut operations.list, run);
+        operations.overlapped = overlap::mark(&mut operations.list, &wishes.tuning, run);
     }
     Ok(operations)
 }
 
-/// The time of each statement in the budget's critical path: 1 for what runs.
+/// Returns the cost of each statement in the budget's critical path: 1 for what runs, 0 for memory statements.
 fn costs(program: &Program) -> Vec<u64> {
     program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
 }
 
-/// Order that makes the temporaries fit.
+/// Returns order that makes the temporaries fit into the budget.
 fn within_budget(
     program: &Program,
     dims: &[u64],
@@ -212,7 +212,7 @@ fn within_budget(
     }
 }
 
-/// The temporaries as boxes over the levels of the graph and the bytes of their memory: an SVG.
+/// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG.
 ///
 /// # Errors
 ///
@@ -230,7 +230,7 @@ pub fn memory_svg(
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }
 
-/// The critical path against bytes, at so many budgets between the plan as it is and the floor.
+/// Returns the critical path for `points` budgets between the plan without a budget and the floor.
 ///
 /// # Errors
 ///

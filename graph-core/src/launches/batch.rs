@@ -1,20 +1,26 @@
 //! Launches of one kernel that no path orders become one launch.
 //!
-//! A batch begins when the last of what its members wait for is over, and all of its members are over when the longest
-//! is. So that no chain waits for another's longer kernel, launches are batched that are taken to begin at the same time,
-//! and either last equally long or are waited for by the same statements.
+//! A batch begins when the last predecessor of any member ends, and ends when its longest member ends. So that no chain waits
+//! for the longer kernel of another, launches are batched only if they are taken to begin at the same time, and either last
+//! equally long or have the same successors.
 //!
-//! "At the same time" is told by the shape of the order: two statements begin together if what they wait for ends
-//! together, in equal numbers; two end together if they begin together and are alike in kernel, grid and work (or both
-//! are fills, or copies, of the same size). The relation is numbered class by class, along the order.
+//! Two statements are taken to begin at the same time if equally many predecessors of each end at the same time; two end at
+//! the same time if they begin at the same time and are alike in kernel, grid and work (or both are fills, or copies, of the
+//! same size). The classes of this relation are numbered along the order.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::blocks::Blocks;
+use super::decision::{Batch, by_member};
+use super::draft::{Classes, Contracted, Draft};
+use super::launch::{Batching, Launch};
 use crate::ir::{Kind, StatementId};
 
-use super::{Batch, Batching, Blocks, Classes, Contracted, Draft, Launch, by_member, cost};
+/// An order between all of one set and all of another takes the product of their sizes in edges while it is planned; a
+/// batch that needs more is not made.
+const MOST_EDGES: usize = 1 << 18;
 
-/// What a statement is, as far as its time goes.
+/// The parts of a statement that decide how long it takes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Alike<'a> {
     Launch { kernel: u32, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
@@ -22,18 +28,17 @@ enum Alike<'a> {
     Nothing,
 }
 
-/// Launches that may be batched with each other, as far as they are told by themselves: when they begin, the kernel, the
-/// block, the shared memory.
+/// The properties that the launches of a batch share: the class of their begin, the kernel, the block, the shared memory.
 type Key = (u32, u32, [u32; 3], u32);
 
-/// The batches, by their first members.
+/// Returns the batches, sorted by their first members.
 pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     let begins = beginnings(draft);
     let mut groups: BTreeMap<Key, Vec<StatementId>> = BTreeMap::new();
     for (statement, launch) in (0..).zip(draft.launches) {
         if let Some(launch) = launch
             && launch.batch != Batching::Never
-            && cost::fits_a_batch(launch.blocks(), launch.wave)
+            && draft.tuning.fits_a_batch(launch.blocks(), launch.wave)
         {
             let key = (begins[statement as usize], launch.kernel, launch.block, launch.shared);
             groups.entry(key).or_default().push(statement);
@@ -48,9 +53,9 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     worthwhile(draft, batches)
 }
 
-/// The batches without those that gather many nodes only to fan out to many again, and save no edge by it: kernels between
-/// copies that each chain has of its own, for example. Such a batch saves launches and costs a join and a fork: 8 chains of
-/// kernels and copies in turn took 1.35 of the time.
+/// Drops batches that join many nodes only to fork to many again, and save no edge: kernels between copies that each chain
+/// has of its own, for example. Such a batch saves launches and costs a join and a fork: 8 chains of alternating kernels and
+/// copies took 1.35 of the time on compute capability 9.0.
 fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     batches.retain(|batch| {
@@ -64,7 +69,7 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
     batches
 }
 
-/// Numbers that are equal for statements taken to begin at the same time.
+/// Returns a class for each statement, equal for those that are taken to begin at the same time.
 fn beginnings(draft: &Draft<'_>) -> Vec<u32> {
     let (mut starts, mut ends) = (Classes::new(), Classes::new());
     let count = draft.program.statements.len();
@@ -100,7 +105,7 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
 /// Makes batches of launches that begin together.
 fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     let launch = |statement: StatementId| draft.launches[statement as usize].as_ref();
-    // Waited for by the same statements: none of them is kept waiting by another.
+    // Launches with the same successors: none of them makes a chain wait that did not wait before.
     let mut joined: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
     for &statement in group {
         joined.entry(&draft.followers[statement as usize]).or_default().push(statement);
@@ -111,8 +116,8 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
             members.iter().filter_map(|&id| launch(id)).map(|launch| launch.grid).collect();
         let blocks: Blocks = members.iter().filter_map(|&id| launch(id)).map(Launch::blocks).sum();
         let wave = members.first().and_then(|&id| launch(id)).map_or(0, |launch| launch.wave);
-        if members.len() > 1 && (grids.len() == 1 || cost::fits_flat(blocks, wave)) {
-            // Launches that are alike with those of other groups are better batched with them.
+        if members.len() > 1 && (grids.len() == 1 || draft.tuning.fits_flat(blocks, wave)) {
+            // Launches that are like those with other successors are better batched with them.
             let alike_elsewhere = group.len() > members.len() && grids.len() == 1;
             if !alike_elsewhere {
                 chunks(draft, &members, batches);
@@ -133,17 +138,17 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     }
 }
 
-/// Makes as few batches as the table of parameters allows, of about equal sizes.
+/// Makes as few batches as the size of the parameters allows, of about equal sizes.
 fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
     let launches: Vec<&Launch> =
         members.iter().filter_map(|&id| draft.launches[id as usize].as_ref()).collect();
     let Some(first) = launches.first() else { return };
     let Batching::Most { equal, flat } = first.batch else { return };
     let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
-    // The last dimension that the members leave alone.
+    // The last dimension in which the grids have one block.
     let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
     let most = draft.most.min(if axis.is_some() { equal } else { flat } as usize);
-    if most < 2 || axis.is_none() && !flat_fits(&launches) {
+    if most < 2 || axis.is_none() && !flat_fits(draft, &launches) {
         return;
     }
     let count = members.len().div_ceil(most);
@@ -154,13 +159,14 @@ fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) 
     }
 }
 
-/// Flattened blocks lie in one dimension of the grid, and their number stays what the search takes.
-fn flat_fits(launches: &[&Launch]) -> bool {
+/// Returns true if the launches can be flattened into one: their blocks lie in one dimension of the grid, and the search of
+/// each block pays.
+fn flat_fits(draft: &Draft<'_>, launches: &[&Launch]) -> bool {
     let blocks: Blocks = launches.iter().map(|launch| launch.blocks()).sum();
-    blocks <= Blocks::new(i32::MAX as u64) && cost::fits_flat(blocks, launches[0].wave)
+    blocks <= Blocks::new(i32::MAX as u64) && draft.tuning.fits_flat(blocks, launches[0].wave)
 }
 
-/// What comes before and after a batch's members, each once.
+/// Returns the direct predecessors and the direct successors of a batch's members.
 fn neighbours(draft: &Draft<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
     let of = |lists: &[Vec<StatementId>]| {
         batch.members.iter().flat_map(|&id| lists[id as usize].iter().copied()).collect()
@@ -170,10 +176,10 @@ fn neighbours(draft: &Draft<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
 
 fn ordering_fits(draft: &Draft<'_>, batch: &Batch) -> bool {
     let [before, after] = neighbours(draft, batch);
-    (before.len() + after.len()).saturating_mul(batch.members.len()) <= cost::MOST_EDGES
+    (before.len() + after.len()).saturating_mul(batch.members.len()) <= MOST_EDGES
 }
 
-/// The order that makes each batch one node.
+/// Returns the edges that make each batch one node.
 pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, StatementId)> {
     let mut edges = Vec::new();
     for batch in batches {
@@ -188,8 +194,8 @@ pub(super) fn edges(draft: &Draft<'_>, batches: &[Batch]) -> Vec<(StatementId, S
     edges
 }
 
-/// What must be added to other edges for each batch to stay one node. Where an edge leads to a member from what comes
-/// after another one, they close a cycle.
+/// Returns what must be added to other edges for each batch to stay one node. If an edge leads from a successor of one member
+/// to another member, they close a cycle.
 pub fn completed(batches: &[Batch], edges: &[(StatementId, StatementId)]) -> Vec<(StatementId, StatementId)> {
     let of = by_member(batches);
     let mut added = Vec::new();

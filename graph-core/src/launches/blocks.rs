@@ -1,20 +1,20 @@
-//! Numbers of blocks: a grid has up to 2^63 of them, and decisions add up and multiply what several grids have.
+//! Numbers of blocks: a grid has up to 2^63 of them, and decisions add up and multiply the blocks of several grids.
 
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
-/// A number of blocks. What is more than it can hold is the largest number that it can: sums and products never overflow.
+/// A number of blocks. Sums and products saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blocks(u64);
 
 impl Blocks {
-    /// So many.
+    /// Makes a number of blocks.
     #[must_use]
     pub const fn new(count: u64) -> Blocks {
         Blocks(count)
     }
 
-    /// Those of a grid.
+    /// Returns the number of blocks of a grid.
     #[must_use]
     pub fn of(grid: [u32; 3]) -> Blocks {
         grid.into_iter().fold(Blocks(1), |blocks, extent| blocks * u64::from(extent))
@@ -50,8 +50,8 @@ impl Sum for Blocks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::launches::cost;
-    use crate::launches::overlap::Run;
+    use crate::launches::launch::Run;
+    use crate::launches::tuning::Tuning;
 
     #[test]
     fn grids_of_every_size_are_counted_and_added_up() {
@@ -62,28 +62,31 @@ mod tests {
         assert_eq!([largest; 3].into_iter().sum::<Blocks>(), Blocks::new(u64::MAX));
     }
 
-    /// Whatever the grid and the device, the questions have an answer, and more blocks never gain where fewer do not.
+    /// The rules give an answer for every grid and device, and more blocks never gain where fewer do not.
     #[test]
     fn costs_have_no_extremes() {
         let counts =
             [0, 1, 4, 195, 1056, 1 << 31, 1 << 62, 1 << 63, u64::MAX / 3 + 1, u64::MAX / 5 + 1, u64::MAX];
-        for wave in [0, 1, 1056, u32::MAX] {
+        let tunings = [Tuning::default(), Tuning::of((9, 0))];
+        for (tuning, wave) in
+            tunings.iter().flat_map(|tuning| [0, 1, 1056, u32::MAX].map(|wave| (tuning, wave)))
+        {
             let mut before = (true, true, true);
             for count in counts {
                 let blocks = Blocks::new(count);
                 let fits = (
-                    cost::fits_a_batch(blocks, wave),
-                    cost::fits_flat(blocks, wave),
-                    cost::lines(blocks, wave).is_some(),
+                    tuning.fits_a_batch(blocks, wave),
+                    tuning.fits_flat(blocks, wave),
+                    tuning.lanes(blocks, wave).is_some(),
                 );
                 assert!(fits.0 <= before.0 && fits.1 <= before.1 && fits.2 <= before.2, "{count} of {wave}");
                 before = fits;
                 for (brief, flat) in [(false, false), (true, false), (true, true)] {
-                    cost::gains_halved(blocks, wave, brief, flat);
-                    cost::gains_in_line(2, blocks, wave, brief);
+                    tuning.gains_halved(blocks, wave, brief, flat);
+                    tuning.gains_in_chains(2, blocks, wave, brief);
                     let run = Run { blocks, threads: count, wave, waits: true, brief };
-                    cost::gains_beside_others(run, blocks);
-                    cost::begins_behind_begun(run, run);
+                    tuning.gains_beside_others(run, blocks);
+                    tuning.uses_launch_order(run, run);
                 }
             }
         }

@@ -1,11 +1,14 @@
 use super::*;
 use crate::ir::{Kind, Options, Statement};
 use crate::operation::{Operation, What};
+use crate::overlap;
+use crate::reach::Reach;
 
 /// One launch a statement, each alike unless it is changed, and their order.
 struct Case {
     launches: Vec<Option<Launch>>,
     edges: Vec<(StatementId, StatementId)>,
+    tuning: Tuning,
 }
 
 const WAVE: u32 = 1_056;
@@ -24,7 +27,7 @@ impl Case {
             waits: true,
             brief: false,
         };
-        Case { launches: vec![Some(launch); count], edges: Vec::new() }
+        Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
     }
 
     /// `chains` chains of `length`: statement `step * chains + chain`.
@@ -65,7 +68,8 @@ impl Case {
             edges_before_reduction: 0,
             views: Vec::new().into(),
         };
-        decide(&program, &self.edges, &self.launches, allowed, usize::MAX).expect("the order has no cycle")
+        decide(&program, &self.edges, &self.launches, allowed, usize::MAX, &self.tuning)
+            .expect("the order has no cycle")
     }
 
     /// The members of each batch, once the invariants of a decision hold.
@@ -93,8 +97,8 @@ impl Case {
         decision.batches.into_iter().map(|batch| batch.members).collect()
     }
 
-    fn lines(&self) -> usize {
-        self.decide(Allowed { width: true, ..Allowed::default() }).lined_up
+    fn serialized(&self) -> usize {
+        self.decide(Allowed { lanes: true, ..Allowed::default() }).serialized
     }
 }
 
@@ -186,9 +190,9 @@ fn the_table_of_parameters_bounds_a_batch() {
 }
 
 #[test]
-fn many_small_branches_are_put_in_lines() {
+fn many_small_branches_are_serialized_into_lanes() {
     let different = |launch: &mut Launch, id: u32| launch.kernel = id;
-    // 96 single kernels of 12 blocks: 16 lines, so 80 come after another.
+    // 96 single kernels of 12 blocks: 16 lanes, so 80 come after another.
     let small = Case::new(96).change(
         |_| true,
         |launch, id| {
@@ -196,23 +200,23 @@ fn many_small_branches_are_put_in_lines() {
             launch.grid = [12, 1, 1];
         },
     );
-    assert_eq!(small.lines(), 80);
+    assert_eq!(small.serialized(), 80);
     let sized =
-        |blocks| Case::new(96).change(|_| true, move |launch, _| launch.grid = [blocks, 1, 1]).lines();
+        |blocks| Case::new(96).change(|_| true, move |launch, _| launch.grid = [blocks, 1, 1]).serialized();
     assert_eq!([sized(49), sized(195), sized(776)], [80, 80, 0]);
-    // Whole branches, not their steps: 40 chains of 3 in 16 lines.
+    // Whole branches, not their steps: 40 chains of 3 in 16 lanes.
     let chains = Case::chains(40, 3);
-    assert_eq!(chains.lines(), 24);
-    let added = chains.decide(Allowed { width: true, ..Allowed::default() }).edges;
+    assert_eq!(chains.serialized(), 24);
+    let added = chains.decide(Allowed { lanes: true, ..Allowed::default() }).edges;
     assert_eq!(added[0], (80, 16), "the first branch ends before the seventeenth begins");
     // As many as run well side by side.
-    assert_eq!(Case::chains(31, 3).lines(), 0);
+    assert_eq!(Case::chains(31, 3).serialized(), 0);
 }
 
 #[test]
-fn what_is_batched_is_not_put_in_lines() {
-    let decision = Case::chains(48, 4).decide(Allowed { batches: true, width: true, overlap: false });
-    assert_eq!((decision.batches.len(), decision.lined_up), (4, 0));
+fn batched_launches_are_not_serialized() {
+    let decision = Case::chains(48, 4).decide(Allowed { batches: true, lanes: true, overlap: false });
+    assert_eq!((decision.batches.len(), decision.serialized), (4, 0));
 }
 
 #[test]
@@ -274,7 +278,7 @@ fn halves(chains: u32) -> Vec<Vec<StatementId>> {
 }
 
 #[test]
-fn chains_with_enough_blocks_go_in_two_lines() {
+fn chains_with_enough_blocks_are_batched_in_halves() {
     assert_eq!(wide_chains(16, 66, false).batches(), halves(16));
     assert_eq!(wide_chains(16, 8, false).batches(), levels(16, 3));
     assert_eq!(wide_chains(16, 66, true).batches(), halves(16));
@@ -298,38 +302,41 @@ fn a_few_chains_that_fill_the_device_are_left_alone() {
 }
 
 /// An operation for each launch, in order, and what is known of it.
-fn marked(runs: &[overlap::Run], edges: &[(u32, u32)]) -> Vec<Operation> {
+fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     let mut list: Vec<Operation> = (0..runs.len() as u32)
         .map(|id| Operation {
             what: What::Kernel,
             after: edges.iter().filter(|(_, to)| *to == id).map(|(from, _)| *from).collect(),
-            early: None,
-            at_once: false,
+            programmatic: None,
+            launch_order: false,
             sources: vec![id],
             name: "k".into(),
         })
         .collect();
-    let count = overlap::mark(&mut list, |operation| Some(runs[operation.sources[0] as usize]));
-    assert_eq!(count, list.iter().filter(|operation| operation.early.is_some()).count());
+    let count = overlap::mark(&mut list, tuning, |operation| Some(runs[operation.sources[0] as usize]));
+    assert_eq!(count, list.iter().filter(|operation| operation.programmatic.is_some()).count());
     list
 }
 
-const RUN: overlap::Run =
-    overlap::Run { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true, brief: true };
+const RUN: Run = Run { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true, brief: true };
 
-fn chain_of(runs: &[overlap::Run]) -> Vec<(Option<u32>, bool)> {
+fn chain_of(tuning: &Tuning, runs: &[Run]) -> Vec<(Option<u32>, bool)> {
     let edges: Vec<(u32, u32)> = (1..runs.len() as u32).map(|id| (id - 1, id)).collect();
-    marked(runs, &edges)[1..].iter().map(|operation| (operation.early, operation.at_once)).collect()
+    marked(tuning, runs, &edges)[1..]
+        .iter()
+        .map(|operation| (operation.programmatic, operation.launch_order))
+        .collect()
 }
 
 #[test]
-fn what_follows_a_kernel_that_fills_the_device_begins_behind_begun_blocks() {
-    let full = overlap::Run { blocks: Blocks::from(WAVE), ..RUN };
-    let tiny = overlap::Run { blocks: Blocks::new(1), threads: 64, ..RUN };
-    let rigid = overlap::Run { waits: false, ..full };
-    assert_eq!(chain_of(&[full, RUN, full]), [(Some(0), true), (Some(1), false)]);
-    assert_eq!(chain_of(&[tiny, tiny, RUN]), [(Some(0), true), (Some(1), false)]);
-    assert_eq!(chain_of(&[rigid, full, rigid]), [(Some(0), true), (None, false)]);
+fn edges_from_a_kernel_that_fills_the_device_leave_by_the_launch_order_port() {
+    let full = Run { blocks: Blocks::from(WAVE), ..RUN };
+    let tiny = Run { blocks: Blocks::new(1), threads: 64, ..RUN };
+    let rigid = Run { waits: false, ..full };
+    let tuning = &Tuning::of((9, 0));
+    assert_eq!(chain_of(tuning, &[full, RUN, full]), [(Some(0), true), (Some(1), false)]);
+    assert_eq!(chain_of(tuning, &[tiny, tiny, RUN]), [(Some(0), true), (Some(1), false)]);
+    assert_eq!(chain_of(tuning, &[rigid, full, rigid]), [(Some(0), true), (None, false)]);
 }
 
 #[test]
@@ -337,15 +344,43 @@ fn kernels_beside_others_start_early_only_where_the_device_has_room() {
     // Chains side by side: operation `step * chains + chain`.
     let chains = |count: u32, blocks: u64| {
         let edges: Vec<(u32, u32)> = (count..3 * count).map(|id| (id - count, id)).collect();
-        let list =
-            marked(&vec![overlap::Run { blocks: Blocks::new(blocks), ..RUN }; 3 * count as usize], &edges);
-        (list.iter().filter(|operation| operation.early.is_some()).count(), list.iter().any(|o| o.at_once))
+        let list = marked(
+            &Tuning::of((9, 0)),
+            &vec![Run { blocks: Blocks::new(blocks), ..RUN }; 3 * count as usize],
+            &edges,
+        );
+        (
+            list.iter().filter(|operation| operation.programmatic.is_some()).count(),
+            list.iter().any(|o| o.launch_order),
+        )
     };
     assert_eq!(chains(1, 10_000), (2, true));
     assert_eq!(chains(4, 264), (8, false));
     assert_eq!(chains(4, 265), (0, false));
     assert_eq!(chains(4, 2_000), (8, false));
-    let long = overlap::Run { blocks: Blocks::new(1_000), brief: false, ..RUN };
-    let list = marked(&[long; 4], &[(0, 2), (1, 3)]);
-    assert_eq!([list[2].early, list[3].early], [Some(0), Some(1)]);
+    let long = Run { blocks: Blocks::new(1_000), brief: false, ..RUN };
+    let list = marked(&Tuning::of((9, 0)), &[long; 4], &[(0, 2), (1, 3)]);
+    assert_eq!([list[2].programmatic, list[3].programmatic], [Some(0), Some(1)]);
+}
+
+/// The rules for devices that nobody measured: equal launches are batched, and a kernel that runs alone has a programmatic
+/// edge; nothing is flattened, serialized, or launched before the one in front of it has ended.
+#[test]
+fn devices_that_nobody_measured_get_the_safe_rules() {
+    let unmeasured = |mut case: Case| {
+        case.tuning = Tuning::of((12, 0));
+        case
+    };
+    assert_eq!(unmeasured(Case::chains(16, 5)).batches(), levels(16, 5));
+    let unequal = Case::new(40).change(|_| true, |launch, id| launch.grid = [1 + id, 1, 1]);
+    assert!(unmeasured(unequal).batches().is_empty());
+    assert!(unmeasured(wide_chains(16, 66, false)).batches().is_empty());
+    assert!(unmeasured(wide_chains(4, 66, true)).batches().is_empty());
+    let small = Case::new(96).change(|_| true, |launch, id| launch.kernel = id);
+    assert_eq!(unmeasured(small).serialized(), 0);
+    let tuning = &Tuning::default();
+    let full = Run { blocks: Blocks::from(WAVE), ..RUN };
+    assert_eq!(chain_of(tuning, &[full, RUN, RUN]), [(Some(0), false), (Some(1), false)]);
+    let beside = marked(tuning, &[RUN; 4], &[(0, 2), (1, 3)]);
+    assert!(beside.iter().all(|operation| operation.programmatic.is_none()));
 }

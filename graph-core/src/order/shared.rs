@@ -1,4 +1,4 @@
-//! Order that only the kernels tell: between launches that share state which the program's accesses do not order.
+//! Order that follows from the kernels alone: between launches that share state which the program's accesses do not order.
 //!
 //! Such state is a range of a buffer that launches update by atomics, or a variable of a module. Two uses of it need an
 //! order unless they commute; it is that of the program.
@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use crate::ir::StatementId;
 use crate::reach::Reach;
 
-/// What a launch does to shared state. Two effects that are equal, and not [`Effect::Ordered`], commute.
+/// The effect of a launch on shared state. Two effects that are equal, and not [`Effect::Ordered`], commute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect<'a> {
     /// Something that commutes with nothing.
@@ -30,7 +30,7 @@ impl Effect<'_> {
 pub struct Use<'a> {
     /// The launch.
     pub statement: StatementId,
-    /// What it does.
+    /// The effect.
     pub effect: Effect<'a>,
     /// The first part that it uses.
     pub lo: u64,
@@ -51,9 +51,9 @@ impl Use<'_> {
 /// Earlier uses of one effect that later ones may have to follow.
 #[derive(Default)]
 struct Frontier<'a> {
-    /// Those that every later use of another effect follows.
+    /// The uses that every later use of another effect must follow.
     open: Vec<Use<'a>>,
-    /// Those that only uses of this effect still have to follow: all others follow a use of it that comes after.
+    /// The uses that only uses of this effect must follow: all others follow a later use of it.
     closed: Vec<(Use<'a>, Effect<'a>)>,
 }
 

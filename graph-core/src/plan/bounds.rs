@@ -1,7 +1,8 @@
-//! What no plan can go below: for any order of the nodes, and for the order that is there.
+//! Lower bounds for plans: under every order of the nodes, and under the order that is given.
 
 use super::flow::Network;
-use super::{Bound, Buffer, BufferOrder};
+use super::order::{Buffer, BufferOrder};
+use super::problem::Bound;
 use crate::reach::{Reach, ones, or_into, set};
 use std::collections::BTreeMap;
 

@@ -8,8 +8,11 @@
 
 use std::fmt;
 
+use super::bounds::{Floor, antichain, floor};
+use super::order::{Buffer, BufferOrder};
+use super::planning::{self, Plan, plan_ordered};
+use super::problem::{BufferIx, Effort, PlanError};
 use super::sequence::{Guide, Sequence, all, within};
-use super::{Buffer, BufferIx, BufferOrder, Effort, Floor, Plan, PlanError, antichain, floor, plan_ordered};
 use crate::reach::Reach;
 
 /// Graphs of at most so many nodes get every order tried before a budget is given up.
@@ -80,7 +83,7 @@ pub struct Step {
     pub edges: Vec<(u32, u32)>,
     /// The bytes by which the heaviest antichain fell.
     pub saves: u64,
-    /// What the critical path grew by.
+    /// The growth of the critical path.
     pub costs: u64,
 }
 
@@ -89,15 +92,15 @@ pub struct Step {
 pub struct Budgeted {
     /// The edges that were added, without those that others imply; sorted.
     pub edges: Vec<(u32, u32)>,
-    /// How they came about.
+    /// The decisions that they come from.
     pub steps: Vec<Step>,
     /// The order with them.
     pub reach: Reach,
     /// The plan for that order.
     pub plan: Plan,
-    /// The critical path before.
+    /// The critical path without them.
     pub path_before: u64,
-    /// The critical path now.
+    /// The critical path with them.
     pub path_after: u64,
 }
 
@@ -117,7 +120,7 @@ pub fn fit(
     budget: u64,
     effort: Effort,
 ) -> Result<Budgeted, BudgetError> {
-    let buffers = super::rounded(buffers)?;
+    let buffers = planning::rounded(buffers)?;
     let given = Graph::of(reach.clone(), &buffers, costs);
     let floor = floor(reach, &buffers, &given.order);
     if floor.bytes > budget {
@@ -136,7 +139,7 @@ pub struct CurvePoint {
     pub planned: u64,
     /// The critical path.
     pub path: u64,
-    /// How many edges were added.
+    /// The number of edges that were added.
     pub edges: usize,
 }
 
@@ -155,7 +158,7 @@ pub fn budget_curve(
     costs: &[u64],
     points: u64,
 ) -> Result<Vec<CurvePoint>, PlanError> {
-    let free = super::plan(reach, buffers, Effort::Default)?;
+    let free = planning::plan(reach, buffers, Effort::Default)?;
     let span = free.total.saturating_sub(free.floor.bytes);
     let mut curve: Vec<CurvePoint> = Vec::new();
     for at in 0..points.max(2) {
@@ -230,7 +233,7 @@ impl Graph {
         pairs.filter(|&(u, f)| !self.reach.precedes(u, f)).collect()
     }
 
-    /// What these edges would add to the critical path.
+    /// Returns what these edges would add to the critical path.
     fn growth(&self, b: BufferIx, c: BufferIx) -> u64 {
         let head = self.order.ends[b as usize].iter().map(|&u| self.heads[u as usize]).max().unwrap_or(0);
         let tail = self.order.births[c as usize].iter().map(|&f| self.tails[f as usize]).max().unwrap_or(0);
@@ -367,7 +370,7 @@ impl Search<'_> {
         let end = |b: u32| at(&graph.order.ends[b as usize]).into_iter().max().unwrap_or(0);
         let mut receivers: Vec<(u32, u32)> = among.iter().map(|&c| (begin(c), c)).collect();
         receivers.sort_unstable();
-        // With very many the next ones in line are enough: where there is one after all, there is a next one.
+        // With very many the next ones are enough: where there is one after all, there is a next one.
         let near = if among.len() > 512 { 16 } else { usize::MAX };
         let mut pairs = Vec::new();
         for &b in among.iter().filter(|&&b| !self.buffers[b as usize].stays) {
@@ -447,7 +450,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn check_budgeted(reach: &Reach, buffers: &[Buffer], budget: u64, found: &Budgeted) {
-        let rounded = crate::plan::rounded(buffers).unwrap();
+        let rounded = planning::rounded(buffers).unwrap();
         assert!(found.plan.total <= budget);
         assert_eq!(check::check(&found.reach, &rounded, &found.plan.offsets, found.plan.total), Ok(()));
         // The order is the given one and the edges, nothing else.

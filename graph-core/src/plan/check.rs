@@ -1,12 +1,13 @@
-//! Whether a plan is right, straight from the definition: pair by pair, node by node, with nothing that the planner
-//! uses but the order of the nodes.
+//! Checks a plan against the definition: pair by pair, node by node. Shares nothing with the planner but the order of the
+//! nodes.
 
 use std::fmt;
 
-use super::{Buffer, csv};
+use super::csv;
+use super::order::Buffer;
 use crate::reach::Reach;
 
-/// What is wrong with a placement.
+/// A fault of a placement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The number of offsets is not that of the buffers.
@@ -80,7 +81,7 @@ pub fn check(reach: &Reach, buffers: &[Buffer], offsets: &[u64], total: u64) -> 
 ///
 /// The first fault.
 pub fn check_rows(rows: &[csv::Row], offsets: &[u64], total: u64) -> Result<(), Fault> {
-    // What a row holds without a break.
+    // The bytes that a row holds without a gap.
     let spans = |row: &csv::Row| {
         let mut spans = Vec::new();
         let mut from = row.lower;

@@ -1,4 +1,4 @@
-//! Which buffers need disjoint bytes: a symmetric bit matrix, all that placing offsets ever asks about time.
+//! The interference graph of the buffers: a symmetric bit matrix of the pairs that need disjoint bytes.
 
 use crate::reach::{has, ones, set};
 
@@ -42,13 +42,13 @@ impl Conflicts {
         self.n
     }
 
-    /// Whether there are no buffers.
+    /// Returns true if there are no buffers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.n == 0
     }
 
-    /// Whether `a` and `b` need disjoint bytes.
+    /// Returns true if `a` and `b` need disjoint bytes.
     #[inline]
     #[must_use]
     pub fn conflict(&self, a: u32, b: u32) -> bool {
@@ -77,7 +77,7 @@ impl Conflicts {
         ones(self.row(b))
     }
 
-    /// How many buffers `b` conflicts with.
+    /// Returns the number of buffers that `b` conflicts with.
     #[must_use]
     pub fn degree(&self, b: u32) -> u32 {
         self.row(b).iter().map(|word| word.count_ones()).sum()

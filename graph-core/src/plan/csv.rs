@@ -8,7 +8,8 @@
 //! A part held during a gap keeps its bytes from others; for sharing it counts as the whole buffer, for the bound as
 //! the part.
 
-use super::{Bound, Conflicts, Problem};
+use super::conflict::Conflicts;
+use super::problem::{Bound, MOST_BYTES, Problem, room};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -28,7 +29,7 @@ pub struct Row {
     pub size: u64,
     /// Its offset is a multiple of this.
     pub alignment: u64,
-    /// Where in its life it holds less.
+    /// The parts of its life in which it holds less.
     pub gaps: Vec<Gap>,
     /// The placement that the file gives.
     pub offset: Option<u64>,
@@ -45,12 +46,12 @@ pub struct Gap {
     pub held: u64,
 }
 
-/// What is wrong with a trace, and in which line (from 1).
+/// A fault of a trace, with its line (from 1).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CsvError {
     /// The line.
     pub line: usize,
-    /// What is wrong there.
+    /// The fault.
     pub what: String,
 }
 
@@ -99,9 +100,9 @@ pub fn read(text: &str) -> Result<Vec<Row>, CsvError> {
         if let Some(first) = seen.insert(row.id.clone(), line) {
             return Err(fault(format!("the id `{}` is already used in line {first}", row.id)));
         }
-        sum = super::room(row.size, row.alignment)
+        sum = room(row.size, row.alignment)
             .and_then(|room| sum.checked_add(room))
-            .filter(|&sum| sum <= super::MOST_BYTES)
+            .filter(|&sum| sum <= MOST_BYTES)
             .ok_or_else(|| fault(format!("the sizes overflow with `{}`: their sum is above 2^62", row.id)))?;
         rows.push(row);
     }
@@ -223,7 +224,7 @@ fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
     Ok(Gap { lower, upper, held })
 }
 
-/// What there is to place: who lives together, and the most bytes live at once.
+/// Makes the problem of a trace: the conflicts, and the most bytes live at once.
 #[must_use]
 pub fn problem(rows: &[Row]) -> Problem {
     // An event changes what a buffer holds, or whether it counts for sharing, from a moment on.

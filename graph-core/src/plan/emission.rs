@@ -1,39 +1,39 @@
-//! In which order all nodes of a graph are added, memory nodes among them: whatever order the edges allow, it is the same
+//! The order in which all nodes of a graph are added, memory nodes among them. Every order that the edges allow makes the same
 //! graph, but the driver packs as the nodes come ([`packing`](super::packing)).
 //!
-//! An order is a list schedule: of what is ready, what has the least key comes next. Some rules for the keys come first.
-//! Then keys at random and steps of a climb take turns: a step gives other keys to a few allocs, and what packs no worse is
-//! where the climb goes on. Orders are counted, not timed.
+//! An order is a list schedule: of the nodes that are ready, the one with the least key comes next. Fixed rules for the keys
+//! come first. Then random keys and steps of a hill climb take turns: a step gives other keys to a few allocs, and is kept if
+//! the order packs no worse. Orders are counted, not timed.
 
-use super::nodes::{Emit, MemoryNodes};
-use super::packing::{self, Packing, Paths};
+use super::order::{Buffer, BufferOrder};
+use super::packing::{self, Emit, Packing, Paths};
+use super::problem::BufferIx;
 use super::random::Random;
-use super::{Buffer, BufferIx, BufferOrder};
 use crate::reach::Reach;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// When orders took so many steps, no more are tried: some 30 ms.
+/// The steps after which no more orders are tried: some 30 ms.
 const STEPS: usize = 12_000_000;
-/// So many orders are tried for each buffer at most.
+/// The most orders that are tried for each buffer.
 const ORDERS_A_BUFFER: usize = 2;
-/// So many orders are tried at most.
+/// The most orders that are tried.
 const ORDERS: usize = 512;
-/// To put one node in order takes as long as so many steps of the packing.
+/// The steps that scheduling one node counts for, compared with steps of the packing.
 const STEPS_A_NODE: usize = 24;
-/// Of a key, so many bits are for what comes at the same place.
+/// The number of low bits of a key that break ties at the same place.
 const TIE_BITS: u32 = 24;
 
-/// In which order kernels are added.
+/// The order of the kernels.
 #[derive(Clone, Copy)]
 enum Kernels {
-    /// As the topological order has them.
+    /// The topological order.
     Topological,
     /// By level.
     ByLevel,
 }
 
-/// Which of the allocs that come at the same place comes first.
+/// The order of allocs at the same place.
 #[derive(Clone, Copy)]
 enum Ties {
     Largest,
@@ -41,10 +41,10 @@ enum Ties {
     ShortestLived,
 }
 
-/// When an alloc is added.
+/// The place of an alloc.
 #[derive(Clone, Copy)]
 enum Allocs {
-    /// As soon as the frees that it follows are there.
+    /// Right after the frees that it follows.
     Early,
     /// Right before its first user.
     Late,
@@ -59,19 +59,21 @@ const RULES: [(Kernels, Ties, Allocs); 4] = [
     (Kernels::ByLevel, Ties::LongestLived, Allocs::Late),
 ];
 
-/// Chooses the order of the nodes, and says how the driver will pack them. O(orders × (edges × log nodes + packing)).
+/// For each buffer the buffers whose frees its alloc follows, and those whose frees its free follows.
+type Edges<'e> = (&'e [Vec<BufferIx>], &'e [Vec<BufferIx>]);
+
+/// Chooses the order of the nodes. Returns it with the packing to expect. O(orders × (edges × log nodes + packing)).
 pub(super) fn choose(
     reach: &Reach,
-    buffers: &[Buffer],
-    order: &BufferOrder,
+    (buffers, order): (&[Buffer], &BufferOrder),
+    edges: Edges<'_>,
     paths: &Paths,
-    chosen: &mut MemoryNodes,
-) {
-    let nodes = Nodes::of(reach, buffers, order, chosen);
+) -> (Vec<Emit>, Packing) {
+    let nodes = Nodes::of(reach, buffers, order, edges);
     let sizes: Vec<u64> = buffers.iter().map(|buffer| buffer.size).collect();
     let mut random = Random::new(sizes.len() as u64);
     let mut best = Tried::of(&nodes, nodes.keys(reach, &sizes, order, RULES[0]), &sizes, paths);
-    // Where the climb stands: as good as the best, but of two that are, the later one.
+    // The current order of the climb: as good as the best; of two that are, the later one.
     let mut standing = best.keys.clone();
     let mut steps = best.steps();
     for at in 1..ORDERS.min(ORDERS_A_BUFFER * buffers.len()) {
@@ -94,8 +96,7 @@ pub(super) fn choose(
             best = tried;
         }
     }
-    chosen.emission = best.emission;
-    chosen.packing = best.packing;
+    (best.emission, best.packing)
 }
 
 /// An order that was tried.
@@ -128,7 +129,12 @@ struct Nodes {
 }
 
 impl Nodes {
-    fn of(reach: &Reach, buffers: &[Buffer], order: &BufferOrder, chosen: &MemoryNodes) -> Nodes {
+    fn of(
+        reach: &Reach,
+        buffers: &[Buffer],
+        order: &BufferOrder,
+        (alloc_after, free_after): Edges<'_>,
+    ) -> Nodes {
         let all = reach.len() + 2 * buffers.len();
         let mut nodes = Nodes {
             kernels: reach.len(),
@@ -144,12 +150,12 @@ impl Nodes {
             let at = b as usize;
             let (alloc, free) = (nodes.alloc(b), nodes.free(b));
             order.births[at].iter().for_each(|&v| nodes.edge(alloc, v));
-            chosen.alloc_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
+            alloc_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
             nodes.there[alloc as usize] = !buffer.users.is_empty();
             nodes.there[free as usize] = !buffer.users.is_empty() && !buffer.stays;
             if nodes.there[free as usize] {
                 order.ends[at].iter().for_each(|&v| nodes.edge(v, free));
-                chosen.free_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
+                free_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
             }
         }
         nodes

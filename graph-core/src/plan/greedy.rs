@@ -1,6 +1,6 @@
 //! Greedy placement: buffers one after the other, in several orders, each into the lowest gap that fits (first fit).
 
-use super::Problem;
+use super::problem::Problem;
 use crate::reach::{has, set};
 use std::cmp::Reverse;
 

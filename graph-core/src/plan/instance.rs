@@ -1,9 +1,9 @@
-//! What all searches of one problem share.
+//! Data that all searches of one problem share.
 
-use super::Problem;
+use super::problem::Problem;
 use crate::reach::set;
 
-/// What the sections tell about a problem; made once, searched many times.
+/// Lookup tables of a problem; made once, searched many times.
 pub(super) struct Instance<'p> {
     pub problem: &'p Problem,
     /// For each buffer of some size the sections that it is in.

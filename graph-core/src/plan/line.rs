@@ -3,7 +3,7 @@
 //! That is so of traces, and of graphs whose nodes form a chain. The sections are then what is live at the moments at
 //! which most is, and every buffer is in some that follow one another.
 
-use super::Problem;
+use super::problem::{Problem, common_divisor};
 
 /// When buffers live, in moments.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ impl Line {
     /// The line of a problem, if it has one and offsets need no care for alignment.
     pub fn of(problem: &Problem) -> Option<Line> {
         let n = problem.sizes.len();
-        let grain = problem.sizes.iter().copied().fold(0, super::common_divisor);
+        let grain = problem.sizes.iter().copied().fold(0, common_divisor);
         if problem.aligns.iter().any(|&align| !grain.is_multiple_of(align)) {
             return None;
         }
@@ -52,10 +52,10 @@ impl Line {
         line.tells_all(problem).then_some(line)
     }
 
-    /// Whether all that conflict live at a common moment. (All that do conflict: sections are cliques.)
+    /// Returns true if all that conflict live at a common moment. (All that do conflict: sections are cliques.)
     fn tells_all(&self, problem: &Problem) -> bool {
         let moments = self.loads.len();
-        // How many have begun up to a moment, and how many were over before it.
+        // The numbers of buffers that have begun up to a moment, and that were over before it.
         let (mut begun, mut over) = (vec![0usize; moments + 1], vec![0usize; moments + 1]);
         let sized = |b: u32| problem.sizes[b as usize] > 0;
         for &(from, to) in self.spans.iter().filter(|span| span.0 < span.1) {

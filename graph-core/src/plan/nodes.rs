@@ -13,27 +13,17 @@
 //! By both, every path from a free to an alloc is between buffers of which the one is before the other.
 
 use super::emission;
-pub use super::packing::Packing;
+use super::order::{Buffer, BufferOrder};
 use super::packing::Paths;
-use super::{Buffer, BufferIx, BufferOrder};
+pub use super::packing::{Emit, Packing};
+use super::problem::BufferIx;
 use crate::reach::{Reach, has, or_into, set};
 use std::collections::BTreeSet;
 
-/// On average so many edges between memory nodes are added for each buffer at most.
+/// The most edges between memory nodes for each buffer, on average.
 const EDGES_A_BUFFER: usize = 2;
-/// So many of the latest frees are looked at for a chain.
+/// The number of latest frees that are considered for a chain.
 const LATEST: usize = 256;
-
-/// A node to add.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Emit {
-    /// The alloc node of a buffer.
-    Alloc(BufferIx),
-    /// A node of the graph.
-    Node(u32),
-    /// The free node of a buffer.
-    Free(BufferIx),
-}
 
 /// The edges between memory nodes, and an order to add all nodes in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,10 +49,8 @@ pub fn memory_nodes(reach: &Reach, buffers: &[Buffer], order: &BufferOrder) -> M
     linker.run();
     let Linker { alloc_after, free_after, freed_at_alloc, freed_at_free, words, .. } = linker;
     let paths = Paths { words, to_alloc: freed_at_alloc, to_free: freed_at_free };
-    let mut chosen =
-        MemoryNodes { alloc_after, free_after, emission: Vec::new(), packing: Packing::default() };
-    emission::choose(reach, buffers, order, &paths, &mut chosen);
-    chosen
+    let (emission, packing) = emission::choose(reach, (buffers, order), (&alloc_after, &free_after), &paths);
+    MemoryNodes { alloc_after, free_after, emission, packing }
 }
 
 /// Goes through the graph in topological order and links each alloc and free as it comes by.

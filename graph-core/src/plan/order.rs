@@ -1,18 +1,19 @@
-//! When one buffer is over before another begins: a strict order on buffers, drawn from the order of the nodes.
+//! A strict order on buffers, derived from the order of the nodes: which buffer is over before another begins.
 //!
 //! `b` is before `c` iff everything that the free of `b` waits for strictly precedes everything that comes after the
 //! alloc of `c`. Two buffers may share bytes iff one is before the other. Buffers are numbered by *rank* inside, an
 //! order in which whatever is before comes first, so that rows of bits end early.
 
-use super::{BufferIx, Conflicts};
+use super::conflict::Conflicts;
+use super::problem::BufferIx;
 use crate::reach::{Reach, clear_all, has, ones, or_into, set};
 
-/// A buffer and who uses it; nodes are those of a [`Reach`].
+/// A buffer and its users, which are nodes of a [`Reach`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Buffer {
     /// Its bytes.
     pub size: u64,
-    /// What its offset is a multiple of: not 0.
+    /// The alignment of its offset: not 0.
     pub align: u64,
     /// Every node that reads or writes it. Without users it needs no bytes.
     pub users: Vec<u32>,
@@ -20,17 +21,16 @@ pub struct Buffer {
     pub after_alloc: Vec<u32>,
     /// Nodes that do not use it, but that its free has to come after.
     pub before_free: Vec<u32>,
-    /// Whether it stays allocated when the graph is over, as what leaves the graph does: then its bytes are never
-    /// anyone else's afterwards.
+    /// True if it stays allocated when the graph is over, as outputs do: no later buffer takes its bytes.
     pub stays: bool,
 }
 
 /// The order of the buffers.
 #[derive(Clone, Debug)]
 pub struct BufferOrder {
-    /// For each buffer what its alloc has to come before: minimal nodes, sorted.
+    /// The minimal nodes that come after the alloc of each buffer, sorted.
     pub births: Vec<Vec<u32>>,
-    /// For each buffer what its free waits for: maximal nodes, sorted.
+    /// The maximal nodes that the free of each buffer waits for, sorted.
     pub ends: Vec<Vec<u32>>,
     by_rank: Vec<BufferIx>,
     rank: Vec<u32>,
@@ -117,36 +117,36 @@ impl BufferOrder {
         self.rank.len()
     }
 
-    /// Whether there are no buffers.
+    /// Returns true if there are no buffers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rank.is_empty()
     }
 
-    /// Whether `b` is over before `c` begins.
+    /// Returns true if `b` is over before `c` begins.
     #[must_use]
     pub fn before(&self, b: BufferIx, c: BufferIx) -> bool {
         has(self.row(self.rank[c as usize]), self.rank[b as usize])
     }
 
-    /// All that is over before `c` begins, by rank.
+    /// Returns the buffers that are over before `c` begins, by rank.
     pub fn all_before(&self, c: BufferIx) -> impl Iterator<Item = BufferIx> + '_ {
         ones(self.row(self.rank[c as usize])).map(|r| self.by_rank[r as usize])
     }
 
-    /// Of what is over before `c` begins, what is before no other of them: those of which `c` is next in line.
+    /// Returns the maximal buffers that are over before `c` begins: those that are before no other of them.
     #[must_use]
     pub fn just_before(&self, c: BufferIx) -> Vec<BufferIx> {
         self.reduced(self.rank[c as usize]).into_iter().map(|r| self.by_rank[r as usize]).collect()
     }
 
-    /// The buffers, each after all that are before it.
+    /// Returns the buffers, each after all that are before it.
     #[must_use]
     pub fn by_rank(&self) -> &[BufferIx] {
         &self.by_rank
     }
 
-    /// Where each buffer stands in [`BufferOrder::by_rank`].
+    /// Returns the index of each buffer in [`BufferOrder::by_rank`].
     #[must_use]
     pub fn ranks(&self) -> &[u32] {
         &self.rank

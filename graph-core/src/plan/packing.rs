@@ -18,14 +18,24 @@
 //!
 //! Where each free and each alloc has one chain to go to, the packing is therefore known.
 
-use super::BufferIx;
-use super::nodes::Emit;
+use super::problem::BufferIx;
 use crate::reach::has;
 
-/// What the driver rounds sizes up to.
+/// The granularity that the driver rounds sizes up to.
 const STEP: u64 = 512;
 
-/// Which frees lead to each alloc, and to each free: rows of bits by buffer. A free leads to itself.
+/// A node that is added to the graph.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Emit {
+    /// The alloc node of a buffer.
+    Alloc(BufferIx),
+    /// A node of the graph.
+    Node(u32),
+    /// The free node of a buffer.
+    Free(BufferIx),
+}
+
+/// The frees that lead to each alloc, and to each free: rows of bits by buffer. A free leads to itself.
 pub(super) struct Paths {
     pub words: usize,
     pub to_alloc: Vec<u64>,
@@ -120,21 +130,21 @@ impl Chain {
     }
 }
 
-/// How the driver is expected to pack.
+/// The expected packing by the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packing {
     /// The bytes of addresses that it takes. The more of two guesses, where it may choose.
     pub bytes: u64,
-    /// Whether it may choose: then it may well take other bytes.
+    /// True if it may choose: then it may take other bytes.
     pub arbitrary: bool,
-    /// What finding out took: holes looked at.
+    /// The steps of the simulation: holes that were looked at.
     pub(super) steps: usize,
 }
 
-/// What is arbitrary is settled in these ways.
+/// Seeds for the choices that are arbitrary.
 const GUESSES: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
 
-/// How the driver packs buffers of these sizes, whose nodes are added in this order. O(buffers × holes).
+/// Returns the packing of buffers of these sizes, whose nodes are added in this order. O(buffers × holes).
 pub(super) fn packing(emission: &[Emit], sizes: &[u64], paths: &Paths) -> Packing {
     let first = packed(emission, sizes, paths, GUESSES[0]);
     if !first.arbitrary {
@@ -235,7 +245,7 @@ mod tests {
         }
     }
 
-    // What each of these ends with was measured.
+    // The expected packings were measured.
 
     #[test]
     fn what_is_merged_is_freed_by_the_later_free() {

@@ -1,19 +1,19 @@
 //! A portfolio of short searches with growing limits: which priority and rule suit a problem shows only by trying, and a
 //! search that goes wrong early seldom recovers.
 
-use super::Problem;
 use super::greedy::{Layout, Traits};
 use super::instance::Instance;
 use super::line::Line;
+use super::problem::{Problem, common_divisor, end};
 use super::search::{self, Outcome, Rule};
-use super::skyline::{self, Taste};
+use super::skyline::{self, Preference};
 
 /// One way to search.
 enum Strategy {
     /// Clique by clique, for any order of the buffers: the priority of each buffer (0 first), and the branching rule.
     Cliques(Vec<u32>, Rule),
     /// Valley by valley, where live ranges are intervals.
-    Skyline(Taste),
+    Skyline(Preference),
 }
 
 /// Lowers `best` towards `goal`, which nothing goes below, within `steps` steps.
@@ -73,8 +73,7 @@ impl Bisection<'_, '_> {
         }
     }
 
-    /// Whether one of the first `tried` strategies fits everything into `capacity`. The one that does goes first
-    /// from then on.
+    /// Returns true if one of the first `tried` strategies fits everything into `capacity`. That one goes first from then on.
     fn reach(
         &mut self,
         capacity: u64,
@@ -101,8 +100,8 @@ impl Bisection<'_, '_> {
     fn search(&mut self, capacity: u64, strategy: &Strategy, patience: u64, steps: &mut u64) -> Outcome {
         let Problem { sizes, sections, .. } = self.instance.problem;
         let outcome = match (strategy, self.line) {
-            (Strategy::Skyline(taste), Some(line)) => {
-                skyline::search(line, sizes, capacity, *taste, patience, steps)
+            (Strategy::Skyline(preference), Some(line)) => {
+                skyline::search(line, sizes, capacity, *preference, patience, steps)
             }
             // A descent scans every clique at each buffer: not worth it where that takes most of the remaining steps.
             (Strategy::Cliques(..), Some(_))
@@ -117,7 +116,7 @@ impl Bisection<'_, '_> {
         };
         match &outcome {
             Outcome::Found(offsets) => {
-                let total = super::end(self.instance.problem, offsets);
+                let total = end(self.instance.problem, offsets);
                 self.best = Layout { total, offsets: offsets.clone() };
             }
             Outcome::Impossible => self.goal = (capacity + 1).next_multiple_of(self.grain),
@@ -129,7 +128,7 @@ impl Bisection<'_, '_> {
 
 /// All offsets that a search can give are multiples of this, and so are all sizes.
 fn grain(problem: &Problem) -> u64 {
-    problem.sizes.iter().chain(&problem.aligns).copied().fold(0, super::common_divisor).max(1)
+    problem.sizes.iter().chain(&problem.aligns).copied().fold(0, common_divisor).max(1)
 }
 
 /// The strategies, the most promising first. The first four clique searches are enough for all graphs of the ablation
@@ -149,7 +148,8 @@ fn strategies(traits: &Traits, on_a_line: bool) -> Vec<Strategy> {
         (w, Rule::Tightest),
         (c, Rule::Foremost),
     ];
-    let mut skylines = [Taste::Large, Taste::Long, Taste::Wide].into_iter().filter(|_| on_a_line);
+    let mut skylines =
+        [Preference::Large, Preference::Long, Preference::Wide].into_iter().filter(|_| on_a_line);
     let mut strategies = Vec::new();
     for (priority, rule) in sections {
         strategies.extend(skylines.next().map(Strategy::Skyline));

@@ -1,7 +1,7 @@
 //! Sections of a partial order: sets of buffers of which every two conflict. On a line they are what is live at a
 //! moment; here they are cliques that are grown from each buffer in turn.
 
-use super::Conflicts;
+use super::conflict::Conflicts;
 use crate::reach::{clear, has, ones};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Running the nodes one after the other within so many bytes: a fallback that budgets can always turn to.
 
-use super::{Buffer, BufferOrder};
+use super::order::{Buffer, BufferOrder};
 use crate::reach::Reach;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -8,11 +8,11 @@ use std::collections::BTreeSet;
 /// States that the search for an order may look at.
 const MOST_STATES: usize = 20_000;
 
-/// What runs where in an order of the nodes, one after the other.
+/// An order of the nodes in which they run one after the other.
 pub(super) struct Sequence {
     /// The nodes.
     pub nodes: Vec<u32>,
-    /// Where each node stands.
+    /// The index of each node.
     pub position: Vec<u32>,
 }
 
@@ -26,7 +26,7 @@ impl Sequence {
     }
 }
 
-/// What guides the choice among the nodes that are ready.
+/// The criterion for the choice among the nodes that are ready.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Guide {
     /// The longest path to the end, where the bytes allow it.
@@ -35,7 +35,7 @@ pub(super) enum Guide {
     Bytes,
 }
 
-/// How the bytes in use change while nodes run one by one.
+/// The changes of the bytes in use while nodes run one by one.
 struct Bytes<'a> {
     buffers: &'a [Buffer],
     order: &'a BufferOrder,

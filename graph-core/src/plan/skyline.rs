@@ -14,18 +14,21 @@
 //!
 //! Work is counted in steps, not by a clock: the same input gives the same result.
 
+#[cfg(test)]
+mod tests;
+
 use super::line::Line;
 use super::search::Outcome;
 use crate::reach::{or_into, set};
 
-/// What is preferred among the buffers that can lie at the end of a valley, after those that leave nothing over.
+/// The branching preference among the buffers that can lie at the end of a valley, after those that leave nothing over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Taste {
-    /// The one of most bytes.
+pub(super) enum Preference {
+    /// The largest buffer.
     Large,
-    /// The one that lives longest.
+    /// The longest-lived buffer.
     Long,
-    /// The one that takes most of both.
+    /// The buffer with the largest product of both.
     Wide,
 }
 
@@ -38,14 +41,14 @@ pub(super) fn search(
     line: &Line,
     sizes: &[u64],
     capacity: u64,
-    taste: Taste,
+    preference: Preference,
     patience: u64,
     steps: &mut u64,
 ) -> Outcome {
     if line.loads.iter().any(|&load| load > capacity) {
         return Outcome::Impossible;
     }
-    let mut search = Search::new(line, sizes, capacity, taste, *steps);
+    let mut search = Search::new(line, sizes, capacity, preference, *steps);
     let outcome = search.run(patience);
     *steps = search.steps;
     outcome
@@ -85,7 +88,7 @@ struct Frame {
     /// The alternatives in `kids`; they end where the next frame's begin.
     kids: usize,
     next: usize,
-    /// Where in `snapshots` the segments before the decision lie.
+    /// The index of the segments before the decision in `snapshots`.
     snapshot: usize,
 }
 
@@ -93,7 +96,7 @@ struct Search<'l> {
     line: &'l Line,
     sizes: &'l [u64],
     capacity: u64,
-    taste: Taste,
+    preference: Preference,
     steps: u64,
     /// The words of a row of levels.
     deep: usize,
@@ -104,7 +107,7 @@ struct Search<'l> {
     offsets: Vec<u64>,
     /// The decision that placed a buffer.
     level: Vec<u32>,
-    /// What may still stay empty at each moment.
+    /// The bytes that may still stay empty at each moment.
     spare: Vec<u64>,
     /// Row `t`: the decisions that left something empty at moment `t`.
     emptied: Vec<u64>,
@@ -120,7 +123,13 @@ struct Search<'l> {
 }
 
 impl<'l> Search<'l> {
-    fn new(line: &'l Line, sizes: &'l [u64], capacity: u64, taste: Taste, steps: u64) -> Search<'l> {
+    fn new(
+        line: &'l Line,
+        sizes: &'l [u64],
+        capacity: u64,
+        preference: Preference,
+        steps: u64,
+    ) -> Search<'l> {
         let (n, moments) = (sizes.len(), line.loads.len());
         let (mut starts, mut ends) = (vec![Vec::new(); moments], vec![Vec::new(); moments + 1]);
         let mut waiting = 0;
@@ -134,7 +143,7 @@ impl<'l> Search<'l> {
             line,
             sizes,
             capacity,
-            taste,
+            preference,
             steps: steps.saturating_sub((n + moments * deep) as u64),
             deep,
             starts,
@@ -340,12 +349,12 @@ impl<'l> Search<'l> {
             (false, false) => 3,
         };
         let length = u64::from(to - from);
-        let taste = match self.taste {
-            Taste::Large => u64::MAX - size,
-            Taste::Long => u64::MAX - length,
-            Taste::Wide => u64::MAX - size.saturating_mul(length),
+        let preference = match self.preference {
+            Preference::Large => u64::MAX - size,
+            Preference::Long => u64::MAX - length,
+            Preference::Wide => u64::MAX - size.saturating_mul(length),
         };
-        (u64::from(skipped).saturating_mul(kid.empty_to - valley.height), class, taste)
+        (u64::from(skipped).saturating_mul(kid.empty_to - valley.height), class, preference)
     }
 
     /// Takes the next alternative of the last frame; false if there is none.
@@ -481,7 +490,8 @@ impl<'l> Search<'l> {
     }
 }
 
-/// What of a valley stays empty with a buffer at its end, and what the buffer fills; with none, all and nothing.
+/// Returns the part of a valley that stays empty with a buffer at its end, and the part that the buffer fills; without a
+/// buffer, all and nothing.
 fn parts(line: &Line, valley: Segment, end: End, buffer: u32) -> ((u32, u32), (u32, u32)) {
     if buffer == NONE {
         return ((valley.from, valley.to), (valley.to, valley.to));
@@ -504,91 +514,4 @@ fn row(rows: &[u64], deep: usize, at: u32) -> &[u64] {
 fn highest(row: &[u64]) -> Option<u32> {
     let word = row.iter().rposition(|&word| word != 0)?;
     Some(word as u32 * 64 + 63 - row[word].leading_zeros())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::plan::instance::Instance;
-    use crate::plan::random::Random;
-    use crate::plan::search::{self, Rule};
-    use crate::plan::{Bound, Conflicts, Problem, check, csv};
-    use proptest::prelude::*;
-
-    fn trace(n: usize, moments: usize, most: usize, seed: u64) -> Vec<csv::Row> {
-        let mut random = Random::new(seed);
-        let mut text = String::from("id,lower,upper,size\n");
-        for b in 0..n {
-            let (a, b_) = (random.below(moments), random.below(moments));
-            let (from, to) = (a.min(b_), a.max(b_) + 1);
-            text.push_str(&format!("{b},{from},{to},{}\n", random.below(most)));
-        }
-        csv::read(&text).unwrap()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(400))]
-        /// It finds what there is to find, and proves what there is not, as the search for any order does.
-        #[test]
-        fn the_search_is_exact(n in 1usize..11, moments in 1usize..9, most in 2usize..8, seed in any::<u64>()) {
-            let rows = trace(n, moments, most, seed);
-            let problem = csv::problem(&rows);
-            let line = Line::of(&problem).expect("a trace is a line");
-            prop_assert_eq!(line.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
-            let instance = Instance::of(&problem);
-            let mut random = Random::new(seed ^ 1);
-            let mut priority: Vec<u32> = (0..n as u32).collect();
-            (0..n).for_each(|at| priority.swap(at, random.below(n)));
-            for taste in [Taste::Large, Taste::Long, Taste::Wide] {
-                let bound = problem.bound.bytes;
-                let mut capacity = bound;
-                loop {
-                    let (mut steps, mut others) = (u64::MAX, u64::MAX);
-                    let found = search(
-                        &line, &problem.sizes, capacity, taste, u64::MAX, &mut steps,
-                    );
-                    let other = search::search(
-                        &instance, capacity, &priority, Rule::Fewest, u64::MAX, &mut others,
-                    );
-                    prop_assert_eq!(matches!(other, Outcome::Found(_)), matches!(found, Outcome::Found(_)));
-                    if let Outcome::Found(offsets) = found {
-                        prop_assert_eq!(check::check_rows(&rows, &offsets, capacity), Ok(()));
-                        break;
-                    }
-                    prop_assert_eq!(found, Outcome::Impossible);
-                    capacity += 1;
-                }
-                if bound > 0 {
-                    let mut steps = u64::MAX;
-                    let below = search(&line, &problem.sizes, bound - 1, taste, u64::MAX, &mut steps);
-                    prop_assert_eq!(below, Outcome::Impossible);
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_no_line_is_seen() {
-        // A square: 0 - 1 - 2 - 3 - 0.
-        let sections: Vec<Vec<u32>> = vec![vec![0, 1], vec![1, 2], vec![2, 3], vec![0, 3]];
-        let problem = Problem {
-            sizes: vec![1; 4],
-            aligns: vec![1; 4],
-            conflicts: Conflicts::of_cliques(4, &sections),
-            begins: vec![0, 1, 2, 3],
-            sections,
-            bound: Bound::default(),
-        };
-        assert_eq!(Line::of(&problem), None);
-        // A line, of which a section is missing.
-        let mut problem = Problem { sections: vec![vec![0], vec![1]], ..problem };
-        (problem.sizes, problem.aligns, problem.begins) = (vec![1; 2], vec![1; 2], vec![0, 1]);
-        problem.conflicts = Conflicts::of_cliques(2, &[vec![0, 1]]);
-        assert_eq!(Line::of(&problem), None);
-        problem.sections = vec![vec![0, 1]];
-        assert_eq!(Line::of(&problem).map(|line| line.loads), Some(vec![2]));
-        // Offsets that would need care.
-        problem.aligns[0] = 2;
-        assert_eq!(Line::of(&problem), None);
-    }
 }

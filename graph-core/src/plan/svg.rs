@@ -1,7 +1,8 @@
 //! Pictures: where each buffer lies while the graph runs, and what a budget costs.
 
 use super::budget::CurvePoint;
-use super::{Buffer, Plan};
+use super::order::Buffer;
+use super::planning::Plan;
 use crate::reach::Reach;
 use std::fmt::Write;
 
@@ -78,7 +79,7 @@ pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[Strin
     }
     text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "level in the graph");
 
-    // What makes the bound is drawn last, so that its outline is whole.
+    // The buffers of the bound are drawn last, so that their outlines are whole.
     let mut order: Vec<usize> =
         (0..buffers.len()).filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
     order.sort_by_key(|&b| critical[b]);
@@ -115,7 +116,7 @@ pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[Strin
     svg
 }
 
-/// How many buffers use each byte.
+/// Returns the number of buffers that use each byte.
 fn strip(svg: &mut String, buffers: &[Buffer], plan: &Plan, y: &dyn Fn(u64) -> f64) {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for (buffer, &offset) in buffers.iter().zip(&plan.offsets) {

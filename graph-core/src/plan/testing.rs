@@ -1,6 +1,6 @@
 //! Graphs for the tests: random ones of several families, with buffers on them.
 
-use super::Buffer;
+use super::order::Buffer;
 use crate::reach::Reach;
 use proptest::prelude::*;
 

@@ -2,6 +2,7 @@
 
 use super::testing::{FAMILIES, Family, buffers, graphs, preds};
 use super::*;
+use crate::reach::Reach;
 use proptest::prelude::*;
 use random::Random;
 use std::time::Instant;

@@ -150,7 +150,8 @@ pub(super) fn plan(
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(program, dims, records)? } else { Vec::new() };
-    let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new() };
+    let tuning = facts.tuning.clone();
+    let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new(), tuning };
     loop {
         wishes.launches.clone_from(&facts.launches);
         let operations =

@@ -304,12 +304,12 @@ impl Core {
         let mut after = Vec::new();
         for operation in list {
             after.clear();
-            let full = operation.after.iter().filter(|&&before| operation.early != Some(before));
+            let full = operation.after.iter().filter(|&&before| operation.programmatic != Some(before));
             after.extend(full.map(|&before| self.nodes[before as usize]));
             let node = self.add(operation, &after, memories, inside)?;
-            if let Some(before) = operation.early {
+            if let Some(before) = operation.programmatic {
                 self.driver
-                    .add_early(self.graph, self.nodes[before as usize], node, operation.at_once)
+                    .add_early(self.graph, self.nodes[before as usize], node, operation.launch_order)
                     .map_err(|failure| Error::driver(failure, Some(self.at(operation))))?;
             }
             self.nodes.push(node);

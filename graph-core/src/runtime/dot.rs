@@ -14,7 +14,7 @@ pub(super) fn dot(core: &Core) -> String {
     for operation in &core.operations.list {
         let to = graph.add_node(operation);
         for &before in &operation.after {
-            graph.add_edge(NodeIndex::new(before as usize), to, operation.early == Some(before));
+            graph.add_edge(NodeIndex::new(before as usize), to, operation.programmatic == Some(before));
         }
     }
     let node = |_: &DiGraph<&Operation, bool>, (_, operation): (NodeIndex, &&Operation)| {

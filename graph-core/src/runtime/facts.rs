@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use cudarc::driver::CudaContext;
 
 use crate::ir::StatementId;
-use crate::launches::{Allowed, Batch, Batching, Launch};
+use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
 use crate::table::Decoded;
 
 use super::config::Shape;
@@ -43,6 +43,8 @@ impl Changing {
 pub(super) struct Facts {
     /// One entry a statement; none where nothing may be changed.
     pub launches: Vec<Option<Launch>>,
+    /// The constants of the device.
+    pub tuning: Tuning,
     kernels: Vec<&'static Kernel>,
     /// What stays as it is written, and why.
     pub left_alone: BTreeSet<String>,
@@ -56,11 +58,12 @@ pub(super) fn gather(
     modules: &mut Modules,
     allowed: Allowed,
 ) -> Result<Facts> {
-    let mut facts = Facts { launches: Vec::new(), kernels: Vec::new(), left_alone: BTreeSet::new() };
+    let mut facts = Facts::none();
     if allowed == Allowed::default() {
         return Ok(facts);
     }
-    // CUdevice_attribute
+    // CUdevice_attribute: compute capability, major and minor, and multiprocessors
+    facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
     let multiprocessors = driver.device_attribute(ctx, 16)?;
     let mut waves: BTreeMap<(u32, u32, u32), u32> = BTreeMap::new();
     facts.launches.reserve(records.len());
@@ -106,7 +109,16 @@ impl Facts {
     /// Nothing is known, for that reason: launches are as they are written.
     pub fn unknown(why: &Error) -> Facts {
         let left_alone = BTreeSet::from([format!("all launches are as they are written: {why}")]);
-        Facts { launches: Vec::new(), kernels: Vec::new(), left_alone }
+        Facts { left_alone, ..Facts::none() }
+    }
+
+    fn none() -> Facts {
+        Facts {
+            launches: Vec::new(),
+            tuning: Tuning::default(),
+            kernels: Vec::new(),
+            left_alone: BTreeSet::new(),
+        }
     }
 
     fn number(&mut self, kernel: &'static Kernel) -> u32 {

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::compile::{self, BackError, Wishes};
 use crate::ir::{Memory, Program, StatementId};
-use crate::launches::Launch;
+use crate::launches::{Launch, Tuning};
 use crate::operation::Operations;
 
 /// What a plan depends on. Programs are statics, so their address tells them apart.
@@ -15,6 +15,7 @@ struct Key {
     memory: Option<Memory>,
     edges: Vec<(StatementId, StatementId)>,
     launches: Vec<Option<Launch>>,
+    tuning: Tuning,
 }
 
 /// The plans kept, the latest last.
@@ -41,6 +42,7 @@ pub(super) fn operations(
         memory: wishes.memory,
         edges: wishes.edges.clone(),
         launches: wishes.launches.clone(),
+        tuning: wishes.tuning.clone(),
     };
     {
         let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);

@@ -189,7 +189,7 @@ impl Report {
                 .map(|batch| batch.members.iter().map(statement).collect())
                 .collect(),
             overlapped: operations.overlapped,
-            lined_up: operations.lined_up,
+            lined_up: operations.serialized,
             left_alone: core.left_alone.clone(),
             kernels: count(|what| matches!(what, What::Kernel)),
             fills: count(|what| matches!(what, What::Fill)),

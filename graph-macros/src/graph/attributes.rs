@@ -1,5 +1,6 @@
-//! Attributes within a graph function: `#[after(..)]`, the levels of lints, doc comments. All else is refused.
+//! Attributes within a graph function: `#[after(..)]`, the levels of lints, doc comments. Others are errors.
 
+use cuweave_core::codes::Code;
 use syn::Attribute;
 use syn::spanned::Spanned;
 
@@ -7,29 +8,28 @@ use crate::report::Report;
 
 const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
-/// Whether an attribute sets the level of lints.
+/// Returns true if an attribute sets the level of lints.
 pub fn is_level(attribute: &Attribute) -> bool {
     LEVELS.iter().any(|level| attribute.path().is_ident(level))
 }
 
-/// Whether an attribute says nothing to the compiler: a comment, or what a tool is told.
+/// Returns true if an attribute means nothing to the compiler: a comment, or an attribute of a tool.
 fn is_silent(attribute: &Attribute) -> bool {
     let path = attribute.path();
     path.is_ident("doc")
         || path.segments.first().is_some_and(|first| first.ident == "rustfmt" || first.ident == "clippy")
 }
 
-/// The levels of lints among the attributes of a statement, and its `#[after(..)]`s where it may have them; what is
-/// neither is reported.
+/// The attributes of a statement: lint levels, and `#[after(..)]`s if it may have them. Others are reported.
 pub struct Attributes {
-    /// Those that set the level of lints.
+    /// The attributes that set the level of lints.
     pub levels: Vec<Attribute>,
-    /// Those that add order.
+    /// The `#[after(..)]` attributes.
     pub after: Vec<Attribute>,
 }
 
 impl Attributes {
-    /// Of a statement.
+    /// Reads the attributes of a statement.
     pub fn of(attributes: &[Attribute], takes_after: bool, report: &mut Report) -> Attributes {
         let mut sorted = Attributes { levels: Vec::new(), after: Vec::new() };
         for attribute in attributes {
@@ -55,7 +55,7 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
     if path.is_ident("cfg") || path.is_ident("cfg_attr") {
         return report.error(
             attribute.span(),
-            "CW001",
+            Code::CW001,
             "conditional compilation is not part of the language within a graph function",
             &["a macro sees the tokens of this function only, so it cannot know what is configured".into()],
             Some("put `#[cfg(..)]` on whole functions, one for each configuration"),
@@ -63,7 +63,7 @@ fn refuse(attribute: &Attribute, report: &mut Report) {
     }
     report.error(
         attribute.span(),
-        "CW001",
+        Code::CW001,
         "an attribute is not part of the language here",
         &[],
         Some("`#[after(..)]` stands on a launch, `fill`, `copy`, `alloc` or `free`; `#[allow(..)]` and its like on any statement"),

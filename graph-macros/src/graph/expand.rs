@@ -1,16 +1,17 @@
-//! The code of a graph function: the function that builds, and what evaluates it (the types: `types`; the exec's methods:
-//! `methods`).
+//! The generated code of a graph function: the function that builds the graph, and its evaluation (types: `types`; methods of
+//! the exec: `methods`).
 //!
-//! The module beside the function has what depends on types alone, with fields that only it can reach. What names kernels,
-//! or evaluates the user's expressions, stands in the function's own scope, where the user's paths mean what they mean
-//! there. It reaches the plumbing of public types through traits of `__private` alone, whose methods take a token: the
-//! user's code can have the same names, and is never given one.
+//! The module beside the function holds all that depends on types alone, with private fields. Code that names kernels or
+//! evaluates the user's expressions is in the scope of the function itself, where the user's paths resolve as written. It
+//! calls internal methods of public types only through traits of `__private`, whose methods take a token: the user's code may
+//! use the same names, but never gets a token.
 
 use cuweave_core::ir::{BufferId, Kind};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ItemFn;
 
+use super::idents::ident;
 use super::lower::Lowered;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
 use super::steps::Steps;
@@ -44,7 +45,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #returned
         };
         #(const _: () = {
-            // Where a buffer should stand: rustc says what the name is, or that it is none.
+            // In the place of a buffer: rustc reports the kind of the name, or that there is none.
             let _: ::core::convert::Infallible = #unknown;
         };)*
     }
@@ -74,10 +75,6 @@ fn binding(buffer: &BufferType) -> Binding {
         (BufferMemory::Taken, _) => ("BindTaken", "bind_taken", "Taken", false),
     };
     Binding { bind, method, bound, borrows }
-}
-
-pub(super) fn ident(name: &str) -> Ident {
-    Ident::new(name, Span::call_site())
 }
 
 impl BufferType {
@@ -193,8 +190,8 @@ impl Expansion<'_> {
         }
     }
 
-    /// A closure whose parameters are named as the arguments, and which uses those that the body uses: rustc then says of
-    /// the others what it says of unused variables, at the levels that the user sets.
+    /// Returns a closure whose parameters are named like the arguments, and which uses those that the body uses: rustc then
+    /// reports the others as unused variables, at the lint levels of the user.
     fn unused(&self) -> TokenStream {
         let names: Vec<&Ident> = self.signature.arguments.iter().map(|argument| &argument.name).collect();
         let levels = self.signature.arguments.iter().map(|argument| &argument.levels);
@@ -205,11 +202,11 @@ impl Expansion<'_> {
         quote!(let _ = |#(#(#levels)* #names: ()),*| { #(let _ = #used;)* };)
     }
 
-    /// Of each argument whether the function uses it: a statement accesses or frees the buffer, an expression names the
-    /// scalar.
+    /// Returns, for each argument, true if the function uses it: a statement accesses or frees the buffer, an expression names
+    /// the scalar.
     fn used(&self) -> Vec<bool> {
         let (lowered, program) = (self.lowered, &self.lowered.source.program);
-        // A statement that is wrong is left out, and with it what it uses.
+        // A faulty statement is left out, and with it the arguments that it uses.
         if lowered.faulty || !lowered.unknown.is_empty() {
             return vec![true; self.signature.arguments.len()];
         }
@@ -310,13 +307,5 @@ impl Expansion<'_> {
                 }
             })
             .collect()
-    }
-}
-
-/// The identifier of a user's name, which may be raw.
-pub(super) fn named(name: &str) -> Ident {
-    match name.strip_prefix("r#") {
-        Some(raw) => Ident::new_raw(raw, Span::call_site()),
-        None => ident(name),
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -54,7 +55,7 @@ impl Literal {
     }
 }
 
-/// What of a configuration the grid is computed of, and what the block and the shared memory.
+/// Returns the expressions of a configuration for the grid, and those for the block and the shared memory.
 pub fn configured_by(expr: &Expr) -> [Option<&Expr>; 2] {
     match expr {
         Expr::Paren(inner) => configured_by(&inner.expr),
@@ -189,5 +190,5 @@ fn extent(expr: &Expr, what: &str, limits: &[i128; 3], most: Option<i128>, repor
 }
 
 fn refuse(at: &Expr, message: &str, report: &mut Report) {
-    report.error(at.span(), "CW306", message, &[], None);
+    report.error(at.span(), Code::CW306, message, &[], None);
 }

@@ -1,8 +1,9 @@
 //! From tokens to the IR: statements in program order, loops unrolled, names resolved, views as ranges of their
-//! buffers. What is not in the language is CW001; what hangs on a faulty name is left out and not spoken of again.
+//! buffers. Syntax outside the language is CW001; statements that depend on a faulty name are left out without further errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
@@ -51,11 +52,11 @@ pub struct Lowered {
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// Index of the first buffer of each argument, for those that are buffers.
     pub argument_buffers: Vec<Option<BufferId>>,
-    /// Where faults are.
+    /// The spans of faults.
     pub spans: Spans,
     /// Outputs whose declared length is written otherwise than their own: the build compares the two.
     pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
-    /// Names that are no buffers, for rustc to speak of.
+    /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
     pub faulty: bool,
@@ -117,7 +118,7 @@ struct Lowering<'r> {
     statements: Vec<Statement>,
     bodies: Vec<Body>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
-    /// Those that the blocks around set.
+    /// The lint levels that the enclosing blocks set.
     levels: Vec<Attribute>,
     /// Parts of parts of buffers.
     parts: BTreeSet<ir::View>,
@@ -127,20 +128,20 @@ struct Lowering<'r> {
     unrolling: Option<Unrolling>,
     /// Turns of all loops in it.
     turns: usize,
-    /// A loop is too long: told once.
+    /// True if a loop that is too long was reported.
     too_many: bool,
     /// Something was refused as not in the language.
     refused: bool,
     /// Names of scalar arguments.
     scalars: BTreeSet<String>,
-    /// Those that are integers: their arithmetic is done, and checked, in 64 bits.
+    /// Names of integer arguments: their arithmetic is done, and checked, in 64 bits.
     integers: BTreeSet<String>,
     /// The scalar arguments that an expression names.
     mentioned: BTreeSet<String>,
     returned_lengths: Vec<(BufferId, DimId, DimId)>,
-    /// An `#[after]` names what is not known.
+    /// True if an `#[after]` names something unknown.
     order_unknown: bool,
-    /// Names that stand where a buffer should and are none; rustc says so.
+    /// Names in place of a buffer that are none; rustc reports them.
     unknown: Vec<Ident>,
 }
 
@@ -350,8 +351,7 @@ impl Lowering<'_> {
         found
     }
 
-    /// The user's expressions are computed of scalars: a name that a buffer or a statement has taken stands for no scalar
-    /// any more.
+    /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
         let what = match self.scopes.get(name) {
             Some(Binding::View(_) | Binding::Array(_)) => "a buffer",
@@ -426,7 +426,7 @@ impl Lowering<'_> {
                 }
                 Err(_) => self.report.error(
                     attribute.span(),
-                    "CW001",
+                    Code::CW001,
                     "`#[after(..)]` takes names of statements",
                     &[],
                     Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
@@ -453,7 +453,7 @@ impl Lowering<'_> {
         };
         self.report.error(
             name.span(),
-            "CW206",
+            Code::CW206,
             &format!("`{text}` in `#[after]` names no statement"),
             &[],
             Some(&help),

@@ -4,7 +4,8 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
 
-use super::expand::{Expansion, ident};
+use super::expand::Expansion;
+use super::idents::ident;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
 
 impl Expansion<'_> {

@@ -2,6 +2,7 @@
 
 mod attributes;
 mod expand;
+mod idents;
 mod launch;
 mod lower;
 mod methods;

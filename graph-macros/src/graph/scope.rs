@@ -1,4 +1,4 @@
-//! Names: what is visible where, also of statements that are named before they stand.
+//! Scopes of names, with names of statements that are used before their definition.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub struct View {
     pub buffer: BufferId,
     pub lo: Bound,
     pub hi: Bound,
-    /// How its name stands for it where it is passed bare: `None` for what the graph owns.
+    /// The borrow that the bare name passes: `None` for buffers that the graph owns.
     pub borrow: Option<Borrow>,
 }
 

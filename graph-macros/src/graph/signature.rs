@@ -1,5 +1,6 @@
 //! The signature of a graph function, and what `#[graph(...)]` asks for.
 
+use cuweave_core::codes::Code;
 use cuweave_core::ir::{Launches, Memory, Options, Order};
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -57,11 +58,11 @@ pub struct Signature {
     pub returned: Vec<Returned>,
 }
 
-/// Reads the head; what is no part of the language is reported.
+/// Reads the head, and reports what is not part of the language.
 pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     let head = &function.sig;
     let mut refuse = |span: Span, what: &str| {
-        report.error(span, "CW001", &format!("{what} in a graph function"), &[], None);
+        report.error(span, Code::CW001, &format!("{what} in a graph function"), &[], None);
     };
     if let Some(token) = &head.asyncness {
         refuse(token.span(), "`async` is not part of the language");
@@ -114,7 +115,7 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
         FnArg::Receiver(receiver) => {
             report.error(
                 receiver.span(),
-                "CW001",
+                Code::CW001,
                 "`self` is not part of the language in a graph function",
                 &[],
                 None,
@@ -126,7 +127,7 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),
-            "CW001",
+            Code::CW001,
             "a pattern is not part of the language in the arguments of a graph function",
             &[],
             Some("give the argument a name"),
@@ -146,7 +147,7 @@ fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
         if buffer.memory == BufferMemory::Pinned {
             report.error(
                 array.elem.span(),
-                "CW001",
+                Code::CW001,
                 "an array of pinned buffers is not part of the language",
                 &[],
                 Some("take them as arguments of their own"),
@@ -158,7 +159,7 @@ fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
         else {
             report.error(
                 array.len.span(),
-                "CW001",
+                Code::CW001,
                 "the length of an array of buffers is not a literal",
                 &["a macro sees the tokens of this function only, so it cannot know the value of a constant"
                     .into()],
@@ -174,7 +175,7 @@ fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     if matches!(ty, Type::Reference(_) | Type::Slice(_)) {
         report.error(
             ty.span(),
-            "CW001",
+            Code::CW001,
             "this type is not part of the language in the arguments of a graph function",
             &[],
             Some("a buffer is `&[T; len]` or `&mut [T; len]`, pinned host memory `&Pinned<[T; len]>`, a taken-over allocation `[T; len]`; a scalar is passed by value"),
@@ -245,7 +246,7 @@ fn returned(output: &ReturnType, report: &mut Report) -> Vec<Returned> {
         } else {
             report.error(
                 ty.span(),
-                "CW001",
+                Code::CW001,
                 "a graph function returns allocations only",
                 &[],
                 Some("the return type is `[T; len]` or a tuple of them"),
@@ -265,7 +266,7 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
         Err(error) => {
             report.error(
                 error.span(),
-                "CW001",
+                Code::CW001,
                 "this is not an option of a graph",
                 &[error.to_string()],
                 Some("options are `order`, `memory`, `budget` and `launches`, each with `= value`"),
@@ -301,7 +302,7 @@ pub fn options(attribute: TokenStream, report: &mut Report) -> (Options, Option<
                 };
                 report.error(
                     option.path.span(),
-                    "CW001",
+                    Code::CW001,
                     &format!("a graph has no option `{name}`"),
                     &[],
                     Some(&help),
@@ -326,7 +327,7 @@ fn value<T: Copy>(expr: &Expr, known: &[(&str, T)], report: &mut Report) -> Opti
     let list: Vec<String> = known.iter().map(|(name, _)| format!("`\"{name}\"`")).collect();
     report.error(
         expr.span(),
-        "CW001",
+        Code::CW001,
         "this option has no such value",
         &[],
         Some(&format!("its values are {}", list.join(", "))),

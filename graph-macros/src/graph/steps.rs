@@ -1,8 +1,8 @@
 //! Evaluation of the statements: a step of generated code for each, or one for all that are alike.
 //!
-//! rustc checks a step for a millisecond and more. In a small function each place of the source has a step of its own,
-//! so that rustc speaks of every place that is wrong. In a large one what is alike shares a step: same kernel,
-//! configuration, scalars, kinds and elements of the buffers, whatever the buffers are; rustc then speaks of the first.
+//! rustc takes a millisecond and more to check a step. In a small function each place of the source has a step of its own,
+//! so that rustc reports every place that is wrong. In a large one, similar statements share a step: those with the same
+//! kernel, configuration, scalars, and kinds and elements of the buffers. rustc then reports the first of them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -12,21 +12,21 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
-use super::expand::{ident, named};
+use super::idents::{ident, named};
 use super::launch;
 use super::lower::{Body, LaunchArgument, Lowered, collect};
 
-/// Steps that a generated function has: rustc's time for one function grows faster than its length.
+/// The number of steps of a generated function: rustc's time for one function grows faster than its length.
 const CHUNK: usize = 64;
-/// From so many places of statements on, what is alike shares a step.
+/// The number of places of statements from which on similar statements share a step.
 const LARGE: usize = 512;
 
 /// The steps of a function.
 pub struct Steps<'l> {
     lowered: &'l Lowered,
-    /// The step of each statement; 0 for those that nothing evaluates.
+    /// The step of each statement; 0 for those without evaluation.
     pub of: Vec<u32>,
-    /// The statement that stands for each step: the first.
+    /// The first statement of each step.
     first: Vec<usize>,
 }
 
@@ -137,8 +137,7 @@ impl<'l> Steps<'l> {
         self.first.iter().map(one).collect()
     }
 
-    /// The names that stand in the configuration of each step: in what the grid is computed of, and in what the block and
-    /// the shared memory are.
+    /// Returns the names in the configuration of each step: in the grid, and in the block and the shared memory.
     pub fn configured(&self) -> Vec<[BTreeSet<String>; 2]> {
         let one = |&at: &usize| match &self.lowered.bodies[at] {
             Body::Launch { config, .. } => launch::configured_by(config).map(|part| self.names(part)),
@@ -147,14 +146,14 @@ impl<'l> Steps<'l> {
         self.first.iter().map(one).collect()
     }
 
-    /// The names that stand in tokens.
+    /// Returns the names in tokens.
     pub fn names<T: ToTokens>(&self, tokens: impl IntoIterator<Item = T>) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         tokens.into_iter().for_each(|tokens| collect(tokens.to_token_stream(), &mut names));
         names
     }
 
-    /// A type for each name of a buffer that a step speaks of, for rustc's messages about arguments.
+    /// Returns a type for each name of a buffer in a step, for rustc's messages about arguments.
     pub fn buffer_names(&self) -> TokenStream {
         let mut names = BTreeSet::new();
         for &at in &self.first {
@@ -257,7 +256,7 @@ impl<'l> Steps<'l> {
         quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
     }
 
-    /// The assertions that kernels take the literals of their configurations. Each is told once.
+    /// Returns the assertions that kernels take the literals of their configurations, each once.
     pub fn assertions(&self) -> TokenStream {
         let mut told = BTreeSet::new();
         let mut assertions = TokenStream::new();

@@ -3,7 +3,8 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::expand::{Expansion, ident};
+use super::expand::Expansion;
+use super::idents::ident;
 use super::signature::{Argument, ArgumentKind, BufferMemory};
 
 /// A field of `Views` or `ViewsMut`: its type and what makes it from the argument's field.

@@ -178,7 +178,7 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
-        // What a faulty launch does with its other buffers still counts: it writes what it borrows mutably.
+        // The other buffers of a faulty launch still count: those that it borrows mutably are written.
         let body = if faulty {
             Body::Memory
         } else {
@@ -283,8 +283,7 @@ impl Lowering<'_> {
         Ok(self.access(&view, mode, inner.span()))
     }
 
-    /// Where a buffer should stand, something else does. A name that nothing here gives is rustc's to speak of; what
-    /// may have been meant is unknown from here.
+    /// Reports an argument that is not a buffer. A name that is not bound in the function is left to rustc.
     pub(super) fn no_buffer(&mut self, at: &Expr, user: &str) -> Reported {
         if let Some(name) = root(at).filter(|name| !self.is_scalar(name) && self.scopes.get(name).is_none()) {
             return self.no_such_buffer(&name.clone());
@@ -296,7 +295,7 @@ impl Lowering<'_> {
         )
     }
 
-    /// A name that nothing here gives, for rustc to speak of.
+    /// Leaves a name that is not bound in the function to rustc.
     pub(super) fn no_such_buffer(&mut self, name: &Ident) -> Reported {
         let text = name.to_string();
         let names: Vec<String> = self.buffers.iter().map(|buffer| buffer.name.to_string()).collect();
@@ -324,7 +323,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Without the groups that `macro_rules!` puts around what it is given.
+/// Returns the expression inside the groups that `macro_rules!` puts around its arguments.
 fn ungrouped(mut expr: &Expr) -> &Expr {
     while let Expr::Group(group) = expr {
         expr = &group.expr;

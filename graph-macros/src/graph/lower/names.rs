@@ -1,4 +1,4 @@
-//! The names that stand in an expression of the user's: which it takes from outside, and which it gives itself.
+//! The names in an expression of the user: free names, and names that it binds.
 
 use std::collections::BTreeSet;
 
@@ -10,18 +10,18 @@ use syn::{Expr, FieldValue, Item, Macro, PatIdent};
 /// The names in an expression.
 #[derive(Default)]
 pub struct Names {
-    /// Those that may stand for values, also in the tokens that macros are given.
+    /// Names that may stand for values, also in the tokens of macro calls.
     pub mentioned: BTreeSet<String>,
-    /// Those that stand for values from outside, as far as the syntax tells.
+    /// Free names of values, as far as the syntax shows.
     pub values: Vec<Ident>,
-    /// Those that a pattern in it binds.
+    /// Names that a pattern in it binds.
     bound: BTreeSet<String>,
     /// It has macros or items, or fields written without their values: names cannot be replaced in it.
     opaque: bool,
 }
 
 impl Names {
-    /// Of an expression.
+    /// Collects the names of an expression.
     pub fn of(expr: &Expr) -> Names {
         let mut names = Names::default();
         // Most are single names.
@@ -82,7 +82,7 @@ impl<'e> Visit<'e> for Names {
 
 /// The expression in a block that gives the variables in it their values.
 pub fn within(variables: &[(String, i128)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
-    // Of variables of one name the innermost comes last.
+    // The innermost of several variables with one name comes last.
     let bindings = variables.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
         let value = proc_macro2::Literal::i128_unsuffixed(*value);

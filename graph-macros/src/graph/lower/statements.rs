@@ -1,5 +1,6 @@
-//! Statements: `let`, blocks, loops, and what is none of the language.
+//! Lowers statements: `let`, blocks and loops. Others are reported.
 
+use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
@@ -36,7 +37,7 @@ impl Lowering<'_> {
             None if self.refused => {}
             None => self.report.error(
                 body.brace_token.span.close(),
-                "CW001",
+                Code::CW001,
                 "the function returns allocations, but its body does not end with their names",
                 &[],
                 Some("end it with the name of an allocation, or with a tuple of names"),
@@ -86,7 +87,7 @@ impl Lowering<'_> {
         self.refused = true;
         self.report.error(
             at.span(),
-            "CW001",
+            Code::CW001,
             &format!("{what} not part of the language of graph functions"),
             notes,
             Some("statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, `for` over literal bounds and blocks"),
@@ -97,7 +98,7 @@ impl Lowering<'_> {
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
         self.poison(at.to_token_stream());
         self.refused = true;
-        self.report.error(at.span(), "CW001", message, &[], Some(help));
+        self.report.error(at.span(), Code::CW001, message, &[], Some(help));
         Reported
     }
 
@@ -254,13 +255,13 @@ impl Lowering<'_> {
         }
     }
 
-    /// Attributes of what is no statement of the order; the levels of lints among them.
+    /// Reads the attributes of a statement that takes no part in the order. Returns its lint levels.
     pub(super) fn no_after(&mut self, attributes: &[Attribute]) -> Vec<Attribute> {
         Attributes::of(attributes, false, self.report).levels
     }
 
-    /// A block or loop, whose levels of lints hold for all statements in it. What is expected there need not be met by
-    /// each.
+    /// Lowers a block or loop, whose lint levels hold for all statements in it, except `#[expect]`: not every statement has to
+    /// meet it.
     fn within(&mut self, attributes: &[Attribute], inner: impl FnOnce(&mut Self)) {
         let before = self.levels.len();
         let levels = self.no_after(attributes);
@@ -316,7 +317,7 @@ impl Lowering<'_> {
             self.poisoned.fill(true);
             self.report.error(
                 span,
-                "CW001",
+                Code::CW001,
                 &format!("this loop unrolls to more than {MOST_STATEMENTS} statements"),
                 &[],
                 Some("launch a graph of fewer steps several times"),

@@ -75,7 +75,7 @@ fn count(n: usize) -> String {
     }
 }
 
-/// Whether the last expression of a body is a tail rather than a statement without a semicolon.
+/// Returns true if the last expression of a body is a tail rather than a statement without a semicolon.
 pub(super) fn is_tail(expr: &Expr) -> bool {
     matches!(expr, Expr::Path(_) | Expr::Tuple(_) | Expr::Paren(_))
 }

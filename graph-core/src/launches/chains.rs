@@ -1,20 +1,22 @@
-//! Batches that follow one another, member by member, with nothing else between them: a line. Each level of it waits for
-//! the longest of its blocks, where as written no chain waits for another. Two lines of half the members each run on
-//! beside each other: while the one waits for its last blocks, the other has work.
+//! Unjoined chains that are batched level by level: batches that follow one another, member by member, with nothing else
+//! between them. Each level waits for the longest of its blocks, where as written no chain waits for another. Two halves of
+//! the members run beside each other: while one waits for its last blocks, the other has work.
 //!
-//! A line keeps its width where that was measured to be best, is halved, or is given up; see [`super::cost`].
+//! The batches keep their width, are halved, or are given up; see [`super::tuning::Chains`].
 
 use std::collections::BTreeMap;
 
+use super::blocks::Blocks;
+use super::decision::Batch;
+use super::draft::{Contracted, Draft};
+use super::launch::Launch;
 use crate::ir::StatementId;
 
-use super::{Batch, Blocks, Contracted, Draft, Launch, cost};
-
-/// Batches, with their lines as wide as is best.
+/// Returns the batches, with those of unjoined chains as wide as is best.
 ///
 /// # Complexity
 ///
-/// Linear in the members and their edges, but for what it takes to find each of them.
+/// O(n log n) in the members and their edges.
 pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     let by_node: BTreeMap<StatementId, usize> =
@@ -34,19 +36,19 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
     let mut kept = Vec::with_capacity(batches.len());
     for head in (0..batches.len()).filter(|&at| is_head[at]) {
         // Each batch with its members in the order of the chains.
-        let mut line = vec![(head, batches[head].members.clone())];
-        while let Some((at, members)) = line.last()
+        let mut row = vec![(head, batches[head].members.clone())];
+        while let Some((at, members)) = row.last()
             && let Some((next, successors)) = &after[*at]
         {
             let members = members.iter().map(|member| successors[member]).collect();
-            line.push((*next, members));
+            row.push((*next, members));
         }
-        let parts = match width(draft, &batches, &line) {
+        let parts = match width(draft, &batches, &row) {
             Width::Kept => 1,
             Width::Halved => 2,
             Width::GivenUp => continue,
         };
-        for (at, members) in line {
+        for (at, members) in row {
             for part in members.chunks(members.len().div_ceil(parts)) {
                 let mut members = part.to_vec();
                 members.sort_unstable();
@@ -58,7 +60,7 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
     kept
 }
 
-/// The follower of each member, where each has one of its own in the other batch.
+/// Returns the successor of each member, if each has one of its own in the other batch.
 fn one_by_one(
     draft: &Draft<'_>,
     first: &Batch,
@@ -81,23 +83,24 @@ enum Width {
     GivenUp,
 }
 
-/// What most of a line's batches are best at.
-fn width(draft: &Draft<'_>, batches: &[Batch], line: &[(usize, Vec<StatementId>)]) -> Width {
-    if line.len() < 2 {
+/// Returns the width that most of the batches of a row gain from.
+fn width(draft: &Draft<'_>, batches: &[Batch], row: &[(usize, Vec<StatementId>)]) -> Width {
+    if row.len() < 2 {
         return Width::Kept;
     }
-    let (mut in_line, mut halved) = (0, 0);
-    for (at, members) in line {
+    let (mut in_chains, mut halved) = (0, 0);
+    for (at, members) in row {
         let launches = || members.iter().filter_map(|&id| draft.launches[id as usize].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
         if let Some(&Launch { wave, brief, .. }) = launches().next() {
-            in_line += usize::from(cost::gains_in_line(members.len(), blocks, wave, brief));
-            halved += usize::from(cost::gains_halved(blocks, wave, brief, batches[*at].axis.is_none()));
+            in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave, brief));
+            halved +=
+                usize::from(draft.tuning.gains_halved(blocks, wave, brief, batches[*at].axis.is_none()));
         }
     }
-    if 2 * in_line < line.len() {
+    if 2 * in_chains < row.len() {
         Width::GivenUp
-    } else if line[0].1.len() > 3 && 2 * halved >= line.len() {
+    } else if row[0].1.len() > 3 && 2 * halved >= row.len() {
         Width::Halved
     } else {
         Width::Kept

@@ -1,19 +1,22 @@
-//! What cannot be batched and runs many small branches side by side gets order between branches: the device schedules
-//! a few lines of small kernels faster than many single ones (see [`super::cost`]).
+//! Many small branches that cannot be batched are serialized into a few lanes: the device schedules a few chains of small
+//! kernels faster than many kernels side by side (see [`super::tuning::Lanes`]).
 //!
 //! A branch is a chain of launches in which each has one predecessor and one follower in the chain and none beside
-//! it. Branches that begin after the same nodes and end before the same nodes are spread over as many lines as run best
-//! side by side; the k-th branch of a line comes after the one before.
+//! it. Branches with the same predecessors and the same successors are dealt out to the lanes; each branch of a lane
+//! comes after the one before it.
 
 use std::collections::BTreeMap;
 
+use super::blocks::Blocks;
+use super::decision::{Decision, by_member};
+use super::draft::{Contracted, Draft};
+use super::launch::Launch;
+use super::tuning::Lanes;
 use crate::ir::StatementId;
 
-use super::{Blocks, Contracted, Decision, Draft, Launch, by_member, cost};
-
-/// Adds order between branches.
-pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
-    let Decision { batches, edges, lined_up } = decision;
+/// Adds order between the branches of each lane.
+pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
+    let Decision { batches, edges, serialized } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
     let single =
@@ -34,13 +37,13 @@ pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
         let (blocks, wave) = branches
             .iter()
             .fold((Blocks::default(), u32::MAX), |(most, least), b| (most.max(b.blocks), least.min(b.wave)));
-        let Some(lines) = cost::lines(blocks, wave) else { continue };
-        if branches.len() < cost::TOO_MANY * lines {
+        let Some(Lanes { count, crowd, .. }) = draft.tuning.lanes(blocks, wave) else { continue };
+        if branches.len() < crowd * count {
             continue;
         }
-        for (earlier, later) in branches.iter().zip(&branches[lines..]) {
+        for (earlier, later) in branches.iter().zip(&branches[count..]) {
             edges.push((earlier.tail, later.head));
-            *lined_up += 1;
+            *serialized += 1;
         }
     }
 }
@@ -48,13 +51,13 @@ pub(super) fn line_up(draft: &Draft<'_>, decision: &mut Decision) {
 struct Branch {
     head: StatementId,
     tail: StatementId,
-    /// Of its largest kernel.
+    /// The blocks of its largest kernel.
     blocks: Blocks,
-    /// The smallest number of blocks that fill the device.
+    /// The smallest wave of its kernels.
     wave: u32,
 }
 
-/// The branch that begins at a node.
+/// Returns the branch that begins at a node.
 fn branch<'l>(
     nodes: &Contracted,
     head: StatementId,

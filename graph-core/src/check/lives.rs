@@ -1,0 +1,78 @@
+//! The lives of buffers, and the texts of messages about them.
+
+use crate::ir::{Access, BufferId, Kind, StatementId};
+use crate::order::Ordered;
+
+/// The statements that allocate, free, return and access a buffer.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Life {
+    pub alloc: Option<StatementId>,
+    /// The first `free`.
+    pub free: Option<StatementId>,
+    /// The index in the tail.
+    pub output: Option<u32>,
+    /// Its accesses in program order.
+    pub accesses: Vec<(StatementId, u32)>,
+}
+
+/// Returns the life of each buffer.
+pub(super) fn lives(ordered: &Ordered) -> Vec<Life> {
+    let program = &ordered.source.program;
+    let mut lives = vec![Life::default(); program.buffers.len()];
+    for (id, statement) in program.statements.iter().enumerate() {
+        let id = id as StatementId;
+        match statement.kind {
+            Kind::Alloc(buffer) => lives[buffer as usize].alloc = Some(id),
+            Kind::Free(buffer) => {
+                lives[buffer as usize].free.get_or_insert(id);
+            }
+            Kind::Launch | Kind::Fill | Kind::Copy => {}
+        }
+        for (index, access) in statement.accesses.iter().enumerate() {
+            lives[access.buffer as usize].accesses.push((id, index as u32));
+        }
+    }
+    for (index, &buffer) in program.outputs.iter().enumerate() {
+        lives[buffer as usize].output.get_or_insert(index as u32);
+    }
+    lives
+}
+
+impl Ordered {
+    pub(super) fn poisoned(&self, buffer: BufferId) -> bool {
+        self.source.poisoned.get(buffer as usize).copied().unwrap_or(false)
+    }
+
+    pub(super) fn access(&self, (id, index): (StatementId, u32)) -> &Access {
+        &self.source.program.statements[id as usize].accesses[index as usize]
+    }
+
+    pub(super) fn overlap(&self, a: &Access, b: &Access) -> bool {
+        !self.bounds.disjoint(a, b)
+    }
+
+    /// Returns `` `name` (line 3) ``.
+    pub(super) fn at(&self, id: StatementId) -> String {
+        let statement = &self.source.program.statements[id as usize];
+        format!("`{}` (line {})", statement.name, statement.line)
+    }
+
+    pub(super) fn line(&self, id: StatementId) -> u32 {
+        self.source.program.statements[id as usize].line
+    }
+
+    /// Returns `b`, or `b[lo..hi]` for a part of it.
+    pub(super) fn slice(&self, access: &Access) -> String {
+        let program = &self.source.program;
+        let buffer = &program.buffers[access.buffer as usize];
+        let (lo, hi) = self.source.range(access);
+        if lo.as_constant() == Some(0) && *hi == self.source.polys[buffer.len as usize] {
+            return buffer.name.to_string();
+        }
+        format!("{}[{}..{}]", buffer.name, program.dims[access.lo as usize], program.dims[access.hi as usize])
+    }
+
+    pub(super) fn buffer_name(&self, buffer: BufferId) -> &str {
+        &self.source.program.buffers[buffer as usize].name
+    }
+}

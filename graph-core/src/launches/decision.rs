@@ -1,0 +1,60 @@
+//! The decision about the launches of a program: what is allowed, and what is decided.
+
+use std::collections::BTreeMap;
+
+use crate::ir::{Launches, StatementId};
+
+/// One launch that stands for several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Batch {
+    /// The launches, in ascending order.
+    pub members: Vec<StatementId>,
+    /// The dimension of the grid that tells the members apart; `None` for a flattened batch.
+    pub axis: Option<u8>,
+}
+
+/// Returns the batch of each launch that is a member of one.
+pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
+    batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
+}
+
+/// The changes that are allowed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Allowed {
+    /// Launches of one kernel are batched into one.
+    pub batches: bool,
+    /// Edges between kernels become programmatic.
+    pub overlap: bool,
+    /// Branches are serialized into lanes.
+    pub lanes: bool,
+}
+
+impl Allowed {
+    /// Returns what an option of the graph function allows.
+    pub fn by(option: Option<Launches>) -> Allowed {
+        match option {
+            None => Allowed { batches: true, overlap: true, lanes: true },
+            Some(Launches::AsWritten) => Allowed::default(),
+            Some(Launches::Batched) => Allowed { batches: true, ..Allowed::default() },
+            Some(Launches::Overlapped) => Allowed { overlap: true, ..Allowed::default() },
+        }
+    }
+}
+
+/// A decision about the launches of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Decision {
+    /// Batches, sorted by their first members.
+    pub batches: Vec<Batch>,
+    /// Edges beyond the program's: those that make each batch one node, and those between the branches of a lane.
+    pub edges: Vec<(StatementId, StatementId)>,
+    /// The number of branches that come after another one in its lane.
+    pub serialized: usize,
+}
+
+impl Decision {
+    /// Returns the number of members of the largest batch; 1 if there is none.
+    pub fn largest(&self) -> usize {
+        self.batches.iter().map(|batch| batch.members.len()).max().unwrap_or(1)
+    }
+}

@@ -1,0 +1,99 @@
+//! The order that decisions are made on: as given, and with batches contracted.
+
+use std::collections::BTreeMap;
+
+use super::decision::Batch;
+use super::launch::Launch;
+use super::tuning::Tuning;
+use crate::ir::{Program, StatementId};
+use crate::reach::{Cycle, Reach};
+
+/// The order of a program, and what decisions on it need.
+pub(crate) struct Draft<'a> {
+    /// One entry a statement; `None` for what is no launch.
+    pub launches: &'a [Option<Launch>],
+    pub program: &'a Program,
+    /// The most members of a batch.
+    pub most: usize,
+    /// The constants of the device.
+    pub tuning: &'a Tuning,
+    /// The order of the program.
+    pub reach: Reach,
+    /// The direct successors of each statement.
+    pub followers: Vec<Vec<StatementId>>,
+}
+
+impl<'a> Draft<'a> {
+    pub fn new(
+        program: &'a Program,
+        edges: &[(StatementId, StatementId)],
+        launches: &'a [Option<Launch>],
+        most: usize,
+        tuning: &'a Tuning,
+    ) -> Result<Draft<'a>, Cycle> {
+        let mut preds = vec![Vec::new(); program.statements.len()];
+        for &(before, after) in edges {
+            preds[after as usize].push(before);
+        }
+        let reach = Reach::of(&preds)?;
+        let mut followers = vec![Vec::new(); program.statements.len()];
+        for (after, before) in reach.reduced().iter().enumerate() {
+            before.iter().for_each(|&before| followers[before as usize].push(after as StatementId));
+        }
+        Ok(Draft { launches, program, most, tuning, reach, followers })
+    }
+}
+
+/// The order with each batch contracted to one node, which its first member stands for.
+pub(crate) struct Contracted {
+    /// The node of each statement.
+    pub of: Vec<StatementId>,
+    /// The direct predecessors of each node.
+    pub before: Vec<Vec<StatementId>>,
+    /// The direct successors of each node.
+    pub after: Vec<Vec<StatementId>>,
+}
+
+impl Contracted {
+    pub fn new(reach: &Reach, batches: &[Batch]) -> Contracted {
+        let count = reach.len();
+        let mut of: Vec<StatementId> = (0..count as StatementId).collect();
+        for batch in batches {
+            batch.members.iter().for_each(|&member| of[member as usize] = batch.members[0]);
+        }
+        let mut nodes = Contracted { of, before: vec![Vec::new(); count], after: vec![Vec::new(); count] };
+        for statement in 0..count {
+            let to = nodes.of[statement];
+            for &before in &reach.reduced()[statement] {
+                let from = nodes.of[before as usize];
+                nodes.before[to as usize].push(from);
+                nodes.after[from as usize].push(to);
+            }
+        }
+        for list in nodes.before.iter_mut().chain(&mut nodes.after) {
+            list.sort_unstable();
+            list.dedup();
+        }
+        nodes
+    }
+
+    /// Returns the only predecessor of a node, if the node is its only successor.
+    pub fn previous(&self, node: StatementId) -> Option<StatementId> {
+        let &[before] = self.before[node as usize].as_slice() else { return None };
+        (self.after[before as usize].len() == 1).then_some(before)
+    }
+}
+
+/// Numbers things, equal ones equally.
+pub(crate) struct Classes<K>(BTreeMap<K, u32>);
+
+impl<K: Ord> Classes<K> {
+    pub fn new() -> Classes<K> {
+        Classes(BTreeMap::new())
+    }
+
+    pub fn of(&mut self, thing: K) -> u32 {
+        let next = self.0.len() as u32;
+        *self.0.entry(thing).or_insert(next)
+    }
+}

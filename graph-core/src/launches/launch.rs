@@ -1,0 +1,96 @@
+//! The facts about a launch that decisions need: of one as written, and of one as emitted.
+
+use super::blocks::Blocks;
+
+/// The facts about a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The kernel: equal for launches of one kernel.
+    pub kernel: u32,
+    /// Blocks in each dimension.
+    pub grid: [u32; 3],
+    /// Threads of a block in each dimension.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared: u32,
+    /// The values of the scalars that decide how long the kernel's loops run: launches of one kernel with equal grids and
+    /// equal work are taken to last equally long.
+    pub work: Vec<u64>,
+    /// The number of blocks of this kernel that are resident on the whole device at once.
+    pub wave: u32,
+    /// True if a setter may change the grid.
+    pub grid_changes: bool,
+    /// The sizes of the batches that it can be a member of.
+    pub batch: Batching,
+    /// True if the loaded function waits first (`griddepcontrol.wait` before any other instruction).
+    pub waits: bool,
+    /// True if each thread runs a short, straight sequence of instructions to its end.
+    pub brief: bool,
+}
+
+impl Launch {
+    /// Returns the number of blocks.
+    pub fn blocks(&self) -> Blocks {
+        Blocks::of(self.grid)
+    }
+
+    /// Returns the number of threads.
+    pub fn threads(&self) -> u64 {
+        let extents = self.block.iter().chain(&self.grid).map(|&extent| u64::from(extent));
+        extents.fold(1, u64::saturating_mul)
+    }
+}
+
+/// The batches that launches of a kernel can be members of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Batching {
+    /// None.
+    Never,
+    /// Batches of up to so many members.
+    Most {
+        /// Members with equal grids, over a further dimension of the grid.
+        equal: u32,
+        /// Members with any grids, flattened: the blocks of one after those of another.
+        flat: u32,
+    },
+}
+
+/// The facts about the launch of an emitted kernel node: of one statement, or of a batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The number of blocks.
+    pub blocks: Blocks,
+    /// The number of threads.
+    pub threads: u64,
+    /// The number of blocks of this kernel that are resident on the whole device at once.
+    pub wave: u32,
+    /// True if its function waits first (`griddepcontrol.wait`).
+    pub waits: bool,
+    /// True if each thread runs a short, straight sequence of instructions to its end.
+    pub brief: bool,
+}
+
+impl Run {
+    /// Adds up the members of a node: one launch, or those of a batch. `None` if a member is no launch.
+    pub fn of<'l>(launches: impl IntoIterator<Item = Option<&'l Launch>>) -> Option<Run> {
+        let one = |launch: &Launch| Run {
+            blocks: launch.blocks(),
+            threads: launch.threads(),
+            wave: launch.wave,
+            waits: launch.waits,
+            brief: launch.brief,
+        };
+        let mut launches = launches.into_iter();
+        let first = one(launches.next()??);
+        launches.try_fold(first, |all, launch| {
+            let launch = one(launch?);
+            Some(Run {
+                blocks: all.blocks + launch.blocks,
+                threads: all.threads.saturating_add(launch.threads),
+                wave: all.wave.min(launch.wave),
+                waits: all.waits && launch.waits,
+                brief: all.brief && launch.brief,
+            })
+        })
+    }
+}

@@ -1,0 +1,231 @@
+//! The constants of launch decisions, by compute capability: every one is measured, or safe without a measurement.
+
+use super::blocks::Blocks;
+use super::launch::Run;
+
+/// A number of waves, as a fraction. A wave is the blocks of a kernel that are resident on the whole device at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Waves(pub u64, pub u64);
+
+impl Waves {
+    /// Returns true if these waves hold so many blocks.
+    fn hold(self, blocks: Blocks, wave: u32) -> bool {
+        blocks * self.1 <= Blocks::from(wave) * self.0
+    }
+
+    /// Returns true if so many blocks are fewer than these waves.
+    fn exceed(self, blocks: Blocks, wave: u32) -> bool {
+        blocks * self.1 < Blocks::from(wave) * self.0
+    }
+}
+
+/// The constants of one compute capability.
+///
+/// [`Tuning::of`] returns the measured ones, [`Tuning::default`] those for devices that nobody measured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// The largest member of a batch. A larger one gains little. For 9.0, times against the best of all widths by hand:
+    ///
+    /// | batch | time |
+    /// |---|---|
+    /// | 16 branches of 5 between joins made one launch a level, 4 and 64 blocks a member | 0.38x |
+    /// | the same, 1,024 blocks a member | 0.76x |
+    pub member: Waves,
+    /// The blocks of all members of a flattened batch, at most: each block pays for the search of its member. For 9.0,
+    /// times against the best of all widths by hand:
+    ///
+    /// | batch | time |
+    /// |---|---|
+    /// | 96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 | 0.31x; 0.44x; 0.66x |
+    /// | the same, 74,000; 166,000 | 1.15x; 1.25x |
+    pub flat: Waves,
+    /// Lanes for small branches that cannot be batched, if they are serialized at all.
+    pub lanes: Option<Lanes>,
+    /// Batches of unjoined chains, level by level.
+    pub chains: Chains,
+    /// Programmatic edges.
+    pub overlap: Overlap,
+}
+
+/// Branches that are serialized into lanes. For 9.0, 96 different small kernels in 8, 16, 32 and 96 lanes:
+///
+/// | blocks each | time |
+/// |---|---|
+/// | 12 | 29.3, 27.1, 33.0, 80.1 us |
+/// | 49 | 31.8, 31.8, 39.1, 86.0 us |
+/// | 195 | 35.0, 35.0, 39.0, 85.6 us |
+/// | 776 | 105.2, 105.7, 103.0, 95.1 us |
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// The number of lanes.
+    pub count: usize,
+    /// The least number of branches, as a multiple of the lanes. For 9.0, nothing was measured to gain below.
+    pub crowd: usize,
+    /// The blocks of the largest kernel of a branch, at most.
+    pub kernel: Waves,
+}
+
+/// Batches of chains that nothing joins between: each level waits for the longest of its members.
+///
+/// Chains in which data decides how long a kernel runs are never batched so. For 9.0, chains of 8 by 32 kernels of which each
+/// runs eight times as long as its neighbours took 1.46x with 4 blocks each and 1.95x with 64.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chains {
+    /// The number of chains from which on they are batched for any number of blocks. For 9.0, against the launches as written: 8 chains with a
+    /// wave in all, halved, take 0.95 of the time, with two waves 1.00.
+    pub many: usize,
+    /// Fewer are batched if a level has fewer blocks than this. For 9.0, 4 chains with a wave in all, halved, take 1.04 of the
+    /// time, with two waves 1.08.
+    pub few: Waves,
+    /// The same limit for brief kernels. For 9.0, 4 chains with two waves take 1.06 to 1.10 of the time.
+    pub few_brief: Waves,
+    /// The least number of blocks of a level that is batched in two halves: while one half waits for its last blocks, the
+    /// other has work. For 9.0, chains of 20 by 4, 8, 16 and 32 members, with programmatic edges, against the best width by
+    /// hand:
+    ///
+    /// | kernels with a loop, 100 turns; members by blocks | in one | in halves |
+    /// |---|---|---|
+    /// | 8 by 16; 16 by 16; 32 by 16 | 0.72; 0.45; 0.30 | 0.73; 0.47; 0.29 |
+    /// | 4 by 66; 8 by 66; 16 by 66; 32 by 66 | 0.86; 0.86; 0.68; 0.59 | 0.84; 0.80; 0.59; 0.46 |
+    /// | 8 by 132; 16 by 132; 32 by 132 | 1.09; 1.03; 0.95 | 0.95; 0.80; 0.83 |
+    /// | 8 by 528; 16 by 528; 32 by 528 | 1.17; 1.09; 1.04 | 1.01; 1.01; 1.01 |
+    ///
+    /// With 1,000 turns 8 by 66 1.19 in one and 0.98 in halves; of rows' dot products 8 by 132 0.98 and 0.92, 16 by 264 0.99
+    /// and 0.85.
+    pub halved: Waves,
+    /// The most blocks of a level of brief kernels, not flattened, that is batched in two halves. For 9.0, as above:
+    ///
+    /// | brief kernels; members by blocks | in one | in halves |
+    /// |---|---|---|
+    /// | 8 by 16; 16 by 16; 32 by 4 | 0.63; 0.38; 0.21 | 0.64; 0.39; 0.21 |
+    /// | 8 by 66; 16 by 33; 32 by 33 | 0.72; 0.43; 0.29 | 0.68; 0.41; 0.27 |
+    /// | 8 by 132; 8 by 264; 16 by 132 | 0.86; 1.02; 0.62 | 0.78; 0.94; 0.59 |
+    /// | 8 by 528; 16 by 264; 32 by 264 | 0.98; 0.77; 0.68 | 1.04; 0.81; 0.69 |
+    ///
+    /// Brief stencils in three dimensions, 12 by 128, 250, 432 and 1,024: 0.94, 0.93, 0.94, 1.03 in one, 0.84, 0.86, 0.88, 0.97
+    /// in halves; flattened, another 0.03 to 0.08 more.
+    pub halved_brief: Waves,
+}
+
+/// Programmatic edges, from one kernel to its only dependent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overlap {
+    /// True if kernels that run beside others get programmatic edges: those that are not brief, those larger than a wave,
+    /// and those whose level has up to a wave in all. For 9.0, 4, 8, 16 and 32 chains of brief kernels with up to a wave in
+    /// all took 0.92, 0.99, 0.98 and 0.97 of the time. With more, 4 chains of 528 and of 1,056 blocks took 1.04, 16 and 32 of
+    /// 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
+    pub beside_others: bool,
+    /// The launch-order port, if it is used. Otherwise a dependent is launched when the kernel before it has ended.
+    pub launch_order: Option<LaunchOrder>,
+}
+
+/// The launch-order port: a dependent that runs alone is launched when all blocks of the kernel before it have begun, and its
+/// blocks wait on the device. After a kernel that fills the device they only take the places of blocks that have ended;
+/// after smaller kernels they make the next ones lie unevenly. Used where the first kernel has a wave or more, or both are
+/// tiny. For 9.0, chains, against full edges:
+///
+/// | kernels | blocks | when the one before has ended | when all its blocks have begun |
+/// |---|---|---|---|
+/// | an addition | 1,056; 2,112 | 1.03; 0.98 | 0.81; 0.90 |
+/// | | 4,096; 16,384 | 0.98; 0.99 | 0.92; 0.97 |
+/// | a loop of 100 turns | 1,056; 2,000; 4,096 | 0.92; 0.94; 0.96 | 0.89; 0.92; 0.95 |
+/// | | 300 | 0.89 | 1.19 |
+/// | a loop of 1,000 turns | 64; 300; 1,056 | 0.94; 0.97; 0.98 | 1.17; 1.50; 0.97 |
+/// | a matrix-vector product | 128; 256; 512 | 0.91; 0.95; 0.99 | 1.47; 1.77; 0.99 |
+/// | an addition | 1; 4; 16; 64 | 0.85; 0.83; 0.76; 0.79 | 0.83; 0.89; 0.77; 0.76 |
+/// | | 264; 528 | 0.88; 0.99 | 0.79; 0.77 |
+///
+/// Between these sizes an addition of 264 blocks gains and a stencil of 264 blocks loses (0.83 and 0.99).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchOrder {
+    /// The most threads of a tiny kernel. For 9.0, kernels of one block of 32 and of 64 threads took 0.84 and 0.79 of the time,
+    /// empty ones 0.88 and 0.70.
+    pub tiny: u64,
+}
+
+/// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
+const HOPPER: Tuning = Tuning {
+    member: Waves(1, 1),
+    flat: Waves(32, 1),
+    lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
+    chains: Chains {
+        many: 8,
+        few: Waves(1, 1),
+        few_brief: Waves(2, 1),
+        halved: Waves(1, 5),
+        halved_brief: Waves(2, 1),
+    },
+    overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { tiny: 64 }) },
+};
+
+impl Default for Tuning {
+    /// Returns constants for devices that nobody measured: only what needs no threshold of the device. Launches with equal
+    /// grids are batched where they are joined, or where a level of their chains leaves most of the device free; a kernel
+    /// that runs alone gets a programmatic edge. Nothing is flattened, no branch is serialized, and no kernel is launched
+    /// before the one in front of it has ended.
+    fn default() -> Tuning {
+        Tuning {
+            member: Waves(1, 1),
+            flat: Waves(0, 1),
+            lanes: None,
+            chains: Chains {
+                many: usize::MAX,
+                few: Waves(1, 5),
+                few_brief: Waves(1, 5),
+                halved: Waves(1, 5),
+                halved_brief: Waves(1, 5),
+            },
+            overlap: Overlap { beside_others: false, launch_order: None },
+        }
+    }
+}
+
+impl Tuning {
+    /// Returns the constants of a compute capability, major and minor.
+    #[must_use]
+    pub fn of(capability: (u32, u32)) -> Tuning {
+        match capability {
+            (9, 0) => HOPPER,
+            _ => Tuning::default(),
+        }
+    }
+
+    /// Returns true if a launch of so many blocks can be a member of a batch.
+    pub fn fits_a_batch(&self, blocks: Blocks, wave: u32) -> bool {
+        self.member.hold(blocks, wave)
+    }
+
+    /// Returns true if launches of so many blocks in all can be flattened into one.
+    pub fn fits_flat(&self, blocks: Blocks, wave: u32) -> bool {
+        self.flat.hold(blocks, wave)
+    }
+
+    /// Returns the lanes that branches whose largest kernel has so many blocks are serialized into.
+    pub fn lanes(&self, blocks: Blocks, wave: u32) -> Option<Lanes> {
+        self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))
+    }
+
+    /// Returns true if unjoined chains gain from batches level by level; `blocks` are those of a level.
+    pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32, brief: bool) -> bool {
+        let few = if brief { self.chains.few_brief } else { self.chains.few };
+        members >= self.chains.many || few.exceed(blocks, wave)
+    }
+
+    /// Returns true if unjoined chains gain more from batches of half their members; `blocks` are those of a level.
+    pub fn gains_halved(&self, blocks: Blocks, wave: u32, brief: bool, flat: bool) -> bool {
+        !self.chains.halved.exceed(blocks, wave)
+            && (!brief || flat || self.chains.halved_brief.hold(blocks, wave))
+    }
+
+    /// Returns true if a kernel that runs beside others gains from a programmatic edge; `blocks` are those of its level.
+    pub fn gains_beside_others(&self, run: Run, blocks: Blocks) -> bool {
+        let wave = Blocks::from(run.wave);
+        self.overlap.beside_others && (!run.brief || blocks <= wave || run.blocks > wave)
+    }
+
+    /// Returns true if the edge between two kernels that run alone leaves by the launch-order port.
+    pub fn uses_launch_order(&self, first: Run, second: Run) -> bool {
+        let Some(LaunchOrder { tiny }) = self.overlap.launch_order else { return false };
+        first.blocks >= Blocks::from(first.wave) || first.threads <= tiny && second.threads <= tiny
+    }
+}

@@ -1,0 +1,119 @@
+//! Programmatic edges: which kernels may start before the kernel in front of them has ended.
+//!
+//! A kernel that waits first (`griddepcontrol.wait`, in all threads and before any access to memory) completes only after
+//! everything that it waited for has completed and its writes are visible. So a programmatic edge into it orders like a full
+//! one, and, by induction along the order, so does every chain of such edges: the completion of a consumer implies that of
+//! its producer, which implies that of all predecessors of the producer. A full edge into a producer that does not wait
+//! implies the same for that producer. So a programmatic edge only needs a consumer that waits first.
+//!
+//! Edges are one to one: from a producer to its only dependent kernel, whose only dependency beside memory nodes it is. With
+//! 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one edges 0.65 to
+//! 0.99 (see DESIGN's measurements, repeated in benches/results).
+//!
+//! If nothing runs beside the two, and the producer fills the device or both are tiny, the edge leaves by the launch-order
+//! port: the consumer is launched when all blocks of the producer have begun, instead of ended.
+
+use std::collections::BTreeMap;
+
+use crate::ir::StatementId;
+use crate::launches::{Batch, Blocks, Contracted, Launch, Run, Tuning};
+use crate::operation::{Operation, OperationId, What};
+use crate::reach::Reach;
+
+/// Marks the programmatic edges of a list; `run` returns the launch of an operation. Returns the number of edges.
+pub fn mark(list: &mut [Operation], tuning: &Tuning, run: impl Fn(&Operation) -> Option<Run>) -> usize {
+    let runs: Vec<Option<Run>> =
+        list.iter().map(|operation| run(operation).filter(|_| operation.what == What::Kernel)).collect();
+    let mut dependents = vec![0u32; list.len()];
+    for operation in list.iter().filter(|operation| !is_memory(&operation.what)) {
+        operation.after.iter().for_each(|&before| dependents[before as usize] += 1);
+    }
+    let beside = Beside::of(list, &runs);
+    let producer = |at: usize| -> Option<OperationId> {
+        let run = runs[at].filter(|run| run.waits)?;
+        let mut others =
+            list[at].after.iter().copied().filter(|&before| !is_memory(&list[before as usize].what));
+        let (first, second) = (others.next()?, others.next());
+        let one_to_one = second.is_none() && dependents[first as usize] == 1;
+        let (nodes, blocks) = beside.at(at);
+        let gains = nodes == 1 || tuning.gains_beside_others(run, blocks);
+        (one_to_one && gains && list[first as usize].what == What::Kernel).then_some(first)
+    };
+    let alone = |at: usize, before: usize| beside.at(at).0 == 1 && beside.at(before).0 == 1;
+    let uses_launch_order = |at: usize, before: usize| {
+        let (Some(run), Some(first)) = (runs[at], runs[before]) else { return false };
+        alone(at, before) && tuning.uses_launch_order(first, run)
+    };
+    let marked: Vec<(Option<OperationId>, bool)> = (0..list.len())
+        .map(|at| {
+            let producer = producer(at);
+            (producer, producer.is_some_and(|before| uses_launch_order(at, before as usize)))
+        })
+        .collect();
+    for (operation, &(programmatic, launch_order)) in list.iter_mut().zip(&marked) {
+        operation.programmatic = programmatic;
+        operation.launch_order = launch_order;
+    }
+    marked.iter().filter(|(programmatic, _)| programmatic.is_some()).count()
+}
+
+fn is_memory(what: &What) -> bool {
+    matches!(what, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. })
+}
+
+/// The operations of each level, without memory nodes: they are taken to run at the same time.
+struct Beside {
+    /// The level of each operation.
+    levels: Vec<u32>,
+    /// The number of nodes and of blocks of each level.
+    all: Vec<(usize, Blocks)>,
+}
+
+impl Beside {
+    fn of(list: &[Operation], runs: &[Option<Run>]) -> Beside {
+        let mut beside = Beside { levels: Vec::with_capacity(list.len()), all: Vec::new() };
+        for (operation, run) in list.iter().zip(runs) {
+            let before = operation.after.iter().map(|&before| {
+                beside.levels[before as usize] + u32::from(!is_memory(&list[before as usize].what))
+            });
+            let level = before.max().unwrap_or(0);
+            beside.levels.push(level);
+            if beside.all.len() <= level as usize {
+                beside.all.resize(level as usize + 1, (0, Blocks::default()));
+            }
+            if !is_memory(&operation.what) {
+                let (nodes, blocks) = &mut beside.all[level as usize];
+                *nodes += 1;
+                *blocks = *blocks + run.map_or(Blocks::default(), |run| run.blocks);
+            }
+        }
+        beside
+    }
+
+    fn at(&self, operation: usize) -> (usize, Blocks) {
+        self.all[self.levels[operation] as usize]
+    }
+}
+
+/// Returns, for each statement, its dependents by programmatic edges, as [`mark`] will find. Memory nodes have full edges: a
+/// free of a buffer of the producer, followed by an alloc of a buffer of the consumer, would keep the consumer waiting.
+pub fn followers(reach: &Reach, batches: &[Batch], launches: &[Option<Launch>]) -> Vec<Vec<StatementId>> {
+    let nodes = Contracted::new(reach, batches);
+    let launch = |id: StatementId| launches.get(id as usize).and_then(Option::as_ref);
+    let mut followers = vec![Vec::new(); reach.len()];
+    let mut members: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
+    members.extend(batches.iter().map(|batch| (batch.members[0], batch.members.as_slice())));
+    for id in 0..reach.len() as StatementId {
+        let one = [id];
+        let second = members.get(&id).copied().unwrap_or(&one);
+        let waits = second.iter().all(|&id| launch(id).is_some_and(|launch| launch.waits));
+        let before = nodes.previous(id).filter(|&before| waits && launch(before).is_some());
+        if let Some(before) = before {
+            let one = [before];
+            for &first in members.get(&before).copied().unwrap_or(&one) {
+                followers[first as usize] = second.to_vec();
+            }
+        }
+    }
+    followers
+}

@@ -1,0 +1,96 @@
+//! The search against brute force.
+
+use super::*;
+use crate::plan::random::Random;
+use crate::plan::{Bound, Conflicts, Problem};
+use proptest::prelude::*;
+
+/// Buffers that conflict at random, and each pair of those is a section, and some larger cliques too.
+fn problem(n: usize, seed: u64) -> Problem {
+    let mut random = Random::new(seed);
+    let mut conflicts = Conflicts::none(n);
+    let density = 1 + random.below(4);
+    let mut sections: Vec<Vec<u32>> = (0..n as u32).map(|b| vec![b]).collect();
+    for b in 0..n as u32 {
+        for a in 0..b {
+            if random.below(4) < density {
+                conflicts.add(a, b);
+                sections.push(vec![a, b]);
+            }
+        }
+    }
+    for b in 0..n as u32 {
+        let mut clique = vec![b];
+        for a in 0..n as u32 {
+            if clique.iter().all(|&c| conflicts.conflict(a, c)) {
+                clique.push(a);
+            }
+        }
+        sections.push(clique);
+    }
+    let sizes = (0..n).map(|_| random.below(7) as u64).collect();
+    let coarse = random.below(3) == 0;
+    let aligns = (0..n).map(|_| if coarse { 1 + random.below(3) as u64 } else { 1 }).collect();
+    let begins = vec![0; n];
+    Problem { sizes, aligns, conflicts, begins, sections, bound: Bound::default() }
+}
+
+/// The least capacity: in some order each buffer lies right on top of what is under it.
+fn least(problem: &Problem) -> u64 {
+    let n = problem.sizes.len();
+    let mut best = u64::MAX;
+    let mut stack: Vec<(Vec<u32>, Vec<u64>, u64)> = vec![(Vec::new(), vec![0; n], 0)];
+    while let Some((order, offsets, total)) = stack.pop() {
+        if total >= best {
+            continue;
+        }
+        if order.len() == n {
+            best = total;
+        }
+        for b in (0..n as u32).filter(|b| !order.contains(b)) {
+            let under = order.iter().filter(|&&a| problem.conflicts.conflict(a, b));
+            let top = under.map(|&a| offsets[a as usize] + problem.sizes[a as usize]).max().unwrap_or(0);
+            let offset = top.next_multiple_of(problem.aligns[b as usize]);
+            let (mut order, mut offsets) = (order.clone(), offsets.clone());
+            order.push(b);
+            offsets[b as usize] = offset;
+            stack.push((order, offsets, total.max(offset + problem.sizes[b as usize])));
+        }
+    }
+    best
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    #[test]
+    fn the_search_is_exact(n in 1usize..7, seed in any::<u64>()) {
+        let problem = problem(n, seed);
+        let least = least(&problem);
+        let instance = Instance::of(&problem);
+        let mut random = Random::new(seed ^ 1);
+        let mut priority: Vec<u32> = (0..n as u32).collect();
+        (0..n).for_each(|at| priority.swap(at, random.below(n)));
+        for rule in [Rule::Fewest, Rule::Lowest, Rule::Tightest, Rule::Foremost] {
+            let mut steps = u64::MAX;
+            match search(&instance, least, &priority, rule, u64::MAX, &mut steps) {
+                Outcome::Found(offsets) => {
+                    for b in 0..n as u32 {
+                        let (at, size) = (offsets[b as usize], problem.sizes[b as usize]);
+                        prop_assert!(at % problem.aligns[b as usize] == 0 && at + size <= least);
+                        for a in problem.conflicts.neighbours(b) {
+                            let other = offsets[a as usize];
+                            prop_assert!(
+                                at + size <= other || other + problem.sizes[a as usize] <= at
+                            );
+                        }
+                    }
+                }
+                outcome => prop_assert!(false, "{:?} at {}: {:?}", rule, least, outcome),
+            }
+            if least > 0 {
+                let outcome = search(&instance, least - 1, &priority, rule, u64::MAX, &mut steps);
+                prop_assert_eq!(outcome, Outcome::Impossible, "{:?} below {}", rule, least);
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! The search on a line against the search on any order.
+
+use super::*;
+use crate::plan::instance::Instance;
+use crate::plan::random::Random;
+use crate::plan::search::{self, Rule};
+use crate::plan::{Bound, Conflicts, Problem, check, csv};
+use proptest::prelude::*;
+
+fn trace(n: usize, moments: usize, most: usize, seed: u64) -> Vec<csv::Row> {
+    let mut random = Random::new(seed);
+    let mut text = String::from("id,lower,upper,size\n");
+    for b in 0..n {
+        let (a, b_) = (random.below(moments), random.below(moments));
+        let (from, to) = (a.min(b_), a.max(b_) + 1);
+        text.push_str(&format!("{b},{from},{to},{}\n", random.below(most)));
+    }
+    csv::read(&text).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+    /// It finds what there is to find, and proves what there is not, as the search for any order does.
+    #[test]
+    fn the_search_is_exact(n in 1usize..11, moments in 1usize..9, most in 2usize..8, seed in any::<u64>()) {
+        let rows = trace(n, moments, most, seed);
+        let problem = csv::problem(&rows);
+        let line = Line::of(&problem).expect("a trace is a line");
+        prop_assert_eq!(line.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
+        let instance = Instance::of(&problem);
+        let mut random = Random::new(seed ^ 1);
+        let mut priority: Vec<u32> = (0..n as u32).collect();
+        (0..n).for_each(|at| priority.swap(at, random.below(n)));
+        for preference in [Preference::Large, Preference::Long, Preference::Wide] {
+            let bound = problem.bound.bytes;
+            let mut capacity = bound;
+            loop {
+                let (mut steps, mut others) = (u64::MAX, u64::MAX);
+                let found = search(
+                    &line, &problem.sizes, capacity, preference, u64::MAX, &mut steps,
+                );
+                let other = search::search(
+                    &instance, capacity, &priority, Rule::Fewest, u64::MAX, &mut others,
+                );
+                prop_assert_eq!(matches!(other, Outcome::Found(_)), matches!(found, Outcome::Found(_)));
+                if let Outcome::Found(offsets) = found {
+                    prop_assert_eq!(check::check_rows(&rows, &offsets, capacity), Ok(()));
+                    break;
+                }
+                prop_assert_eq!(found, Outcome::Impossible);
+                capacity += 1;
+            }
+            if bound > 0 {
+                let mut steps = u64::MAX;
+                let below = search(&line, &problem.sizes, bound - 1, preference, u64::MAX, &mut steps);
+                prop_assert_eq!(below, Outcome::Impossible);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_line_is_seen() {
+    // A square: 0 - 1 - 2 - 3 - 0.
+    let sections: Vec<Vec<u32>> = vec![vec![0, 1], vec![1, 2], vec![2, 3], vec![0, 3]];
+    let problem = Problem {
+        sizes: vec![1; 4],
+        aligns: vec![1; 4],
+        conflicts: Conflicts::of_cliques(4, &sections),
+        begins: vec![0, 1, 2, 3],
+        sections,
+        bound: Bound::default(),
+    };
+    assert_eq!(Line::of(&problem), None);
+    // A line, of which a section is missing.
+    let mut problem = Problem { sections: vec![vec![0], vec![1]], ..problem };
+    (problem.sizes, problem.aligns, problem.begins) = (vec![1; 2], vec![1; 2], vec![0, 1]);
+    problem.conflicts = Conflicts::of_cliques(2, &[vec![0, 1]]);
+    assert_eq!(Line::of(&problem), None);
+    problem.sections = vec![vec![0, 1]];
+    assert_eq!(Line::of(&problem).map(|line| line.loads), Some(vec![2]));
+    // Offsets that would need care.
+    problem.aligns[0] = 2;
+    assert_eq!(Line::of(&problem), None);
+}

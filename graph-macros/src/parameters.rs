@@ -1,0 +1,150 @@
+//! The parameters of a declared kernel.
+
+use cuweave_core::codes::Code;
+use proc_macro2::{Ident, Span};
+use syn::spanned::Spanned;
+use syn::{Expr, FnArg, ForeignItemFn, Pat, ReturnType, Type};
+
+use crate::report::Report;
+
+/// A kernel's parameter.
+pub struct Parameter {
+    /// Its name.
+    pub name: Ident,
+    /// The span of the whole parameter.
+    pub span: Span,
+    /// Its kind.
+    pub kind: ParameterKind,
+}
+
+/// The kinds of parameters.
+pub enum ParameterKind {
+    /// A scalar, by value.
+    Scalar(Box<Type>),
+    /// A buffer.
+    Buffer {
+        /// The accesses that are declared.
+        access: Access,
+        /// The type of the elements.
+        element: Box<Type>,
+        /// The number of elements.
+        len: Box<Expr>,
+    },
+}
+
+/// The accesses of a declared buffer.
+#[derive(Clone, Copy)]
+pub enum Access {
+    /// `&[T; len]`
+    Read,
+    /// `&mut [T; len]`
+    ReadWrite,
+    /// `&mut [MaybeUninit<T>; len]`
+    Write,
+    /// `&[Atomic<T>; len]`
+    Atomic,
+}
+
+impl Access {
+    /// Returns the name of the access in generated code.
+    pub fn ident(self) -> Ident {
+        Ident::new(
+            match self {
+                Access::Read => "Read",
+                Access::ReadWrite => "ReadWrite",
+                Access::Write => "Write",
+                Access::Atomic => "Atomic",
+            },
+            Span::mixed_site(),
+        )
+    }
+}
+
+/// Returns the parameters that are in the language, and reports the others.
+pub fn parameters(function: &ForeignItemFn, report: &mut Report) -> Vec<Parameter> {
+    let head = &function.sig;
+    if !head.generics.params.is_empty() {
+        report.error(head.generics.span(), Code::CW001, "a kernel has no generic parameters", &[], None);
+    }
+    if let ReturnType::Type(_, ty) = &head.output {
+        report.error(
+            ty.span(),
+            Code::CW001,
+            "a kernel returns nothing",
+            &[],
+            Some("write results through `&mut`"),
+        );
+    }
+    head.inputs.iter().filter_map(|input| parameter(input, report)).collect()
+}
+
+fn parameter(input: &FnArg, report: &mut Report) -> Option<Parameter> {
+    let FnArg::Typed(typed) = input else {
+        report.error(input.span(), Code::CW001, "a kernel has no `self`", &[], None);
+        return None;
+    };
+    let Pat::Ident(name) = &*typed.pat else {
+        report.error(typed.pat.span(), Code::CW001, "a parameter of a kernel has a name", &[], None);
+        return None;
+    };
+    let kind = match &*typed.ty {
+        Type::Reference(reference) => {
+            let Type::Array(array) = &*reference.elem else {
+                report.error(
+                    typed.ty.span(),
+                    Code::CW001,
+                    "this type is not part of the language in the parameters of a kernel",
+                    &[],
+                    Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`"),
+                );
+                return None;
+            };
+            let mutable = reference.mutability.is_some();
+            let (access, element) = match (wrapped(&array.elem), mutable) {
+                (Some(("MaybeUninit", element)), true) => (Access::Write, element),
+                (Some(("Atomic", element)), false) => (Access::Atomic, element),
+                (Some((wrapper, _)), _) => {
+                    let help = match wrapper {
+                        "Atomic" => "a buffer updated by atomics is `&[Atomic<T>; len]`",
+                        _ => "a buffer that is only written is `&mut [MaybeUninit<T>; len]`",
+                    };
+                    report.error(
+                        typed.ty.span(),
+                        Code::CW001,
+                        "this type is not part of the language in the parameters of a kernel",
+                        &[],
+                        Some(help),
+                    );
+                    return None;
+                }
+                (None, true) => (Access::ReadWrite, (*array.elem).clone()),
+                (None, false) => (Access::Read, (*array.elem).clone()),
+            };
+            ParameterKind::Buffer { access, element: Box::new(element), len: Box::new(array.len.clone()) }
+        }
+        Type::Array(_) | Type::Slice(_) | Type::Ptr(_) => {
+            report.error(
+                typed.ty.span(),
+                Code::CW001,
+                "this type is not part of the language in the parameters of a kernel",
+                &[],
+                Some("a buffer is `&[T; len]`, `&mut [T; len]`, `&mut [MaybeUninit<T>; len]` or `&[Atomic<T>; len]`, a scalar a type that is `Copy + DeviceRepr`"),
+            );
+            return None;
+        }
+        ty => ParameterKind::Scalar(Box::new(ty.clone())),
+    };
+    Some(Parameter { name: name.ident.clone(), span: typed.span(), kind })
+}
+
+/// Returns the wrapper and `T` of `MaybeUninit<T>` or `Atomic<T>`.
+fn wrapped(ty: &Type) -> Option<(&'static str, Type)> {
+    let Type::Path(path) = ty else { return None };
+    let last = path.path.segments.last()?;
+    let wrapper = ["MaybeUninit", "Atomic"].into_iter().find(|name| last.ident == name)?;
+    let syn::PathArguments::AngleBracketed(list) = &last.arguments else { return None };
+    match list.args.first()? {
+        syn::GenericArgument::Type(element) => Some((wrapper, element.clone())),
+        _ => None,
+    }
+}
