@@ -1,7 +1,6 @@
 //! A module as code that can be run.
 
-use super::decode::{self, Code, Function};
-use cuweave_ptx::Module;
+use super::code::{Code, Function};
 
 /// A module's code and variables. Addresses of variables are given at launch, so one program serves any context.
 #[derive(Debug)]
@@ -58,11 +57,6 @@ pub struct GlobalVariable {
 }
 
 impl Program {
-    /// Decodes a module. What cannot be run stands in the entries; the others are not affected.
-    pub fn decode(module: &Module) -> Self {
-        decode::program(module)
-    }
-
     /// Place of the entry of that name.
     pub fn entry(&self, name: &str) -> Option<usize> {
         self.entries.iter().position(|entry| entry.name == name)

@@ -1,7 +1,7 @@
 //! Branches, calls, barriers, and what the lanes of a warp do together.
 
-use super::code::*;
 use super::function::{Decoder, Result};
+use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
 /// The barrier that stands for a cluster's, which is one block.

@@ -1,7 +1,8 @@
 //! One function: slots for its names, and its statements in order.
 
-use super::code::*;
-use super::{Names, SharedVariable, function_address, parameter_address, shared_variable};
+use super::names::{Names, SharedVariable, function_address, parameter_address, shared_variable};
+use crate::interp::code::*;
+use crate::interp::number;
 use cuweave_ptx::{self as ptx, Address, Class, Instruction, Module, Operand, Statement, Type};
 use cuweave_ptx::{Names as BodyNames, Space as PtxSpace};
 use std::collections::HashMap;
@@ -214,8 +215,12 @@ impl<'d, 'm> Decoder<'d, 'm> {
             | "vote" | "match" | "redux" | "activemask" | "elect" | "nanosleep" | "griddepcontrol"
             | "pmevent" | "setmaxnreg" => self.control(i),
             "ldmatrix" | "stmatrix" | "mma" | "wmma" | "movmatrix" => self.matrix(i),
-            "mov" | "cvt" | "setp" | "set" | "selp" | "slct" | "prmt" | "testp" | "copysign" | "szext"
-            | "bmsk" | "dp4a" | "dp2a" | "lop3" | "shf" => self.misc(i),
+            "mov" => self.mov(i),
+            "cvt" => self.cvt(i),
+            "setp" => self.setp(i),
+            "set" => self.set(i),
+            "selp" | "slct" | "prmt" | "testp" | "copysign" | "szext" | "bmsk" | "dp4a" | "dp2a" | "lop3"
+            | "shf" => self.bits(i),
             _ => self.alu(i),
         }
     }
@@ -330,7 +335,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
                 Type::F32 => u64::from((value as i64 as f32).to_bits()),
                 Type::F64 => (value as i64 as f64).to_bits(),
                 Type::Pred => u64::from(value != 0),
-                _ => super::super::number::extend(value, ty),
+                _ => number::extend(value, ty),
             })),
             Operand::Single(bits) => Ok(self.constant(match ty {
                 Type::F64 => f64::from(f32::from_bits(bits)).to_bits(),

@@ -1,10 +1,10 @@
 //! Loads, stores, atomics, addresses, asynchronous copies, fences and barrier objects.
 
-use super::alu::float_spec;
-use super::code::*;
 use super::function::{Decoder, Result, is_float};
+use super::rounding::float_spec;
+use crate::interp::code::*;
 use crate::interp::number::FloatOp;
-use crate::interp::{CODE, LOCAL, PARAM, SHARED};
+use crate::interp::space::{CODE, LOCAL, PARAM, SHARED};
 use cuweave_ptx::{Instruction, Operand, Space as PtxSpace, Type};
 
 fn space(i: &Instruction) -> Result<Space> {

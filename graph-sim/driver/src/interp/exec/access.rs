@@ -1,9 +1,11 @@
 //! Accesses to memory: where an address lies, and the checks.
 
-use super::Trouble;
-use crate::interp::decode::{At, Space};
-use crate::interp::{
-    ATOMIC, FaultKind, GRID, INITIALISED, LOCAL, Launch, Options, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
+use super::trouble::Trouble;
+use crate::interp::code::{At, Space};
+use crate::interp::fault::FaultKind;
+use crate::interp::launch::{Launch, Options};
+use crate::interp::space::{
+    ATOMIC, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
 };
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
@@ -38,11 +40,11 @@ pub struct Own {
 /// The allocations that this host thread has met, the last one first.
 pub struct Regions<'a> {
     launch: &'a Launch<'a>,
-    memory: &'a dyn crate::interp::Memory,
+    memory: &'a dyn Memory,
     parameters: &'a [u64],
     workspace: &'a [AtomicU64; 2],
     initialised: bool,
-    /// 0, or [`EARLY`](crate::interp::EARLY) while a block runs that has not met the grids it depends on.
+    /// 0, or [`EARLY`](crate::interp::space::EARLY) while a block runs that has not met the grids it depends on.
     pub shift: u32,
     /// A read of shared memory that nothing has written: address, size, and lane.
     pub unwritten: Option<(u64, u32, u32)>,
@@ -55,7 +57,7 @@ const KNOWN: usize = 16;
 impl<'a> Regions<'a> {
     pub fn new(
         launch: &'a Launch<'a>,
-        memory: &'a dyn crate::interp::Memory,
+        memory: &'a dyn Memory,
         parameters: &'a [u64],
         workspace: &'a [AtomicU64; 2],
         options: &Options,

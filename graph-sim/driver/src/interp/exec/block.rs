@@ -1,11 +1,14 @@
 //! A block: its shared memory, its barriers, and turns of its warps.
 
 use super::access::Own;
-use super::conflict::Cell;
+use super::trouble::Trouble;
 use super::warp::Warp;
-use super::{Trouble, Worker, mix, volume};
-use crate::interp::decode::Reduction;
-use crate::interp::{EARLY, Fault, FaultKind};
+use super::watch::Cell;
+use super::worker::Worker;
+use crate::interp::code::Reduction;
+use crate::interp::fault::{Fault, FaultKind};
+use crate::interp::grid::{mix, volume};
+use crate::interp::space::EARLY;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 

@@ -1,10 +1,12 @@
 //! Calls and returns: each lane has a stack of its own, of registers and of local memory.
 
 use super::block::Block;
+use super::trouble::Trouble;
 use super::warp::{Flow, Frame, Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::decode::{Call, Callee, Inst, Op, Place};
-use crate::interp::{CODE, FaultKind};
+use super::worker::Worker;
+use crate::interp::code::{Call, Callee, Inst, Op, Place};
+use crate::interp::fault::FaultKind;
+use crate::interp::space::CODE;
 
 /// Rows of registers a warp may have, all calls together.
 const ROWS: usize = 1 << 16;

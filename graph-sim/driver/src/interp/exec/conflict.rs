@@ -16,28 +16,18 @@
 
 use super::access::Regions;
 use super::block::Block;
+use super::trouble::Trouble;
 use super::warp::{Lanes, Row, Warp};
-use super::{Trouble, Worker};
-use crate::interp::decode::{At, Inst, Space};
-use crate::interp::{Early, Fault, FaultKind, SHARED};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use super::watch::{Cell, LAST, PAGE, Record, Watch, Word};
+use super::worker::Worker;
+use crate::interp::code::{At, Inst, Space};
+use crate::interp::fault::{Fault, FaultKind};
+use crate::interp::launch::Early;
+use crate::interp::space::SHARED;
+use std::sync::atomic::Ordering;
 
 /// Conflicts that are kept; a kernel with more of them has read enough.
 const CONFLICTS: usize = 16;
-
-/// What was done to a word of shared memory since the last barrier: by which warp, and to which of its bytes.
-#[derive(Clone, Copy, Default)]
-pub struct Cell {
-    epoch: u32,
-    /// A warp's number plus one.
-    writer: u8,
-    /// The same, or 255 for several.
-    reader: u8,
-    written: u8,
-    read: u8,
-}
 
 /// What an access does to memory.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,118 +36,6 @@ pub enum How {
     Write,
     /// Atomically, or by a strong access.
     Strongly,
-}
-
-/// An access in 64 bits: its time, the bytes of the word, whether it was a strong one, and the warp. 0 for none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Record(u64);
-
-/// Warps that have a number of their own here; a launch of more is not looked at.
-const WARPS: u64 = (1 << 27) - 2;
-
-impl Record {
-    fn new(warp: u64, strong: bool, mask: u64, time: u32) -> Self {
-        Record((warp + 1) << 37 | u64::from(strong) << 36 | mask << 32 | u64::from(time))
-    }
-
-    fn time(self) -> u32 {
-        self.0 as u32
-    }
-
-    fn mask(self) -> u64 {
-        self.0 >> 32 & 15
-    }
-
-    fn strong(self) -> bool {
-        self.0 >> 36 & 1 == 1
-    }
-
-    /// The warp, counted through the whole grid; of a record that is there.
-    fn warp(self) -> u64 {
-        (self.0 >> 37).wrapping_sub(1)
-    }
-}
-
-/// A word of global memory: the last access that wrote it, and one that read it since the reader's block had an event.
-#[derive(Default)]
-struct Word {
-    written: AtomicU64,
-    read: AtomicU64,
-}
-
-/// Bytes of memory behind a page of words.
-const PAGE: u64 = 4096;
-type Page = Arc<[Word]>;
-/// Pages of a launch that are looked at; their words take four times as much.
-const MOST: usize = 1 << 16;
-
-/// Blocks' events are kept under their number modulo this; whose number is shared counts as having had the events of all.
-const SLOTS: u64 = 1 << 16;
-/// The last time; what happens afterwards is not looked at.
-const LAST: u64 = u32::MAX as u64 - 1;
-
-/// What the blocks of a launch did to global memory.
-pub struct Watch {
-    clock: AtomicU64,
-    /// For each block the time of its last event that may order it with other blocks.
-    met: Box<[AtomicU32]>,
-    count: AtomicUsize,
-    pages: [Mutex<HashMap<u64, Page>>; 16],
-}
-
-impl Watch {
-    /// For a launch of so many warps; nothing where there is nothing to see.
-    pub fn new(blocks: u64, warps: u64) -> Option<Self> {
-        let all = blocks.saturating_mul(warps);
-        if !(2..=WARPS).contains(&all) {
-            return None;
-        }
-        let met = (0..blocks.min(SLOTS)).map(|_| AtomicU32::new(0)).collect();
-        let (clock, count) = (AtomicU64::new(1), AtomicUsize::new(0));
-        Some(Watch { clock, met, count, pages: Default::default() })
-    }
-
-    fn tick(&self) -> u32 {
-        (self.clock.fetch_add(1, Ordering::SeqCst) + 1).min(LAST + 1) as u32
-    }
-
-    fn met(&self, block: u64) -> &AtomicU32 {
-        &self.met[(block % SLOTS) as usize]
-    }
-
-    /// A page; `None` if it is one too many.
-    fn page(&self, number: u64) -> Option<Page> {
-        let part = &self.pages[(number % 16) as usize];
-        let mut pages = part.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(page) = pages.get(&number) {
-            return Some(Arc::clone(page));
-        }
-        if self.count.fetch_add(1, Ordering::Relaxed) >= MOST {
-            self.count.store(MOST, Ordering::Relaxed);
-            return None;
-        }
-        let fresh: Page = (0..PAGE / 4).map(|_| Word::default()).collect();
-        pages.insert(number, Arc::clone(&fresh));
-        Some(fresh)
-    }
-}
-
-/// The pages that a host thread used last.
-pub struct Pages([Option<(u64, Option<Page>)>; 64]);
-
-impl Pages {
-    pub fn new() -> Self {
-        Pages([const { None }; 64])
-    }
-
-    #[inline]
-    fn get(&mut self, watch: &Watch, number: u64) -> Option<&Page> {
-        let slot = &mut self.0[(number % 64) as usize];
-        if slot.as_ref().is_none_or(|page| page.0 != number) {
-            *slot = None;
-        }
-        slot.get_or_insert_with(|| (number, watch.page(number))).1.as_ref()
-    }
 }
 
 impl Block {

@@ -3,10 +3,11 @@
 
 use super::access::{Access, Regions, read, write};
 use super::block::Block;
+use super::trouble::Trouble;
 use super::warp::{Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{Fragment, Mma, NONE, Op, Slot};
+use super::worker::Worker;
+use crate::interp::code::{Fragment, Mma, NONE, Op, Slot};
+use crate::interp::fault::FaultKind;
 use crate::interp::number::{Mode, format, narrow, widen};
 use cuweave_ptx::Type;
 

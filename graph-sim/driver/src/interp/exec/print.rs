@@ -1,11 +1,12 @@
 //! Functions that the device's runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`.
 
-use super::access::{Access, read};
+use super::access::{Access, read, write};
 use super::block::Block;
+use super::trouble::Trouble;
 use super::warp::{Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{Call, Callee, Place};
+use super::worker::Worker;
+use crate::interp::code::{Call, Callee, Place};
+use crate::interp::fault::FaultKind;
 
 /// The longest text that is read.
 const TEXT: usize = 1 << 16;
@@ -109,7 +110,7 @@ impl Warp {
             Place::Register(slot) => self.set(base, slot, lane, value),
             Place::Frame(offset, size) => {
                 if let Some(place) = self.frame(lane, offset, size.min(8)) {
-                    super::access::write(place, size.min(8), value);
+                    write(place, size.min(8), value);
                 }
             }
         }

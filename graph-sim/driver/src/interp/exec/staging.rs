@@ -2,10 +2,11 @@
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
+use super::trouble::Trouble;
 use super::warp::{Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{At, MbarrierOp, Slot, Update};
+use super::worker::Worker;
+use crate::interp::code::{At, MbarrierOp, Slot, Update};
+use crate::interp::fault::FaultKind;
 use crate::interp::number::float;
 use cuweave_ptx::Type;
 

@@ -3,10 +3,11 @@
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
 use super::conflict::{How, Touched};
+use super::trouble::Trouble;
 use super::warp::{ALL, Flow, Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{At, Counter, Inst, NONE, Op, Slot, Space, Update, Window};
+use super::worker::Worker;
+use crate::interp::code::{At, Counter, Inst, NONE, Op, Slot, Space, Update, Window};
+use crate::interp::fault::FaultKind;
 use crate::interp::number::{convert, extend, float, pack_saturated};
 use cuweave_ptx::Type;
 use std::time::Instant;

@@ -3,11 +3,11 @@
 //! An instruction with a mask waits until all live lanes of the mask stand at it. One without is executed by the group
 //! that got there.
 
-use super::Trouble;
 use super::block::{Barrier, Block};
+use super::trouble::Trouble;
 use super::warp::{Flow, Lanes, Warp};
-use crate::interp::FaultKind;
-use crate::interp::decode::{NONE, Op, Reduction, Shuffle, Slot, Vote};
+use crate::interp::code::{NONE, Op, Reduction, Shuffle, Slot, Vote};
+use crate::interp::fault::FaultKind;
 
 impl Warp {
     /// Lanes arrive at a barrier of the block, and wait there unless they only say so.

@@ -1,6 +1,6 @@
 //! `cvt`.
 
-use super::{F64, Mode, format, narrow, round, widen};
+use super::format::{F64, Mode, format, narrow, round, widen};
 use cuweave_ptx::{Class, Type};
 
 /// A conversion.

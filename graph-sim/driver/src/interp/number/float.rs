@@ -1,6 +1,6 @@
 //! Float arithmetic with every modifier that PTX has.
 
-use super::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
+use super::format::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
 use cuweave_ptx::Type;
 
 /// What to compute.

@@ -4,7 +4,7 @@
 //! filled in once when a thread enters the function. One PTX instruction becomes one or more [`Inst`]s; the first of
 //! them counts.
 
-use super::super::number::{ConvertSpec, FloatSpec};
+use super::number::{ConvertSpec, FloatSpec};
 use cuweave_ptx::Type;
 
 /// A register of a function: a row of 32 values in a warp.

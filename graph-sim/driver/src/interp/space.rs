@@ -1,0 +1,63 @@
+//! Address windows, shadow flags, and global memory as the driver gives it to the interpreter.
+
+/// The window of shared memory among generic addresses.
+pub const SHARED: u64 = 0x00f0_0000_0000_0000;
+/// The window of a thread's local memory.
+pub const LOCAL: u64 = 0x00f1_0000_0000_0000;
+/// The window of a kernel's parameters.
+pub const PARAM: u64 = 0x00f2_0000_0000_0000;
+/// The window of what the driver gives a cooperative launch to meet at.
+pub const GRID: u64 = 0x00f4_0000_0000_0000;
+/// Addresses of functions.
+pub const CODE: u64 = 0x00f3_0000_0000_0000;
+
+/// Shadow flag: the byte was written since its allocation began.
+pub const INITIALISED: u8 = 1;
+/// Shadow flag: this kernel has read the byte.
+pub const READ: u8 = 2;
+/// Shadow flag: this kernel has written the byte.
+pub const WRITTEN: u8 = 4;
+/// Shadow flag: this kernel has updated the byte atomically.
+pub const ATOMIC: u8 = 8;
+/// How far the three flags above are shifted for what a block did before its `griddepcontrol.wait`.
+pub const EARLY: u32 = 4;
+/// Bytes a page of [`Region::pages`].
+pub const PAGE: u64 = 4096;
+
+/// A live allocation, as a kernel sees it.
+///
+/// The interpreter keeps regions for the rest of the launch, so the checks cost a comparison an access. It sets shadow
+/// flags as it goes; which bytes a kernel touched is read from them afterwards.
+#[derive(Clone, Copy, Debug)]
+pub struct Region {
+    /// Its first address.
+    pub base: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// Its bytes: `size` of them, valid until the launch ends.
+    pub data: *mut u8,
+    /// One byte of flags for each, or null: then nothing is recorded, and every byte counts as written.
+    pub shadow: *mut u8,
+    /// Where the flags other than [`INITIALISED`] go: the shadow itself, or as many bytes of the launch's own, if others
+    /// run beside it.
+    pub marks: *mut u8,
+    /// One byte for each started [`PAGE`] of the region, set to 1 when a mark in the page is set; or null.
+    pub pages: *mut u8,
+    /// Whether every byte counts as written.
+    pub written: bool,
+    /// Whether kernels may write it.
+    pub writable: bool,
+}
+
+/// Global memory. Called from several threads at once.
+pub trait Memory: Sync {
+    /// The live allocation that holds the byte at `address`.
+    ///
+    /// What it gives out stays valid until [`run`] returns.
+    fn region(&self, address: u64) -> Option<Region>;
+
+    /// Where text of a kernel's `printf` goes.
+    fn print(&self, text: &str) {
+        print!("{text}");
+    }
+}
