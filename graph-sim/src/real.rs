@@ -1,6 +1,6 @@
 //! The real driver: whether there is one that works.
 
-use crate::Driver;
+use crate::driver::Driver;
 
 type Init = unsafe extern "C" fn(u32) -> u32;
 type Number = unsafe extern "C" fn(*mut i32) -> u32;

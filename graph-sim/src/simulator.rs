@@ -5,7 +5,9 @@ use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::{Driver, Error, find};
+use crate::driver::Driver;
+use crate::error::Error;
+use crate::find;
 
 /// A text by its start and length, as the simulated driver takes and gives them.
 #[repr(C)]

@@ -4,36 +4,26 @@
 //! the rules of the real driver, with its error codes, and checks what that does not: see `check` and
 //! `report`. Programs do not use this crate by name; `cuweave-sim` loads the library that it builds.
 //!
-//! From the outside in:
+//! From the outside in; each module imports only those below it:
 //!
-//! - `abi`: the exported calls; `call`: what each does before and after its work
-//! - `state`: all that the driver knows; `table`: handles
-//! - `op`: work, of streams and of graph nodes alike; `stream` and `capture` take it
-//! - `graph`: definitions, instances, launches
-//! - `device`: what the devices are
+//! - `abi`: the exported calls
+//! - `call`: what each call does before and after its work
+//! - `stream`: work of streams, captured or done at once
+//! - `graph`: definitions, captures, instances, launches
+//! - `check`: the checks of a graph launch
+//! - `work`: kernels, copies and fills, of streams and of graph nodes alike
+//! - `state`: all that the driver knows
 //! - `memory`: the address space and its shadow
-//! - `module`, `image`, `kernel`: PTX, and the interpreter's runs
 //! - `interp`: the interpreter, which knows nothing of the driver
+//! - `base`: C types, result codes, settings, log and reports
 
 mod abi;
+mod base;
 mod call;
-mod capture;
 mod check;
-mod config;
-mod device;
-mod faults;
 mod graph;
-mod image;
 pub mod interp;
-mod kernel;
-mod log;
 mod memory;
-mod module;
-mod op;
-mod report;
 mod state;
-mod status;
 mod stream;
-mod table;
-mod trace;
-mod types;
+mod work;

@@ -4,11 +4,13 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::call::{driver_calls, put, take};
-use crate::device::{MULTIPROCESSORS, device};
+use crate::base::config::device;
+use crate::base::device::MULTIPROCESSORS;
+use crate::base::pointer::{put, take};
+use crate::base::status::Status;
+use crate::base::types::CUdevice;
+use crate::call::driver_calls;
 use crate::state::state;
-use crate::status::Status;
-use crate::types::CUdevice;
 
 /// The value of a device attribute; 0 for what the simulator has not, `None` for numbers that mean nothing.
 fn attribute(number: u32, ordinal: usize) -> Option<c_int> {

@@ -4,12 +4,13 @@
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use crate::call::{driver_calls, offer, put, take_text};
-use crate::config::config;
+use crate::base::config::config;
+use crate::base::pointer::{offer, put, take_text};
+use crate::base::status::Status;
+use crate::base::types::{CUcontext, CUdevice};
+use crate::call::driver_calls;
 use crate::memory::TOTAL;
 use crate::state::{Context, current_context, pop_context, push_context, set_current_context, state};
-use crate::status::Status;
-use crate::types::{CUcontext, CUdevice};
 
 /// Ends what belongs to a context.
 fn clear(state: &mut crate::state::State, context: u64) {

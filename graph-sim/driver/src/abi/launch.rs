@@ -6,13 +6,14 @@ use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
 
 use super::module::same_context;
-use crate::call::{driver_calls, take, take_all};
-use crate::kernel;
-use crate::op::{Launch, Op};
+use crate::base::pointer::{take, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
+use crate::call::driver_calls;
+use crate::state::op::{Launch, Op};
 use crate::state::{State, state};
-use crate::status::{Result, Status};
 use crate::stream::enqueue;
-use crate::types::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
+use crate::work::kernel;
 
 /// The parameter space of a launch from either form of a program's arguments.
 pub(super) fn parameters(

@@ -4,15 +4,16 @@
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::call::{driver_calls, offer, put, take_all};
-use crate::memory::{Allocation, Kind, TOTAL};
-use crate::op::Op;
-use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::stream;
-use crate::types::{
+use crate::base::pointer::{offer, put, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::{
     CUdeviceptr, CUmemLocation, CUmemoryPool, CUstream, LOCATION_DEVICE, MEMORY_DEVICE, MEMORY_HOST,
 };
+use crate::call::driver_calls;
+use crate::memory::{Allocation, Kind, TOTAL};
+use crate::state::op::Op;
+use crate::state::{State, state};
+use crate::stream;
 
 /// Allocates for the calling thread's context.
 fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {

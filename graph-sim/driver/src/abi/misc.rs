@@ -4,10 +4,12 @@
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::call::{SYMBOLS, driver_calls, offer, put, take, take_text};
-use crate::config::config;
-use crate::log;
-use crate::status::{Result, Status};
+use super::symbols::{SYMBOLS, Symbol};
+use crate::base::config::config;
+use crate::base::log;
+use crate::base::pointer::{offer, put, take, take_text};
+use crate::base::status::{Result, Status};
+use crate::call::driver_calls;
 
 /// A name without its version: `cuMemAlloc` of `cuMemAlloc_v2`.
 fn base(name: &str) -> &str {
@@ -29,7 +31,7 @@ fn address(name: &str, asked: (u32, u32)) -> (*mut c_void, u32) {
     let named: Vec<_> =
         SYMBOLS.iter().filter(|symbol| symbol.name == name || base(symbol.name) == name).collect();
     let exact = base(name) != name;
-    let fits = |symbol: &&&crate::call::Symbol| symbol.first <= own && (exact || symbol.first <= asked);
+    let fits = |symbol: &&&Symbol| symbol.first <= own && (exact || symbol.first <= asked);
     // Versions of a name are sorted: `cuX`, then `cuX_v2`.
     match named.iter().filter(fits).max_by_key(|symbol| (symbol.first, symbol.name)) {
         Some(symbol) => (symbol.address as *mut c_void, FOUND),

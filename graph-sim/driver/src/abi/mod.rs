@@ -20,6 +20,7 @@ mod occupancy;
 mod pool;
 mod sim;
 mod stream;
+mod symbols;
 
 pub use attributes::*;
 pub use context::*;

@@ -4,13 +4,14 @@
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
-use crate::call::{driver_calls, offer, put, take_text};
-use crate::device::device;
-use crate::image;
-use crate::kernel::MAX_THREADS;
+use crate::base::config::device;
+use crate::base::pointer::{offer, put, take_text};
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+use crate::call::driver_calls;
+use crate::state::image;
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+use crate::work::kernel::MAX_THREADS;
 
 /// The image that a program points at: text up to a nul, or a binary that says its own length.
 fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {

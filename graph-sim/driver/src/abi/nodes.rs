@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::ffi::c_uint;
 
 use super::launch::parameters;
-use crate::call::{driver_calls, put, take, take_all};
-use crate::graph::edit::Dependencies;
-use crate::kernel;
-use crate::log;
-use crate::op::{Copy, Fill, Launch, Op};
+use crate::base::log;
+use crate::base::pointer::{put, take, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::*;
+use crate::call::driver_calls;
+use crate::state::graph::Dependencies;
+use crate::state::op::{Copy, Fill, Launch, Op};
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::*;
+use crate::work::kernel;
 
 /// `cudaGraphKernelNodeParams`' first form has neither kernel nor context.
 pub(super) fn widen(p: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS {
@@ -171,7 +172,7 @@ pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
         NODE_MEM_ALLOC => alloc_op(state, &body(p)?),
         NODE_MEM_FREE => Ok(Op::Free(body(p)?)),
         kind if kind <= 18 => {
-            crate::call::say_once(format!("graph nodes of type {kind} are not simulated"));
+            crate::base::console::say_once(format!("graph nodes of type {kind} are not simulated"));
             Err(Status::NOT_SUPPORTED)
         }
         _ => Err(Status::INVALID_VALUE),
@@ -227,9 +228,9 @@ fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PA
 }
 
 fn copy_params(copy: &Copy) -> CUDA_MEMCPY3D {
-    let host = |end: &crate::op::End| if end.kind == MEMORY_HOST { end.at.start } else { 0 };
-    let device = |end: &crate::op::End| if end.kind == MEMORY_HOST { 0 } else { end.at.start };
-    let rows = |end: &crate::op::End| (end.at.slice / end.at.pitch.max(1)) as usize;
+    let host = |end: &crate::state::op::End| if end.kind == MEMORY_HOST { end.at.start } else { 0 };
+    let device = |end: &crate::state::op::End| if end.kind == MEMORY_HOST { 0 } else { end.at.start };
+    let rows = |end: &crate::state::op::End| (end.at.slice / end.at.pitch.max(1)) as usize;
     CUDA_MEMCPY3D {
         srcXInBytes: 0,
         srcY: 0,

@@ -7,16 +7,18 @@
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
-use crate::call::{Kind, enter, put, take, take_all};
-use crate::faults;
-use crate::graph::members::{Along, Members, WHOLE};
-use crate::graph::{Buffer, Note};
+use crate::base::faults;
+use crate::base::note::Note;
+use crate::base::pointer::{put, take, take_all};
+use crate::base::report;
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
+use crate::call::{Kind, enter};
 use crate::memory;
-use crate::op::Op;
-use crate::report;
+use crate::state::graph::Buffer;
+use crate::state::members::{Along, Members, WHOLE};
+use crate::state::op::Op;
 use crate::state::state;
-use crate::status::{Result, Status};
-use crate::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
 
 /// The nonce of this build, which the crate `cuweave-sim` of the same build looks for in the library's bytes.
 static NONCE: &str = concat!("cuweave-sim nonce ", env!("CUWEAVE_SIM_NONCE"));
@@ -220,7 +222,8 @@ pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
 pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> u32 {
     enter("cuweaveSimFail", false, Kind::Basic, || {
         let call = call.read()?;
-        let known = crate::call::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
+        let known =
+            super::symbols::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
         if !known || error == 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -289,7 +292,7 @@ pub unsafe extern "C" fn cuweaveSimReports(
 /// Keeps the calls from now on, one by one, or stops.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimTrace(on: c_uint) -> c_uint {
-    crate::trace::set(on != 0);
+    crate::base::trace::set(on != 0);
     0
 }
 
@@ -299,7 +302,7 @@ pub unsafe extern "C" fn cuweaveSimTakeTrace(
     hear: unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64),
     data: *mut u8,
 ) -> c_uint {
-    for call in crate::trace::take() {
+    for call in crate::base::trace::take() {
         let name = Text { start: call.name.as_ptr().cast(), bytes: call.name.len() };
         let (arguments, count) = (call.arguments.as_ptr(), call.arguments.len());
         // SAFETY: the crate `cuweave-sim` of the same build gave the function with its data.

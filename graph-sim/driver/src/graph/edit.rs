@@ -2,42 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Graph, Node, Owner, place};
-use crate::config::config;
-use crate::device::device;
-use crate::log;
-use crate::op::Op;
+use crate::base::config::{config, device};
+use crate::base::log;
+use crate::base::status::{Result, Status};
+use crate::base::types::CUgraphEdgeData;
 use crate::state::State;
-use crate::status::{Result, Status};
-use crate::types::CUgraphEdgeData;
-
-/// A node's dependencies: the nodes, and what their edges carry.
-pub type Dependencies = Vec<(u64, CUgraphEdgeData)>;
-
-/// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
-pub const PROGRAMMATIC: u8 = 1;
-
-/// An edge that is complete order, as almost all are.
-pub fn full(nodes: &[u64]) -> Dependencies {
-    nodes.iter().map(|&node| (node, CUgraphEdgeData::default())).collect()
-}
+use crate::state::graph::{Dependencies, Graph, Node, Owner, PROGRAMMATIC};
+use crate::state::op::Op;
+use crate::state::place;
 
 impl State {
-    /// A graph's entry.
-    pub fn graph(&self, graph: u64) -> Result<&Graph> {
-        self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// A graph's entry.
-    pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
-        self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// A node's entry.
-    pub fn node(&self, node: u64) -> Result<&Node> {
-        self.nodes.get(node).ok_or(Status::INVALID_VALUE)
-    }
-
     /// An empty graph.
     pub fn create_graph(&mut self) -> u64 {
         let id = self.id();
@@ -390,7 +364,7 @@ impl State {
         {
             // SAFETY: the program gave the function for being called so, once. It may not call the driver, so
             // that the lock may stay held.
-            crate::call::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
+            crate::base::callback::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
         }
     }
 }

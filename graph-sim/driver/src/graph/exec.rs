@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use super::edit::PROGRAMMATIC;
-use super::members::{Actors, Members};
-use super::schedule::{self, Precedence};
-use super::{Buffer, Note};
-use crate::log;
-use crate::op::Op;
-use crate::state::State;
-use crate::status::{Result, Status};
-use crate::types::{
+use crate::base::log;
+use crate::base::status::{Result, Status};
+use crate::base::types::{
     INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY, INSTANTIATE_UPLOAD,
 };
+use crate::state::State;
+use crate::state::exec::{Exec, ExecNode, Shape};
+use crate::state::graph::{Buffer, Owner, PROGRAMMATIC};
+use crate::state::members::{Actors, Members};
+use crate::state::op::Op;
+use crate::state::schedule;
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -24,23 +24,6 @@ pub enum Update {
     NodeTypeChanged = 3,
     ParametersChanged = 5,
     NotSupported = 6,
-}
-
-/// A node of an instance.
-#[derive(Clone)]
-pub struct ExecNode {
-    /// The node of the definition.
-    pub node: u64,
-    /// What it does.
-    pub op: Op,
-    /// Whether it does it.
-    pub enabled: bool,
-    /// What the program calls it.
-    pub note: Option<Note>,
-    /// The launches that it stands for, if it was told to be several.
-    pub members: Option<Arc<Members>>,
-    /// The order of its making, for names of nodes that have none.
-    pub local: u64,
 }
 
 impl ExecNode {
@@ -59,90 +42,6 @@ impl ExecNode {
     }
 }
 
-/// The shape of an instance, which no update changes.
-pub struct Shape {
-    /// For each node those before it.
-    pub predecessors: Vec<Vec<usize>>,
-    /// For each node those whose edge to it is complete order.
-    pub full: Vec<Vec<usize>>,
-    /// For each node those whose edge to it is programmatic.
-    pub programmatic: Vec<Vec<usize>>,
-    precedence: OnceLock<Precedence>,
-    /// Where each node of the definition is; a child node stands for its own mark and is not here.
-    pub index: BTreeMap<u64, usize>,
-    /// For each child node of the definition, its graph.
-    pub children: BTreeMap<u64, u64>,
-    /// Nodes and members.
-    pub actors: Actors,
-    /// What the program told us of buffers, with the actors that use them.
-    pub buffers: Vec<(Buffer, Vec<usize>)>,
-}
-
-impl Shape {
-    /// A shape of complete edges, for tests.
-    #[cfg(test)]
-    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
-        let none = vec![Vec::new(); predecessors.len()];
-        Shape::with(predecessors, none, buffers)
-    }
-
-    /// A shape of both kinds of edges, for tests.
-    #[cfg(test)]
-    pub fn with(
-        full: Vec<Vec<usize>>,
-        programmatic: Vec<Vec<usize>>,
-        buffers: Vec<(Buffer, Vec<usize>)>,
-    ) -> Self {
-        let actors = Actors::new(vec![0; full.len()].into_iter());
-        let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
-        let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());
-        Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }
-    }
-
-    /// Whether kernels may start before others that edges lead from have ended.
-    pub fn overlaps(&self) -> bool {
-        self.programmatic.iter().any(|before| !before.is_empty())
-    }
-
-    /// Which nodes precede which, if every kernel behind a programmatic edge waits before it does anything.
-    pub fn precedence(&self) -> &Precedence {
-        self.precedence.get_or_init(|| {
-            let order = schedule::order(&self.predecessors, None).unwrap_or_default();
-            Precedence::new(&self.predecessors, &order)
-        })
-    }
-}
-
-/// An instance of a graph.
-pub struct Exec {
-    /// The graph, which may be gone.
-    pub graph: u64,
-    /// The flags of its making.
-    pub flags: u64,
-    /// Its nodes.
-    pub nodes: Vec<ExecNode>,
-    /// Its shape.
-    pub shape: Arc<Shape>,
-    /// Ranges of addresses that it keeps.
-    pub ranges: Vec<u64>,
-    /// How often it was launched.
-    pub launches: u64,
-    /// The seed of its schedules apart from the program's.
-    pub salt: u64,
-    /// User objects that it holds, with the number of references.
-    pub objects: Vec<(u64, u64)>,
-    /// Its number.
-    pub id: u64,
-}
-
-impl Exec {
-    /// The node of the definition's node.
-    pub fn find(&mut self, node: u64) -> Result<&mut ExecNode> {
-        let at = *self.shape.index.get(&node).ok_or(Status::INVALID_VALUE)?;
-        self.nodes.get_mut(at).ok_or(Status::INVALID_VALUE)
-    }
-}
-
 /// Why an instantiation failed: the error, `CUgraphInstantiateResult`, and the node.
 pub struct Refusal(pub Status, pub u32, pub u64);
 
@@ -151,16 +50,6 @@ const RESULT_STRUCTURE: u32 = 2;
 const RESULT_OPERATION: u32 = 3;
 
 impl State {
-    /// An instance's entry.
-    pub fn exec(&self, exec: u64) -> Result<&Exec> {
-        self.execs.get(exec).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// An instance's entry.
-    pub fn exec_mut(&mut self, exec: u64) -> Result<&mut Exec> {
-        self.execs.get_mut(exec).ok_or(Status::INVALID_VALUE)
-    }
-
     /// Makes an instance.
     pub fn instantiate(&mut self, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
         let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
@@ -178,7 +67,7 @@ impl State {
         if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
             return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
         }
-        if entry.owner != super::Owner::Program {
+        if entry.owner != Owner::Program {
             return refuse(Status::INVALID_VALUE, "a child graph cannot be instantiated by itself");
         }
         if entry.execs > 0 && self.has_memory(graph) {
@@ -390,7 +279,7 @@ fn permitted(old: &Op, new: &Op) -> Update {
     match (old, new) {
         (Op::Kernel(_), Op::Kernel(_)) => Update::Success,
         (Op::Copy(old), Op::Copy(new)) => {
-            let flat = |copy: &crate::op::Copy| copy.height == 1 && copy.depth == 1;
+            let flat = |copy: &crate::state::op::Copy| copy.height == 1 && copy.depth == 1;
             let same = old.to.kind == new.to.kind && old.from.kind == new.from.kind;
             let shape = (old.width, old.height, old.depth) == (new.width, new.height, new.depth);
             if same && new.width > 0 && (shape || (flat(old) && flat(new))) {

@@ -7,9 +7,9 @@
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{MutexGuard, mpsc};
 
-use super::run::{Begun, Checked, Performance, Task};
-use super::schedule::Ready;
+use super::performance::{Begun, Checked, Performance, Task};
 use crate::state::State;
+use crate::state::schedule::Ready;
 
 type Guard = MutexGuard<'static, State>;
 

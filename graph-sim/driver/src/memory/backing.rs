@@ -8,8 +8,8 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::base::status::{Result, Status};
 use crate::interp::{INITIALISED, PAGE};
-use crate::status::{Result, Status};
 
 /// Zeroed memory of the process; large pieces cost nothing until they are touched.
 struct Block {

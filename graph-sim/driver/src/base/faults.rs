@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::status::Status;
+use super::status::Status;
 
 struct Fault {
     /// Calls to come before the one that fails.

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::device::Device;
+use super::device::Device;
 
 /// The settings of a run; the crate `cuweave-sim` documents each variable.
 pub struct Config {
@@ -35,7 +35,7 @@ const H200: Device = match Device::of((9, 0)) {
 fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
     let Ok(text) = std::env::var(name) else { return default };
     parse(text.trim()).unwrap_or_else(|| {
-        crate::call::print(&format!("`{name}={text}` is not understood and ignored"));
+        super::console::print(&format!("`{name}={text}` is not understood and ignored"));
         default
     })
 }
@@ -46,7 +46,7 @@ fn version(text: &str) -> Option<(u32, u32)> {
     (((12, 0)..(100, 0)).contains(&version) && version.1 < 10).then_some(version)
 }
 
-fn device(text: &str) -> Option<Device> {
+fn device_of(text: &str) -> Option<Device> {
     let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
     Device::of((major.parse().ok()?, minor.parse().ok()?))
 }
@@ -64,7 +64,7 @@ pub fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     CONFIG.get_or_init(|| Config {
         version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
-        device: variable("CUWEAVE_SIM_CAPABILITY", H200, device),
+        device: variable("CUWEAVE_SIM_CAPABILITY", H200, device_of),
         devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
         seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
         parallel: variable("CUWEAVE_SIM_PARALLEL", false, flag),
@@ -75,9 +75,14 @@ pub fn config() -> &'static Config {
     })
 }
 
+/// Returns the description of the simulated devices.
+pub fn device() -> Device {
+    config().device
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{device, version};
+    use super::{device_of, version};
 
     #[test]
     fn versions_are_major_dot_minor() {
@@ -89,7 +94,7 @@ mod tests {
 
     #[test]
     fn devices_are_known_by_their_capability() {
-        let capability = |text| device(text).map(|device| device.capability);
+        let capability = |text| device_of(text).map(|device| device.capability);
         assert_eq!(capability("8.6"), Some((8, 6)));
         assert_eq!(capability("10"), Some((10, 0)));
         assert_eq!(capability("8.5"), None);

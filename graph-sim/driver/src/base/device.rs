@@ -1,7 +1,5 @@
 //! What the simulated devices are: their compute capability, and the limits that come with it.
 
-use crate::config::config;
-
 /// Multiprocessors of each device, whatever its capability: an H200's.
 pub const MULTIPROCESSORS: i32 = 132;
 
@@ -85,11 +83,6 @@ impl Device {
             _ => number == self.number(),
         }
     }
-}
-
-/// The devices that the environment asks for.
-pub fn device() -> Device {
-    config().device
 }
 
 #[cfg(test)]

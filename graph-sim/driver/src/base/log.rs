@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
 
-use crate::status::Status;
+use super::status::Status;
 
 /// `CUlogsCallback`.
 pub type Callback = unsafe extern "C" fn(*mut c_void, c_uint, *mut c_char, usize);
@@ -41,7 +41,7 @@ pub fn say(status: Status, text: impl Into<String>) -> Status {
         let mut text = line.clone().into_bytes();
         text.push(0);
         // SAFETY: the program registered this function for being called so.
-        crate::call::outside(|| unsafe {
+        super::callback::outside(|| unsafe {
             callback(data as *mut c_void, 0, text.as_mut_ptr().cast(), text.len() - 1)
         });
     }

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::Note;
+use crate::base::note::Note;
 use crate::interp::Blocks;
 
 /// A user of a buffer, or whose name is told: all of a node rather than one member.

@@ -6,8 +6,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::base::status::Result;
 use crate::memory::Memory;
-use crate::status::Result;
 
 /// A set of small numbers.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]

@@ -1,65 +1,16 @@
-//! Modules and their kernels.
+//! Loading and unloading of modules, and the search for their kernels.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::image::{Image, Kernel};
-use crate::log;
+use crate::base::log;
+use crate::base::status::{Result, Status};
 use crate::memory::{Kind, Place, copy};
 use crate::state::State;
-use crate::status::{Result, Status};
-
-/// A module, or a library, which is the same here.
-pub struct Module {
-    /// Its context.
-    pub context: u64,
-    /// What its file says.
-    pub image: Arc<Image>,
-    /// Its kernels by their place in the image, by handle.
-    pub functions: Vec<u64>,
-    /// Its variables: address and length by name.
-    pub variables: BTreeMap<String, (u64, u64)>,
-}
-
-/// A kernel of a module.
-pub struct Function {
-    /// Its module.
-    pub module: u64,
-    /// Its context.
-    pub context: u64,
-    /// What the module's file says.
-    pub image: Arc<Image>,
-    /// Its place in the image.
-    pub kernel: usize,
-    /// The dynamic shared memory that it may be given.
-    pub dynamic_shared: u32,
-    /// Attributes that were set, by number.
-    pub attributes: BTreeMap<u32, i32>,
-}
-
-impl Function {
-    /// What the file says of it.
-    pub fn kernel(&self) -> &Kernel {
-        &self.image.kernels[self.kernel]
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.kernel().name
-    }
-}
+use crate::state::image::Image;
+use crate::state::module::{Function, Module};
 
 impl State {
-    /// A module's entry.
-    pub fn module(&self, module: u64) -> Result<&Module> {
-        self.modules.get(module).ok_or(Status::INVALID_HANDLE)
-    }
-
-    /// A kernel's entry.
-    pub fn function(&self, function: u64) -> Result<&Function> {
-        self.functions.get(function).ok_or(Status::INVALID_HANDLE)
-    }
-
     /// Loads an image into a context: its variables get memory, and what they begin with.
     pub fn load_module(&mut self, image: Image, context: u64) -> Result<u64> {
         let image = Arc::new(image);
@@ -130,7 +81,7 @@ impl State {
             module.image.kernels.iter().position(|kernel| kernel.name == name).ok_or(Status::NOT_FOUND)?;
         if let Err(why) = &module.image.kernels[at].supported {
             let what = format!("kernel `{name}` cannot be simulated: {why}");
-            crate::call::print(&what);
+            crate::base::console::print(&what);
             return Err(log::say(Status::NOT_SUPPORTED, what));
         }
         Ok(module.functions[at])

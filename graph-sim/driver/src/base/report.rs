@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use crate::status::Status;
+use super::status::Status;
 
 /// What a check found.
 #[derive(Clone, Debug)]
@@ -26,9 +26,9 @@ impl Report {
     /// Prints the report and keeps it.
     pub fn file(self) {
         let grade = if self.status == Status::SUCCESS { "warning" } else { "error" };
-        crate::call::print(&format!("{grade}[{}]: {}", self.kind, self.text));
+        super::console::print(&format!("{grade}[{}]: {}", self.kind, self.text));
         if self.status != Status::SUCCESS {
-            crate::log::say(self.status, format!("{}: {}", self.kind, self.text));
+            super::log::say(self.status, format!("{}: {}", self.kind, self.text));
         }
         let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
         if reports.len() < KEPT {

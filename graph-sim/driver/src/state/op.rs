@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
-use crate::config::config;
-use crate::memory::{self, ATOMIC, Box3, Place, READ, Unwritten, WRITTEN};
-use crate::report::Report;
-use crate::state::State;
-use crate::status::{Result, Status};
-use crate::types::{
+use crate::base::status::{Result, Status};
+use crate::base::types::{
     CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, MEMORY_ARRAY, MEMORY_DEVICE, MEMORY_HOST, MEMORY_UNIFIED,
     NODE_EMPTY, NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC, NODE_MEM_FREE,
     NODE_MEMCPY, NODE_MEMSET, NODE_WAIT_EVENT,
 };
+use crate::memory::{Box3, Memory, Place};
 
 /// A kernel launch.
 #[derive(Clone, PartialEq)]
@@ -88,16 +85,16 @@ impl Copy {
     }
 
     /// Whether both ends are where they should be now.
-    pub fn places(&self, state: &State) -> Result<Option<(Place, Place)>> {
+    pub fn places(&self, memory: &Memory) -> Result<Option<(Place, Place)>> {
         if self.is_empty() {
             return Ok(None);
         }
         let place = |end: &End| {
             let bytes = end.at.span(self.width, self.height, self.depth).ok_or(Status::INVALID_VALUE)?;
             match end.kind {
-                MEMORY_DEVICE => state.memory.resolve_device(end.at.start, bytes),
+                MEMORY_DEVICE => memory.resolve_device(end.at.start, bytes),
                 _ if end.at.start == 0 => Err(Status::INVALID_VALUE),
-                _ => state.memory.resolve(end.at.start, bytes),
+                _ => memory.resolve(end.at.start, bytes),
             }
         };
         Ok(Some((place(&self.to)?, place(&self.from)?)))
@@ -115,7 +112,7 @@ fn end(
         MEMORY_DEVICE | MEMORY_UNIFIED => device,
         MEMORY_ARRAY => {
             let _ = array;
-            crate::call::say_once("CUDA arrays are not simulated".to_owned());
+            crate::base::console::say_once("CUDA arrays are not simulated".to_owned());
             return Err(Status::NOT_SUPPORTED);
         }
         _ => return Err(Status::INVALID_VALUE),
@@ -182,10 +179,10 @@ impl Fill {
     }
 
     /// Where it goes, if that is where it should be now.
-    pub fn place(&self, state: &State) -> Result<Place> {
+    pub fn place(&self, memory: &Memory) -> Result<Place> {
         let row = self.width.checked_mul(self.element).ok_or(Status::INVALID_VALUE)?;
         let bytes = self.to.span(row, self.height, 1).ok_or(Status::INVALID_VALUE)?;
-        state.memory.resolve_device(self.to.start, bytes)
+        memory.resolve_device(self.to.start, bytes)
     }
 }
 
@@ -262,99 +259,5 @@ impl Op {
             Op::Record(_) => "record",
             Op::Wait(_) => "wait",
         }
-    }
-}
-
-/// Flag of bytes whose allocation begins or ends.
-pub const LIFE: u8 = 16;
-
-/// Bytes that a piece of work touched: from, to, and [`READ`], [`WRITTEN`], [`ATOMIC`] or [`LIFE`] flags.
-pub type Touched = Vec<(u64, u64, u8)>;
-
-/// Does a copy. Returns the bytes that arrive on the host though nothing wrote them: the first by its address.
-pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result<Option<Unwritten>> {
-    let Some((to, from)) = copy.places(state)? else { return Ok(None) };
-    let lines = |at: &Box3| (at.start, at.pitch, at.slice);
-    let ((_, to_pitch, to_slice), (_, from_pitch, from_slice)) = (lines(&copy.to.at), lines(&copy.from.at));
-    let whole = (copy.height == 1 && copy.depth == 1)
-        || (to_pitch == copy.width
-            && from_pitch == copy.width
-            && (copy.depth == 1 || (to_slice == from_slice && to_slice == copy.width * copy.height)));
-    let (width, height, depth) = if whole {
-        (copy.width * copy.height * copy.depth, 1, 1)
-    } else {
-        (copy.width, copy.height, copy.depth)
-    };
-    let mut touches = Touched::new();
-    let mut unwritten: Option<Unwritten> = None;
-    for slice in 0..depth {
-        for row in 0..height {
-            let (a, b) = (slice * to_slice + row * to_pitch, slice * from_slice + row * from_pitch);
-            let found = memory::copy(&to.at(a), &from.at(b), width);
-            let (a, b) = (copy.to.at.start + a, copy.from.at.start + b);
-            if let Some(Unwritten { first, bytes }) = found {
-                unwritten.get_or_insert(Unwritten { first: b + first, bytes: 0 }).bytes += bytes;
-            }
-            touches.push((a, a + width, WRITTEN));
-            touches.push((b, b + width, READ));
-        }
-    }
-    if let Some(touched) = touched {
-        touched.append(&mut touches);
-    }
-    Ok(unwritten.filter(|_| config().initialised))
-}
-
-/// Tells of bytes that arrive on the host though nothing wrote them; `node` is the name of the node that copies them, and
-/// `buffer` what it calls the buffer.
-///
-/// # Errors
-///
-/// The report, where such a copy is an error and no warning.
-pub fn tell_unwritten(
-    state: &State,
-    Unwritten { first, bytes }: Unwritten,
-    (node, buffer): (Option<&str>, Option<String>),
-) -> std::result::Result<(), Report> {
-    let who = node.map_or("a copy".to_owned(), |name| format!("node {name}"));
-    let place = buffer.or_else(|| state.memory.find(first).map(|found| found.describe_at(first)));
-    let place = place.unwrap_or_else(|| "memory".to_owned());
-    let count = if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
-    let text =
-        format!("{who} brings {count} to the host that nothing wrote; address {first:#x} is in {place}");
-    let status = if config().strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
-    let nodes = node.map(str::to_owned).into_iter().collect();
-    let report = Report { kind: "uninitialised-read", status, nodes, text };
-    if config().strict {
-        return Err(report);
-    }
-    report.file();
-    Ok(())
-}
-
-/// Does a fill.
-pub fn run_fill(state: &State, fill: &Fill, touched: Option<&mut Touched>) -> Result {
-    let place = fill.place(state)?;
-    let mut touches = Touched::new();
-    for row in 0..fill.height {
-        let offset = row * fill.to.pitch;
-        memory::fill(&place.at(offset), fill.value, fill.element, fill.width);
-        let start = fill.to.start + offset;
-        touches.push((start, start + fill.width * fill.element, WRITTEN));
-    }
-    if let Some(touched) = touched {
-        touched.append(&mut touches);
-    }
-    Ok(())
-}
-
-/// What flags say, in a word.
-pub fn access_word(flags: u8) -> &'static str {
-    match flags {
-        READ => "reads",
-        ATOMIC => "updates",
-        WRITTEN => "writes",
-        LIFE => "begins or ends the life of",
-        _ => "reads and writes",
     }
 }

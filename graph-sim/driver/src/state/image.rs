@@ -2,11 +2,10 @@
 
 use cuweave_ptx::{self as ptx, Function, Statement};
 
-use crate::config::config;
-use crate::device::device;
+use crate::base::config::{config, device};
+use crate::base::log;
+use crate::base::status::{Result, Status};
 use crate::interp::{Entry, GlobalVariable, Program};
-use crate::log;
-use crate::status::{Result, Status};
 
 /// A kernel of a file.
 pub struct Kernel {
@@ -88,7 +87,7 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
 pub fn read(bytes: &[u8]) -> Result<Image> {
     if bytes.starts_with(b"\x7fELF") || bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
         let what = "a cubin or fat binary: machine code cannot be simulated, give the driver PTX";
-        crate::call::print(what);
+        crate::base::console::print(what);
         return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
     }
     // The driver reads as far as the nul.
@@ -96,7 +95,7 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
     let text = std::str::from_utf8(bytes)
         .map_err(|_| log::say(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;
     let invalid = |what: String| {
-        crate::call::print(&format!("PTX is refused: {what}"));
+        crate::base::console::print(&format!("PTX is refused: {what}"));
         log::say(Status::INVALID_PTX, what)
     };
     if text.trim().is_empty() {
@@ -109,7 +108,7 @@ pub fn read(bytes: &[u8]) -> Result<Image> {
         let what = format!(
             "PTX of version {major}.{minor} is too new for a driver of CUDA {driver_major}.{driver_minor}"
         );
-        crate::call::print(&what);
+        crate::base::console::print(&what);
         return Err(log::say(Status::UNSUPPORTED_PTX_VERSION, what));
     }
     if module.address_size != 64 {

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::device::device;
-use crate::graph::edit::{Dependencies, PROGRAMMATIC, full};
-use crate::op::Op;
+use crate::base::config::device;
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUgraphEdgeData, STREAM_LEGACY, STREAM_PER_THREAD};
 use crate::state::State;
-use crate::status::{Result, Status};
-use crate::types::{CUgraphEdgeData, STREAM_LEGACY, STREAM_PER_THREAD};
+use crate::state::capture::Capture;
+use crate::state::graph::{Dependencies, PROGRAMMATIC, full};
+use crate::state::op::Op;
 
 /// `CU_STREAM_CAPTURE_STATUS_*`.
 pub const NONE: u32 = 0;
@@ -32,26 +33,6 @@ thread_local! {
 /// Gives the calling thread another capture mode; gives the one that it had.
 pub fn exchange_mode(mode: u32) -> u32 {
     MODE.replace(mode)
-}
-
-/// A capture that is under way.
-pub struct Capture {
-    /// Its number.
-    pub id: u64,
-    /// The stream that it began in.
-    pub origin: u64,
-    /// The graph that it fills.
-    pub graph: u64,
-    /// Whether the graph is the program's already.
-    pub given: bool,
-    /// `CU_STREAM_CAPTURE_MODE_*`.
-    pub mode: u32,
-    /// The thread that began it.
-    pub thread: std::thread::ThreadId,
-    /// Whether a call broke it.
-    pub broken: bool,
-    /// The streams in it, with the nodes that the next one depends on.
-    pub streams: BTreeMap<u64, Dependencies>,
 }
 
 impl State {

@@ -4,16 +4,15 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::config::config;
-use crate::device::device;
-use crate::image::Kernel;
+use crate::base::config::{config, device};
+use crate::base::log;
+use crate::base::report::Report;
+use crate::base::status::{Result, Status};
 use crate::interp::{self, Blocks, Early, Fault, FaultKind, Options, Paused, Region};
-use crate::log;
-use crate::memory::{Allocation, Backing, Kind, Marks, Memory};
-use crate::op::{Launch, Touched};
-use crate::report::Report;
+use crate::memory::{Allocation, Backing, Kind, Marks, Memory, Touched};
 use crate::state::State;
-use crate::status::{Result, Status};
+use crate::state::image::Kernel;
+use crate::state::op::Launch;
 
 /// The launch attribute that asks for a cooperative launch.
 pub const COOPERATIVE: u32 = 2;

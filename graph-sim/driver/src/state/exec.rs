@@ -1,0 +1,112 @@
+//! Instances of graphs: a flat copy of the nodes, children's included, that launches run and updates change.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use super::graph::Buffer;
+use super::members::{Actors, Members};
+use super::op::Op;
+use super::schedule::{self, Precedence};
+use crate::base::note::Note;
+use crate::base::status::{Result, Status};
+
+/// A node of an instance.
+#[derive(Clone)]
+pub struct ExecNode {
+    /// The node of the definition.
+    pub node: u64,
+    /// What it does.
+    pub op: Op,
+    /// Whether it does it.
+    pub enabled: bool,
+    /// What the program calls it.
+    pub note: Option<Note>,
+    /// The launches that it stands for, if it was told to be several.
+    pub members: Option<Arc<Members>>,
+    /// The order of its making, for names of nodes that have none.
+    pub local: u64,
+}
+
+/// The shape of an instance, which no update changes.
+pub struct Shape {
+    /// For each node those before it.
+    pub predecessors: Vec<Vec<usize>>,
+    /// For each node those whose edge to it is complete order.
+    pub full: Vec<Vec<usize>>,
+    /// For each node those whose edge to it is programmatic.
+    pub programmatic: Vec<Vec<usize>>,
+    pub precedence: OnceLock<Precedence>,
+    /// Where each node of the definition is; a child node stands for its own mark and is not here.
+    pub index: BTreeMap<u64, usize>,
+    /// For each child node of the definition, its graph.
+    pub children: BTreeMap<u64, u64>,
+    /// Nodes and members.
+    pub actors: Actors,
+    /// What the program told us of buffers, with the actors that use them.
+    pub buffers: Vec<(Buffer, Vec<usize>)>,
+}
+
+impl Shape {
+    /// A shape of complete edges, for tests.
+    #[cfg(test)]
+    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
+        let none = vec![Vec::new(); predecessors.len()];
+        Shape::with(predecessors, none, buffers)
+    }
+
+    /// A shape of both kinds of edges, for tests.
+    #[cfg(test)]
+    pub fn with(
+        full: Vec<Vec<usize>>,
+        programmatic: Vec<Vec<usize>>,
+        buffers: Vec<(Buffer, Vec<usize>)>,
+    ) -> Self {
+        let actors = Actors::new(vec![0; full.len()].into_iter());
+        let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
+        let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());
+        Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }
+    }
+
+    /// Whether kernels may start before others that edges lead from have ended.
+    pub fn overlaps(&self) -> bool {
+        self.programmatic.iter().any(|before| !before.is_empty())
+    }
+
+    /// Which nodes precede which, if every kernel behind a programmatic edge waits before it does anything.
+    pub fn precedence(&self) -> &Precedence {
+        self.precedence.get_or_init(|| {
+            let order = schedule::order(&self.predecessors, None).unwrap_or_default();
+            Precedence::new(&self.predecessors, &order)
+        })
+    }
+}
+
+/// An instance of a graph.
+pub struct Exec {
+    /// The graph, which may be gone.
+    pub graph: u64,
+    /// The flags of its making.
+    pub flags: u64,
+    /// Its nodes.
+    pub nodes: Vec<ExecNode>,
+    /// Its shape.
+    pub shape: Arc<Shape>,
+    /// Ranges of addresses that it keeps.
+    pub ranges: Vec<u64>,
+    /// How often it was launched.
+    pub launches: u64,
+    /// The seed of its schedules apart from the program's.
+    pub salt: u64,
+    /// User objects that it holds, with the number of references.
+    pub objects: Vec<(u64, u64)>,
+    /// Its number.
+    pub id: u64,
+}
+
+impl Exec {
+    /// The node of the definition's node.
+    pub fn find(&mut self, node: u64) -> Result<&mut ExecNode> {
+        let at = *self.shape.index.get(&node).ok_or(Status::INVALID_VALUE)?;
+        self.nodes.get_mut(at).ok_or(Status::INVALID_VALUE)
+    }
+}
