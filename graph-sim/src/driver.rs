@@ -10,7 +10,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Whether it is the simulated one.
+    /// Returns true if this is the simulated driver.
     pub fn is_simulated(&self) -> bool {
         self.simulated
     }

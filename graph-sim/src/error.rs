@@ -1,6 +1,6 @@
 //! Errors of [`load`](crate::load) and of the calls that only the simulated driver has.
 
-/// Why no driver could be had.
+/// The reason why no driver could be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// `CUWEAVE_DRIVER` is none of the words that it may be.
@@ -25,7 +25,7 @@ pub enum Error {
     Open {
         /// The library.
         path: String,
-        /// What the loader says.
+        /// The message of the loader.
         reason: String,
     },
     /// Another `libcuda` was opened before: the process has its driver.
@@ -33,7 +33,7 @@ pub enum Error {
         "the process uses another `libcuda` already; help: call `cuweave_sim::load` before anything else"
     )]
     TooLate,
-    /// What the simulated driver answered, as a CUDA error code.
+    /// The simulated driver returned this CUDA error code.
     #[error("the simulated driver refuses with CUDA error {0}")]
     Driver(u32),
     /// A function that only the simulated driver has was called without it.

@@ -108,7 +108,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             *library.get::<unsafe extern "C" fn(*mut i32) -> u32>(b"cuDriverGetVersion").map_err(failed)?;
         (calls, is_slow, init, version)
     };
-    // Whoever asks for the driver by its name must get this library.
+    // Every later search for the driver by its name must find this library.
     // SAFETY: as above; a library that is open already is only counted up.
     let named = unsafe { Library::open(Some("libcuda.so"), RTLD_LAZY | RTLD_LOCAL) }.map_err(failed)?;
     // SAFETY: only looked up, not called.
@@ -228,14 +228,14 @@ pub fn seed(seed: u64) -> Result<(), Error> {
     check(unsafe { (driver()?.seed)(seed) })
 }
 
-/// Whether nodes of a graph that no path orders run at the same time from now on, as `CUWEAVE_SIM_PARALLEL` sets it at
+/// Returns true if nodes of a graph that no path orders run at the same time from now on, as `CUWEAVE_SIM_PARALLEL` sets it at
 /// first.
 pub fn parallel(parallel: bool) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.parallel)(parallel.into()) })
 }
 
-/// What lives in the simulated driver, for tests that nothing is left behind.
+/// Counts of the live objects of the simulated driver, for tests of leaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Live {
@@ -257,7 +257,7 @@ pub struct Live {
     pub bytes: u64,
 }
 
-/// What lives in the simulated driver.
+/// Returns the counts of the live objects of the simulated driver.
 pub fn live() -> Result<Live, Error> {
     let mut counts = [0; 8];
     // SAFETY: as in `fail`; it writes eight numbers.
@@ -266,11 +266,11 @@ pub fn live() -> Result<Live, Error> {
     Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
 }
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Which check: `race`, `illegal-address`, `uninitialised-read`, and so on; see the README.
+    /// The kind of the check: `race`, `illegal-address`, `uninitialised-read`, and so on; see the README.
     pub kind: String,
     /// The CUDA error that came of it; 0 for a warning.
     pub error: u32,
@@ -362,12 +362,12 @@ fn collect(forget: bool) -> Result<Vec<Report>, Error> {
     Ok(reports)
 }
 
-/// What the checks have found so far, in this process. It was printed on standard error, too.
+/// Returns the reports of this process so far. They were printed on standard error, too.
 pub fn reports() -> Result<Vec<Report>, Error> {
     collect(false)
 }
 
-/// The same, and forgets it.
+/// Returns the reports of this process so far and clears them.
 pub fn take_reports() -> Result<Vec<Report>, Error> {
     collect(true)
 }

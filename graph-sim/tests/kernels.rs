@@ -92,7 +92,7 @@ impl Kernels {
     }
 }
 
-/// That a kernel breaks the context with that code, and that a report of that kind has these parts.
+/// Asserts that a kernel breaks the context with that code and that a report of that kind has these parts.
 fn breaks(name: &str, args: &[u64], code: CUresult, kind: &str, parts: &[&str]) {
     let kernels = Kernels::new();
     breaks_in(&kernels, name, args, code, kind, parts);
@@ -227,7 +227,7 @@ fn a_fault_in_a_graph_names_the_node_and_the_buffer() {
     notes.node(second, "reads_fresh", 11);
     notes.buffer(&graph, "h", arena, 128, &[first]);
     notes.buffer(&graph, "fresh_k", arena + 128, 128, &[second]);
-    // What an earlier launch of another kernel left there does not count: the buffer's life begins here.
+    // Bytes written by an earlier launch do not count: the live range of the buffer begins here.
     ok!(sys::cuMemsetD8_v2(arena, 0, 512));
     assert_eq!((graph.exec().launch(context), context.sync()), (OK, CUresult::CUDA_ERROR_LAUNCH_FAILED));
     let reports = reports_of("`reads_fresh` (src/plan.rs:11)");

@@ -44,7 +44,7 @@ fn ptx() -> String {
     format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernels.concat())
 }
 
-/// What a test builds on.
+/// The context of a test.
 struct Setup {
     context: Context,
     notes: Notes,
@@ -176,7 +176,7 @@ fn a_race_of_two_nodes_names_the_members() {
 fn members_that_start_early_meet_what_is_in_front_at_their_wait() {
     for seed in 0..6 {
         for kernel in ["late_x", "early_x"] {
-            // What fails breaks its context.
+            // A failed launch breaks its context.
             let Some(setup) = Setup::new(seed) else { return };
             let names = ["first", "left", "right"].map(|part| format!("{kernel}_{part}_{seed}"));
             let first = setup.node("put_x", &[], [2, 1, 1], &[4, 8]);
@@ -280,7 +280,7 @@ fn members_move_with_the_grid() {
     let (notes, names) = (&setup.notes, ["moved_left", "moved_right"]);
     let told =
         |firsts: [u32; 2]| notes.members(node, 0, &[(names[0], 1, firsts[0]), (names[1], 2, firsts[1])]);
-    // What does not fit the grid is refused.
+    // Members that do not fit the grid are refused.
     assert_eq!((told([0, 3]), told([1, 2]), told([0, 0])), (INVALID, INVALID, INVALID));
     assert_eq!(notes.members(node, 2, &[(names[0], 1, 0), (names[1], 2, 0)]), INVALID);
     assert_eq!(notes.members(node, 3, &[(names[0], 1, 0)]), INVALID);

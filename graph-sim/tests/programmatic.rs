@@ -25,7 +25,7 @@ fn ptx() -> String {
         griddepcontrol.wait;
         mov.u32 %r4, 1; st.volatile.shared.u32 [flag], %r4;
         SPIN: ld.volatile.shared.u32 %r4, [flag]; setp.eq.u32 %p1, %r4, 0; @%p1 bra SPIN;";
-    // What comes first, what comes before the load, and what behind it.
+    // The instructions at the start, before the load, and after it.
     let kernels = [
         ("waits", WAIT, "", ""),
         // Lets its dependents start first of all.
@@ -84,7 +84,7 @@ fn link(graph: &Graph, from: &[Node], to: Node, port: u8) -> sys::CUresult {
     unsafe { sys::cuGraphAddDependencies_v2(graph.0, from.as_ptr(), to.as_ptr(), data.as_ptr(), from.len()) }
 }
 
-/// What a test builds: kernels over buffers of [`COUNT`] numbers, and edges of both kinds.
+/// A graph under construction: kernels over buffers of [`COUNT`] numbers, and edges of both kinds.
 struct Program {
     context: Context,
     module: sys::CUmodule,

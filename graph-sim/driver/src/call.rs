@@ -1,4 +1,4 @@
-//! What every exported call does before and after its own work.
+//! The prologue and epilogue of every exported call.
 //!
 //! A call that panics gives an error instead, a fault on request strikes here, and a context that an earlier
 //! kernel broke answers every call with that kernel's error. A call newer than the driver that we present
@@ -13,20 +13,20 @@ use crate::base::faults;
 use crate::base::status::{Result, Status};
 use crate::state::{current_context, state};
 
-/// How a call behaves around its own work.
+/// The checks that are made before a call does its work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Needs `cuInit`, and a context that is not broken.
     Call,
-    /// Ends something's life: it does so even if it then returns an error.
+    /// Destroys or frees an object: it does so even if it then returns an error.
     Release,
-    /// Needs neither, but the driver's state.
+    /// Needs the driver's state, but neither `cuInit` nor a context.
     Basic,
-    /// Asks nothing of the driver's state.
+    /// Does not use the driver's state.
     Query,
 }
 
-/// Runs the work of a call; what it gives is the call's result code.
+/// Runs the body of a call and returns its result code.
 pub fn enter(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Result) -> u32 {
     let work = AssertUnwindSafe(|| run(name, newer, kind, body));
     match catch_unwind(work) {
@@ -68,13 +68,13 @@ fn run(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Resul
     }
 }
 
-/// The first CUDA version that has a symbol; the oldest that we know for one in no list.
+/// Returns the first CUDA version that has a symbol; 11.4 for unlisted ones.
 pub fn first_version(name: &str) -> (u32, u32) {
     let at = VERSIONS.binary_search_by_key(&name, |symbol| symbol.0);
     at.map_or((11, 4), |at| VERSIONS[at].1)
 }
 
-/// Whether a symbol is newer than the driver that we present ourselves as.
+/// Returns true if a symbol is newer than the CUDA version that this driver presents itself as.
 pub fn is_newer(name: &str) -> bool {
     first_version(name) > config().version
 }

@@ -3,7 +3,9 @@
 
 use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, waiting};
 use cuweave_ptx::{self as ptx, Analysis, Class, Function, Module};
-use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, PAGE, Program, Region, ahead, run};
+use cuweave_sim_driver::interp::{
+    Fault, Launch, Memory, Options, PAGE, Program, Region, run, run_until_wait,
+};
 use std::path::{Path, PathBuf};
 
 /// Bytes of each buffer.
@@ -86,7 +88,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What the members are launched with.
+/// The arguments of the members.
 struct Members {
     grids: [[u32; 3]; MEMBERS],
     block: [u32; 3],
@@ -164,8 +166,8 @@ fn go(launch: &Launch<'_>, memory: &Buffers, waits: bool) -> Result<(), String> 
         let marks = |memory: &Buffers| memory.shadow.iter().flatten().filter(|&&flags| flags != 0).count();
         let before = marks(memory);
         let options = Options { dependent: true, ..options };
-        let paused = ahead(launch, memory, &options).map_err(fault)?;
-        if !paused.early().is_empty() || marks(memory) != before {
+        let paused = run_until_wait(launch, memory, &options).map_err(fault)?;
+        if !paused.pre_wait().is_empty() || marks(memory) != before {
             return Err("it touches memory before the wait".to_owned());
         }
     }
@@ -351,7 +353,7 @@ fn one_launch_does_what_the_members_do() {
     assert!(kernels >= 100 && changed >= 500, "{kernels} kernels, {changed} changed");
 }
 
-/// Whether the launches wrote something.
+/// Returns true if the launches wrote something.
 fn is_changed(function: &Function<'_>, pointers: &[bool], found: &[Vec<u64>]) -> bool {
     let mut memory = Buffers::new();
     members(function, pointers, [LINE; MEMBERS], &mut memory);

@@ -1,4 +1,4 @@
-//! What the tests that speak the driver's own language share.
+//! Helpers of the tests that call the driver directly.
 
 #![allow(dead_code)]
 

@@ -1,4 +1,4 @@
-//! What a device is: numbers of its compute capability, or an H200's, where programs compute with them.
+//! Device attributes: those of its compute capability, or an H200's where programs compute with them.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -52,10 +52,10 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         111 => device.shared_reserved as c_int,
         120 => device.has_clusters().into(),
         126 => 4,
-        // What it can do.
+        // Supported features.
         19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 113 | 115 | 129 => 1,
         131 | 134 => 0,
-        // What it has not, or cannot.
+        // Unsupported features.
         0 => return None,
         number if number < 162 => 0,
         _ => return None,

@@ -76,7 +76,7 @@ fn managed(state: &State, address: u64, bytes: usize) -> Result {
     if found.kind == Kind::Managed && inside { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// Whether a location is one: any that memory may be at.
+/// Returns true if memory may be at a location.
 fn location(state: &State, location: CUmemLocation, kinds: std::ops::RangeInclusive<u32>) -> Result {
     if !kinds.contains(&location.kind) {
         return Err(Status::INVALID_VALUE);
@@ -263,7 +263,7 @@ driver_calls! {
             }
             match state.memory.find(pointer) {
                 Some(found) => pointer_attribute(data, number, pointer, found)?,
-                // Of memory that the driver does not know, all is null.
+                // All attributes of unknown memory are null.
                 None => match number {
                     2 | 6 | 8 | 10 | 13 | 14 => put(data.cast::<u32>(), 0)?,
                     9 => put(data.cast::<i32>(), -2)?,

@@ -1,4 +1,4 @@
-//! What only the simulator has: names and buffers from the program, faults, reports and counts.
+//! Calls that only the simulator has: names and buffers from the program, faults, reports and counts.
 //!
 //! `ANNOTATE.md` documents the calls for other programs; the crate `cuweave-sim` wraps the rest.
 
@@ -36,7 +36,7 @@ pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
     3
 }
 
-/// Whether this library was built without optimisation.
+/// Returns true if this library was built without optimisation.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimIsSlow() -> c_uint {
     c_uint::from(matches!(env!("CUWEAVE_SIM_OPT_LEVEL"), "0" | "1"))
@@ -255,7 +255,7 @@ pub unsafe extern "C" fn cuweaveSimCalls(
     })
 }
 
-/// What lives: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
+/// Counts of live objects: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     enter("cuweaveSimLive", false, Kind::Basic, || {

@@ -1,4 +1,4 @@
-//! What the environment asks of the simulator, read once.
+//! Settings from the environment, read once.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use super::device::Device;
 pub struct Config {
     /// The CUDA version that the driver presents itself as.
     pub version: (u32, u32),
-    /// What the devices are.
+    /// The capability and limits of the devices.
     pub device: Device,
     /// The number of devices.
     pub devices: u32,
@@ -18,9 +18,9 @@ pub struct Config {
     pub parallel: bool,
     /// Conflicts between the threads of one kernel are errors, not warnings.
     pub strict: bool,
-    /// Whether a graph's allocations take the addresses of earlier ones.
+    /// True if a graph's allocations take the addresses of earlier ones.
     pub reuse: bool,
-    /// Whether reads of bytes that nothing wrote are errors.
+    /// True if reads of bytes that nothing wrote are errors.
     pub initialised: bool,
     /// The most instructions that one thread may run.
     pub instructions: u64,

@@ -1,9 +1,9 @@
-//! What the simulated devices are: their compute capability, and the limits that come with it.
+//! The compute capability of the simulated devices and the limits that come with it.
 
 /// Multiprocessors of each device, whatever its capability: an H200's.
 pub const MULTIPROCESSORS: i32 = 132;
 
-/// What a compute capability decides. The numbers are those of the CUDA C++ Programming Guide, "Technical Specifications
+/// The limits of a compute capability. The numbers are those of the CUDA C++ Programming Guide, "Technical Specifications
 /// per Compute Capability".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
@@ -55,12 +55,12 @@ impl Device {
         10 * self.capability.0 + self.capability.1
     }
 
-    /// Whether kernels can start before those in front of them have ended.
-    pub fn starts_early(&self) -> bool {
+    /// Returns true if the device has programmatic dependent launch.
+    pub fn has_programmatic_launch(&self) -> bool {
         self.capability.0 >= 9
     }
 
-    /// Whether blocks can be launched in clusters.
+    /// Returns true if blocks can be launched in clusters.
     pub fn has_clusters(&self) -> bool {
         self.capability.0 >= 9
     }
@@ -72,7 +72,7 @@ impl Device {
         if driver >= (12, 1) && self.number() >= 70 && target >= 70 { 32_764 } else { 4096 }
     }
 
-    /// Whether PTX for a target compiles for this device: `name` is what stands behind `sm_`.
+    /// Returns true if PTX for a target compiles for this device: `name` is the part after `sm_`.
     pub fn takes_target(&self, name: &str) -> bool {
         let digits = name.trim_end_matches(|c: char| c.is_ascii_alphabetic());
         let Ok(number) = digits.parse::<u32>() else { return true };

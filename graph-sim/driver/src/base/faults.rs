@@ -13,10 +13,10 @@ struct Fault {
 
 static FAULTS: Mutex<BTreeMap<String, Vec<Fault>>> = Mutex::new(BTreeMap::new());
 
-/// How often each function was called.
+/// The number of calls of each function.
 static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
 
-/// How often each function was called, by name.
+/// Returns the number of calls of each function, by name.
 pub fn calls() -> BTreeMap<&'static str, u64> {
     CALLS.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -27,13 +27,13 @@ pub fn add(call: &str, nth: u64, status: Status) {
     faults.entry(call.to_owned()).or_default().push(Fault { left: nth.max(1) - 1, status });
 }
 
-/// Forgets all faults that have not struck; says how many there were.
+/// Removes all pending faults; returns their number.
 pub fn clear() -> usize {
     let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
     std::mem::take(&mut *faults).values().map(Vec::len).sum()
 }
 
-/// Counts a call, and says the error that it is to give.
+/// Counts a call; returns the error that it must give.
 pub fn strike(call: &'static str) -> Option<Status> {
     *CALLS.lock().unwrap_or_else(PoisonError::into_inner).entry(call).or_default() += 1;
     let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);

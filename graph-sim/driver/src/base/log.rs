@@ -1,4 +1,4 @@
-//! The driver's log: a line of words for each error that deserves some, as `cuLogsDumpToMemory` gives them.
+//! The driver's log: lines about errors, as `cuLogsDumpToMemory` gives them.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};
@@ -12,7 +12,7 @@ pub type Callback = unsafe extern "C" fn(*mut c_void, c_uint, *mut c_char, usize
 const KEPT: usize = 256;
 
 struct Log {
-    /// How many lines were ever written: the iterator of the C interface.
+    /// The number of lines ever written: the iterator of the C interface.
     written: u32,
     lines: std::collections::VecDeque<String>,
     callbacks: Vec<(u64, Callback, usize)>,
@@ -26,7 +26,7 @@ static LOG: Mutex<Log> = Mutex::new(Log {
     next_callback: 1,
 });
 
-/// Writes a line about an error and gives the error back.
+/// Writes a line about an error and returns the error.
 pub fn say(status: Status, text: impl Into<String>) -> Status {
     let line = format!("[{}] {}", status.name(), text.into());
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ pub fn say(status: Status, text: impl Into<String>) -> Status {
     status
 }
 
-/// Registers a function that hears every line; gives its handle.
+/// Registers a function that is called with every line; returns its handle.
 pub fn register(callback: Callback, data: *mut c_void) -> u64 {
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     let handle = log.next_callback;
@@ -57,7 +57,7 @@ pub fn register(callback: Callback, data: *mut c_void) -> u64 {
     handle
 }
 
-/// Forgets a function; whether there was one.
+/// Unregisters a function; returns true if there was one.
 pub fn unregister(handle: u64) -> bool {
     let mut log = LOG.lock().unwrap_or_else(PoisonError::into_inner);
     let before = log.callbacks.len();

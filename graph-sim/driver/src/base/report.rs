@@ -4,10 +4,10 @@ use std::sync::{Mutex, PoisonError};
 
 use super::status::Status;
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Clone, Debug)]
 pub struct Report {
-    /// Which check, as a short name that programs may compare.
+    /// The kind of the check: a short name that programs may compare.
     pub kind: &'static str,
     /// The error that the launch gives for it; success for a warning.
     pub status: Status,
@@ -17,7 +17,7 @@ pub struct Report {
     pub text: String,
 }
 
-/// Reports kept; a program with more of them has read enough.
+/// The most reports that are kept.
 const KEPT: usize = 1000;
 
 static REPORTS: Mutex<Vec<Report>> = Mutex::new(Vec::new());

@@ -6,7 +6,7 @@ use std::ffi::{CStr, c_char};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Status(pub u32);
 
-/// What a call gives inside this crate: the error is the code that its caller sees.
+/// The result of a call inside this crate: the error is the code that its caller sees.
 pub type Result<T = ()> = std::result::Result<T, Status>;
 
 macro_rules! codes {

@@ -1,4 +1,4 @@
-//! Handle tables: what a handle stands for is looked up, a handle is never followed.
+//! Handle tables: handles are looked up and never followed.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ impl<T> Table<T> {
         Table { next: 0x5000_0000_0000 + (kind << 40) + 0x10, items: BTreeMap::new() }
     }
 
-    /// Takes an object in and gives its handle.
+    /// Inserts an object and returns its handle.
     pub fn insert(&mut self, item: T) -> u64 {
         let handle = self.next;
         self.next += 0x10;
@@ -32,7 +32,7 @@ impl<T> Table<T> {
         self.items.get_mut(&handle)
     }
 
-    /// Ends an object's life.
+    /// Removes an object.
     pub fn remove(&mut self, handle: u64) -> Option<T> {
         self.items.remove(&handle)
     }

@@ -1,4 +1,4 @@
-//! The calls that were made, one by one, for tests that look at what waits for what.
+//! A trace of the calls, for tests of the order of calls.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +19,7 @@ pub struct Call {
 static ON: AtomicBool = AtomicBool::new(false);
 static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
 
-/// The calls that write a handle or an address to where their first argument points.
+/// The calls whose first argument points to the handle or address that they create.
 const MAKERS: [&str; 12] = [
     "cuCtxGetCurrent",
     "cuEventCreate",
@@ -35,17 +35,17 @@ const MAKERS: [&str; 12] = [
     "cuThreadExchangeStreamCaptureMode",
 ];
 
-/// Whether calls are kept.
+/// Returns true if calls are kept.
 pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Begins to keep calls, or stops.
+/// Starts or stops the recording of calls.
 pub fn set(on: bool) {
     ON.store(on, Ordering::Relaxed);
 }
 
-/// Gives the calls that were kept, and forgets them.
+/// Returns the recorded calls and clears them.
 pub fn take() -> Vec<Call> {
     std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -59,7 +59,7 @@ pub fn number<T: Copy>(argument: &T) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-/// Keeps a call that returned `result`.
+/// Records a call that returned `result`.
 pub fn keep(name: &'static str, arguments: Vec<u64>, result: u32) {
     static THREADS: AtomicU64 = AtomicU64::new(1);
     thread_local!(static THREAD: u64 = THREADS.fetch_add(1, Ordering::Relaxed));

@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::order::Order;
-use super::points::When;
+use super::points::Phase;
 use super::users::{Users, overlaps};
 use crate::base::report::Report;
 use crate::base::status::Status;
-use crate::interp::Early;
-use crate::memory::{ATOMIC, EARLY, LIFE, READ, Touched, WRITTEN, access_word};
+use crate::interp::PreWait;
+use crate::memory::{ATOMIC, LIFE, PRE_WAIT, READ, Touched, WRITTEN, access_word};
 use crate::state::exec::Shape;
 
-/// What was done to a range of bytes, and by which actors.
+/// The accesses to a range of bytes, with their actors.
 #[derive(Clone)]
 pub(super) struct Cell {
     pub end: u64,
@@ -23,7 +23,7 @@ pub(super) struct Cell {
     pub atomics: Vec<usize>,
     /// The nodes that read since that one wrote.
     pub readers: Vec<usize>,
-    /// Whether a planned buffer's life began here since that writer wrote.
+    /// True if a planned buffer's life began here since that writer wrote.
     pub fresh: bool,
 }
 
@@ -39,7 +39,7 @@ pub struct Checker<'a> {
     pub(super) names: &'a dyn Fn(usize) -> String,
     pub(super) order: Order<'a>,
     /// For each kernel that touched memory before its wait, the instructions.
-    pub(super) early: BTreeMap<usize, Vec<Early>>,
+    pub(super) pre_wait: BTreeMap<usize, Vec<PreWait>>,
     pub(super) cells: BTreeMap<u64, Cell>,
     /// Pairs that were reported.
     pub(super) reported: BTreeSet<(usize, usize)>,
@@ -48,7 +48,7 @@ pub struct Checker<'a> {
     pub(super) begun: Vec<bool>,
     /// Allocations with planned buffers inside, from and to.
     pub(super) arenas: Vec<(u64, u64)>,
-    /// What was found.
+    /// The findings.
     pub reports: Vec<Report>,
 }
 
@@ -60,7 +60,7 @@ impl<'a> Checker<'a> {
             shape,
             names,
             order: Order::of(shape),
-            early: BTreeMap::new(),
+            pre_wait: BTreeMap::new(),
             cells: BTreeMap::new(),
             reported: BTreeSet::new(),
             users,
@@ -70,14 +70,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Takes in what a node or a member touched. Names of allocations come from `place`.
+    /// Records the bytes that an actor touched and checks them. `place` names allocations.
     pub fn touched(&mut self, actor: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
         for &(start, end, flags) in touched {
             if flags & LIFE != 0 {
-                self.access((actor, When::Late), start, end, LIFE, place);
+                self.access((actor, Phase::PostWait), start, end, LIFE, place);
                 continue;
             }
-            for (flags, when) in [(flags >> EARLY, When::Early), (flags, When::Late)] {
+            for (flags, phase) in [(flags >> PRE_WAIT, Phase::PreWait), (flags, Phase::PostWait)] {
                 let flags = flags & (READ | WRITTEN | ATOMIC);
                 if flags == 0 {
                     continue;
@@ -85,7 +85,7 @@ impl<'a> Checker<'a> {
                 self.check_buffers(actor, start, end, flags, place);
                 for one in [READ, ATOMIC, WRITTEN] {
                     if flags & one != 0 {
-                        self.access((actor, when), start, end, one, place);
+                        self.access((actor, phase), start, end, one, place);
                     }
                 }
             }
@@ -106,7 +106,7 @@ impl<'a> Checker<'a> {
 
     fn access(
         &mut self,
-        (node, when): (usize, When),
+        (node, phase): (usize, Phase),
         start: u64,
         end: u64,
         flags: u8,
@@ -123,24 +123,27 @@ impl<'a> Checker<'a> {
                 gaps.push((at, from));
             }
             at = cell.end;
-            let apart = |other: usize| {
+            let unordered = |other: usize| {
                 let (first, second) = (actors.node(other), actors.node(node));
-                other != node && (first == second || !order.before(first, second, when))
+                other != node && (first == second || !order.before(first, second, phase))
             };
             let mut conflict = |other, how| conflicts.push((other, how, from, cell.end));
-            if let Some(life) = cell.life.filter(|&life| apart(life)) {
+            if let Some(life) = cell.life.filter(|&life| unordered(life)) {
                 conflict(life, LIFE);
             }
-            if let Some(writer) = cell.writer.filter(|&writer| apart(writer)) {
+            if let Some(writer) = cell.writer.filter(|&writer| unordered(writer)) {
                 conflict(writer, WRITTEN);
             }
             if flags != ATOMIC {
-                cell.atomics.iter().filter(|&&other| apart(other)).for_each(|&other| conflict(other, ATOMIC));
+                cell.atomics
+                    .iter()
+                    .filter(|&&other| unordered(other))
+                    .for_each(|&other| conflict(other, ATOMIC));
             }
             if flags != READ {
                 cell.readers
                     .iter()
-                    .filter(|&&reader| apart(reader))
+                    .filter(|&&reader| unordered(reader))
                     .for_each(|&reader| conflict(reader, READ));
             }
             match flags {
@@ -225,11 +228,12 @@ impl<'a> Checker<'a> {
             (true, false) => ("lifetime", use_of(&b, too, &a)),
             (false, true) => ("lifetime", use_of(&a, does, &b)),
             _ => {
-                let (first_early, second_early) =
-                    (self.describe_early(first.0, from, to), self.describe_early(second.0, from, to));
-                let why = self.why_unordered(first.0, second.0, first_early.len() + second_early.len() > 0);
+                let (first_pre_wait, second_pre_wait) =
+                    (self.describe_pre_wait(first.0, from, to), self.describe_pre_wait(second.0, from, to));
+                let why =
+                    self.why_unordered(first.0, second.0, first_pre_wait.len() + second_pre_wait.len() > 0);
                 let text = format!(
-                    "node {a} {does}{first_early} and node {b} {too}{second_early} bytes {from:#x}..{to:#x} of \
+                    "node {a} {does}{first_pre_wait} and node {b} {too}{second_pre_wait} bytes {from:#x}..{to:#x} of \
                      {buffer}, and no path orders them: {why}"
                 );
                 ("race", text)
@@ -245,7 +249,7 @@ mod tests {
     use crate::state::schedule::{self, Random};
     use proptest::prelude::*;
 
-    /// What a node does: a range of 16 bytes, and how.
+    /// An access of a node: a range of 16 bytes, and the flags.
     type Access = (u64, u64, u8);
 
     fn access() -> impl Strategy<Value = Access> {
@@ -275,7 +279,7 @@ mod tests {
         })
     }
 
-    /// Whether two nodes that no path orders touch the same bytes, one of them writing.
+    /// Returns true if two nodes that no path orders touch the same bytes, one of them writing.
     fn conflict(a: &[Access], b: &[Access]) -> bool {
         a.iter().any(|&(start, end, how)| {
             b.iter().any(|&(from, to, too)| {
@@ -310,7 +314,7 @@ mod tests {
         }
 
         #[test]
-        fn plans_are_right_if_users_are_in_line(
+        fn plans_are_right_if_users_are_ordered(
             program in program(),
             places in proptest::collection::vec((0u64..24, 1u64..8), 1..6),
             picks in proptest::collection::vec(proptest::collection::vec(any::<proptest::sample::Index>(), 1..3), 6),

@@ -2,7 +2,7 @@
 
 use super::checker::Checker;
 use super::order::Order;
-use crate::interp::Early;
+use crate::interp::PreWait;
 
 impl Checker<'_> {
     /// A node starts; to be called when those have that programmatic edges to it come from.
@@ -26,18 +26,21 @@ impl Checker<'_> {
         }
     }
 
-    /// Takes in which instructions of a node touched memory before its wait.
-    pub fn note_early(&mut self, node: usize, early: Vec<Early>) {
-        if !early.is_empty() {
-            self.early.insert(node, early);
+    /// Records the instructions of a node that touched memory before its wait.
+    pub fn note_pre_wait(&mut self, node: usize, pre_wait: Vec<PreWait>) {
+        if !pre_wait.is_empty() {
+            self.pre_wait.insert(node, pre_wait);
         }
     }
 
-    /// That a node touches bytes before its wait, in words; nothing if it does not.
-    pub(super) fn describe_early(&self, node: usize, from: u64, to: u64) -> String {
-        let Some(early) = self.early.get(&node) else { return String::new() };
-        let mut lines: Vec<u32> =
-            early.iter().filter(|early| early.from < to && from < early.to).map(|early| early.line).collect();
+    /// Describes the accesses of a node to bytes before its wait; empty if there are none.
+    pub(super) fn describe_pre_wait(&self, node: usize, from: u64, to: u64) -> String {
+        let Some(pre_wait) = self.pre_wait.get(&node) else { return String::new() };
+        let mut lines: Vec<u32> = pre_wait
+            .iter()
+            .filter(|pre_wait| pre_wait.from < to && from < pre_wait.to)
+            .map(|pre_wait| pre_wait.line)
+            .collect();
         lines.sort_unstable();
         let shown: Vec<String> = lines.iter().take(3).map(u32::to_string).collect();
         match (shown.len(), lines.len() > shown.len()) {
@@ -50,8 +53,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Why nodes are not ordered, `early` if one of them touched the bytes before its wait.
-    pub(super) fn why_unordered(&self, a: usize, b: usize, early: bool) -> String {
+    /// Explains why nodes are not ordered; `pre_wait` is true if one of them touched the bytes before its wait.
+    pub(super) fn why_unordered(&self, a: usize, b: usize, pre_wait: bool) -> String {
         let (a, b) = (self.shape.actors.node(a), self.shape.actors.node(b));
         if a == b {
             return "they are launches in one node".to_owned();
@@ -60,7 +63,7 @@ impl Checker<'_> {
         if !edges.before(a, b) && !edges.before(b, a) {
             return "an edge from one to the other is missing".to_owned();
         }
-        if early {
+        if pre_wait {
             return "a programmatic edge orders only what is behind the wait".to_owned();
         }
         "a kernel between them, behind a programmatic edge, ends without `griddepcontrol.wait`".to_owned()
@@ -72,7 +75,7 @@ mod tests {
     use super::*;
     use crate::check::Users;
     use crate::memory::Touched;
-    use crate::memory::{ATOMIC, EARLY, READ, WRITTEN};
+    use crate::memory::{ATOMIC, PRE_WAIT, READ, WRITTEN};
     use crate::state::exec::Shape;
     use crate::state::schedule::{Plan, Random, Step};
     use proptest::prelude::*;
@@ -92,14 +95,14 @@ mod tests {
             self.before.iter().filter(|edge| edge.1 == programmatic).map(|edge| edge.0).collect()
         }
 
-        /// Whether an access is before the wait: without a wait all are, with nothing to wait for none is.
-        fn is_early(&self, early: bool) -> bool {
-            !self.edges(true).is_empty() && (early || !self.waits)
+        /// Returns true if an access is before the wait: without a wait all are, with nothing to wait for none is.
+        fn is_pre_wait(&self, pre_wait: bool) -> bool {
+            !self.edges(true).is_empty() && (pre_wait || !self.waits)
         }
 
-        fn touched(&self, early: bool) -> Touched {
-            let own = self.accesses.iter().filter(|access| self.is_early(access.3) == early);
-            own.map(|&(from, to, how, _)| (from, to, if early { how << EARLY } else { how })).collect()
+        fn touched(&self, pre_wait: bool) -> Touched {
+            let own = self.accesses.iter().filter(|access| self.is_pre_wait(access.3) == pre_wait);
+            own.map(|&(from, to, how, _)| (from, to, if pre_wait { how << PRE_WAIT } else { how })).collect()
         }
     }
 
@@ -122,7 +125,7 @@ mod tests {
                     before.dedup_by_key(|edge| edge.0);
                     let accesses: Vec<(u64, u64, u8, bool)> = accesses;
                     let accesses =
-                        accesses.into_iter().map(|(at, len, how, early)| (at, at + len, how, early));
+                        accesses.into_iter().map(|(at, len, how, pre_wait)| (at, at + len, how, pre_wait));
                     Kernel { before, accesses: accesses.collect(), waits }
                 };
             kernels.into_iter().enumerate().map(make).collect()
@@ -163,8 +166,8 @@ mod tests {
         let mut races = BTreeSet::new();
         for (b, second) in kernels.iter().enumerate() {
             for (a, first) in kernels[..b].iter().enumerate() {
-                let ordered = |from: usize, to: usize, early: bool| {
-                    let point = 3 * to + usize::from(!kernels[to].is_early(early));
+                let ordered = |from: usize, to: usize, pre_wait: bool| {
+                    let point = 3 * to + usize::from(!kernels[to].is_pre_wait(pre_wait));
                     reach[3 * from + 2][point]
                 };
                 let conflict = first.accesses.iter().any(|x| {
@@ -196,19 +199,19 @@ mod tests {
             let shape = Shape::with(full, programmatic, Vec::new());
             let (users, names) = (Users::new(&shape), |node: usize| node.to_string());
             let mut checker = Checker::new(&users, &names, Vec::new());
-            let mut ahead = BTreeSet::new();
+            let mut overlapped = BTreeSet::new();
             for step in plan.order().unwrap() {
                 match step {
-                    Step::Start { node, ahead: early } => {
+                    Step::Start { node, overlapped: starts } => {
                         checker.start(node);
-                        if early {
-                            ahead.insert(node);
+                        if starts {
+                            overlapped.insert(node);
                             checker.touched(node, &kernels[node].touched(true), &|_| String::new());
                         }
                     }
                     Step::Finish(node) => {
                         checker.meet(node);
-                        let mut touched = if ahead.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
+                        let mut touched = if overlapped.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
                         touched.extend(kernels[node].touched(false));
                         checker.touched(node, &touched, &|_| String::new());
                         checker.end(node, kernels[node].waits);

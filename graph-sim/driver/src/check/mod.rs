@@ -5,13 +5,13 @@
 //! it, or was reported already. Atomics are left unordered among each other, so one does not stand for another. So a
 //! conflict of two nodes that no path orders is found in whichever order they ran.
 //!
-//! Where programmatic edges let a kernel start before others have ended, what it did before its wait and behind it are
+//! Where programmatic edges let a kernel start before others have ended, its accesses before and after its wait are
 //! told apart, and who precedes whom follows from what the kernels did, see [`points`](super::points).
 //!
-//! Of a node that is several launches in one, each member is looked at by itself, as an actor beside the others:
+//! Each member of a batched node is checked by itself, as an actor beside the others:
 //! no path orders them.
 //!
-//! Buffers that the program told us about are checked on top, see `plan`.
+//! Buffers that the program described are checked in addition; see `plan`.
 
 mod checker;
 mod explain;

@@ -1,13 +1,13 @@
-//! Which of two nodes of a launch precedes the other, and why neither does.
+//! The order of the nodes of a launch.
 
-use super::points::{Points, When};
+use super::points::{Phase, Points};
 use crate::state::exec::Shape;
 
 /// The order of a launch.
 pub(super) enum Order<'a> {
-    /// All edges are complete order: it is the same in every launch.
+    /// All edges are full: the order is the same in every launch.
     Edges(&'a Shape),
-    /// It depends on what the kernels do.
+    /// There are programmatic edges: the order depends on which kernels wait.
     Kernels(Points),
 }
 
@@ -19,11 +19,11 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Whether all that a node does precedes what another one does then.
-    pub fn before(&self, first: usize, second: usize, when: When) -> bool {
+    /// Returns true if all accesses of `first` precede those of `second` in the phase `phase`.
+    pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
         match self {
             Order::Edges(shape) => shape.precedence().before(first, second),
-            Order::Kernels(points) => points.before(first, second, when),
+            Order::Kernels(points) => points.before(first, second, phase),
         }
     }
 }

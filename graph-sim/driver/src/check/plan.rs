@@ -1,4 +1,4 @@
-//! The checks of a memory plan: of buffers that the program told us about.
+//! The checks of a memory plan: of buffers that the program described.
 //!
 //! - Planned buffers share bytes only if all users of one precede all users of the other. This depends on the edges
 //!   alone, so it is checked before anything runs.

@@ -1,4 +1,4 @@
-//! What precedes what in a launch of a graph with programmatic edges.
+//! Precedence in a launch of a graph with programmatic edges.
 //!
 //! A node has three points: its start, the end of what programmatic edges into it come from, which a kernel meets at
 //! `griddepcontrol.wait`, and its end. A full edge leads from an end to a start. A programmatic edge leads from a start
@@ -7,13 +7,13 @@
 //!
 //! So it is known only as the kernels run what precedes what, and the rows here are made as they do.
 
-/// Between which of its points a node does something.
+/// The phase of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum When {
-    /// From its start on.
-    Early,
-    /// Behind its wait; what does not wait, or has nothing to wait for, is always there.
-    Late,
+pub enum Phase {
+    /// Between its start and its wait.
+    PreWait,
+    /// After its wait. All accesses of a node without programmatic edges into it are of this phase.
+    PostWait,
 }
 
 /// For each point the set of nodes that have ended before it, as rows of bits.
@@ -60,7 +60,7 @@ impl Points {
         self.at[node] = [row; 3];
     }
 
-    /// Those that programmatic edges come from have ended.
+    /// The predecessors of a node along programmatic edges have ended.
     pub fn meet(&mut self, node: usize, programmatic: &[usize]) {
         if programmatic.is_empty() {
             return;
@@ -79,11 +79,11 @@ impl Points {
         self.at[node][2] = if waited { met } else { start };
     }
 
-    /// Whether all that a node does precedes what another one does.
-    pub fn before(&self, first: usize, second: usize, when: When) -> bool {
-        let row = match when {
-            When::Early => self.at[second][0],
-            When::Late => self.at[second][1],
+    /// Returns true if all accesses of `first` precede those of `second` in the phase `phase`.
+    pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
+        let row = match phase {
+            Phase::PreWait => self.at[second][0],
+            Phase::PostWait => self.at[second][1],
         };
         self.rows[row as usize * self.words + first / 64] >> (first % 64) & 1 == 1
     }
@@ -115,18 +115,18 @@ mod tests {
         let points = chain([true; 4]);
         for second in 1..4 {
             for first in 0..second {
-                assert!(points.before(first, second, When::Late), "{first} {second}");
-                assert_eq!(points.before(first, second, When::Early), second == 3, "{first} {second}");
+                assert!(points.before(first, second, Phase::PostWait), "{first} {second}");
+                assert_eq!(points.before(first, second, Phase::PreWait), second == 3, "{first} {second}");
             }
         }
-        assert!(!points.before(2, 1, When::Late) && !points.before(3, 3, When::Late));
+        assert!(!points.before(2, 1, Phase::PostWait) && !points.before(3, 3, Phase::PostWait));
     }
 
     #[test]
     fn who_does_not_wait_breaks_it() {
         let points = chain([true, false, true, true]);
-        assert!(points.before(1, 2, When::Late) && points.before(1, 3, When::Early));
-        assert!(!points.before(0, 2, When::Late) && !points.before(0, 3, When::Late));
+        assert!(points.before(1, 2, Phase::PostWait) && points.before(1, 3, Phase::PreWait));
+        assert!(!points.before(0, 2, Phase::PostWait) && !points.before(0, 3, Phase::PostWait));
     }
 
     #[test]
@@ -137,6 +137,6 @@ mod tests {
         points.end(0, true);
         points.start(1, &[0], &[]);
         points.start(2, &[], &[1]);
-        assert!(points.before(0, 2, When::Early) && !points.before(1, 2, When::Early));
+        assert!(points.before(0, 2, Phase::PreWait) && !points.before(1, 2, Phase::PreWait));
     }
 }

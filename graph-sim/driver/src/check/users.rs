@@ -6,7 +6,7 @@ use crate::base::report::Report;
 use crate::base::status::Status;
 use crate::state::exec::Shape;
 
-/// The buffers that the program told us about, by the nodes that use them.
+/// The buffers that the program described, by the nodes that use them.
 pub struct Users<'a> {
     pub(super) shape: &'a Shape,
     /// For each node the buffers that it uses, as places in the shape's list.
@@ -14,7 +14,7 @@ pub struct Users<'a> {
 }
 
 impl<'a> Users<'a> {
-    /// Those of an instance.
+    /// Indexes the buffers of an instance.
     pub fn new(shape: &'a Shape) -> Self {
         let mut uses: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         for (at, (_, users)) in shape.buffers.iter().enumerate() {

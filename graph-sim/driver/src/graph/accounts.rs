@@ -3,14 +3,14 @@
 use crate::base::status::Result;
 use crate::state::State;
 
-/// Ends a graph's allocation.
+/// Frees an allocation of a graph.
 pub fn free(state: &mut State, address: u64) -> Result {
     let gone = state.memory.free(address)?;
     count_graph_memory(state, gone.device, -(gone.size as i64));
     Ok(())
 }
 
-/// Graphs keep memory in steps of so many bytes.
+/// Graphs reserve memory in multiples of so many bytes.
 const STEP: u64 = 32 << 20;
 
 pub fn count_graph_memory(state: &mut State, device: usize, change: i64) {

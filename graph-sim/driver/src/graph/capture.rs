@@ -1,4 +1,4 @@
-//! Stream capture: what a stream is given becomes nodes of a graph instead.
+//! Stream capture: the work of a stream becomes nodes of a graph.
 
 use std::collections::BTreeMap;
 
@@ -22,15 +22,15 @@ const GLOBAL: u32 = 0;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: such calls are allowed.
 const RELAXED: u32 = 2;
 
-/// The launch attribute that lets a kernel start before those end that it follows in its stream.
+/// The launch attribute of programmatic stream serialization: the kernel may start before its predecessors in the stream end.
 const SERIALIZATION: u32 = 6;
 
 thread_local! {
-    /// The calling thread's mode, which says what captures forbid it.
+    /// The capture mode of the calling thread.
     static MODE: std::cell::Cell<u32> = const { std::cell::Cell::new(GLOBAL) };
 }
 
-/// Gives the calling thread another capture mode; gives the one that it had.
+/// Sets the capture mode of the calling thread; returns the previous one.
 pub fn exchange_mode(mode: u32) -> u32 {
     MODE.replace(mode)
 }
@@ -49,7 +49,7 @@ impl State {
         }
     }
 
-    /// Refuses what a captured stream cannot do, which breaks the capture.
+    /// Refuses a call that a captured stream cannot make, and invalidates the capture.
     pub fn not_captured(&mut self, stream: u64) -> Result {
         match self.capture_of(stream) {
             None => Ok(()),
@@ -138,7 +138,7 @@ impl State {
         Ok(capture.graph)
     }
 
-    /// Whether all that other streams captured comes before what the first one depends on.
+    /// Returns true if all work captured by other streams precedes the last node of the origin stream.
     fn leaves_are_in(&self, capture: &Capture, stream: u64) -> bool {
         let last = capture.streams.get(&stream).map_or(&[][..], |last| &last[..]);
         let mut seen: std::collections::BTreeSet<u64> = last.iter().map(|node| node.0).collect();
@@ -153,7 +153,7 @@ impl State {
         others.flat_map(|(_, nodes)| nodes).all(|(node, _)| seen.contains(node))
     }
 
-    /// If a stream is captured, makes work a node and says so.
+    /// Adds work to the graph of a stream's capture; returns false if the stream is not captured.
     pub fn capture(&mut self, stream: u64, op: &Op) -> Result<bool> {
         let Some(capture) = self.capture_of(stream) else { return Ok(false) };
         if capture.broken {
@@ -165,10 +165,10 @@ impl State {
             Op::Child(child) => self.add_child(graph, dependencies, *child, false)?,
             Op::Kernel(launch) => {
                 let mut launch = launch.clone();
-                // A node is in no stream: what the attribute allows, the edges say. Older devices pay it no heed.
-                let early =
+                // Nodes are in no stream: the attribute becomes programmatic edges. Older devices ignore it.
+                let programmatic =
                     launch.attributes.remove(&SERIALIZATION).is_some_and(|value| value[0] as u32 != 0);
-                if early && device().starts_early() {
+                if programmatic && device().has_programmatic_launch() {
                     for (before, data) in &mut dependencies {
                         if matches!(self.node(*before)?.op, Op::Kernel(_)) {
                             *data = CUgraphEdgeData { from_port: 1, kind: PROGRAMMATIC, ..*data };
@@ -185,14 +185,14 @@ impl State {
         Ok(true)
     }
 
-    /// The nodes that an event recorded in a captured stream stands for; `None` if the stream is not captured.
+    /// The last nodes of a captured stream, for an event recorded in it; `None` if the stream is not captured.
     pub fn capture_record(&mut self, stream: u64) -> Option<(u64, Vec<u64>)> {
         let capture = self.capture_of(stream)?;
         let nodes = capture.streams.get(&stream)?.iter().map(|node| node.0).collect();
         Some((capture.id, nodes))
     }
 
-    /// Makes a stream wait for an event of a capture, which takes the stream into it.
+    /// Makes a stream wait for an event of a capture; the stream joins the capture.
     pub fn capture_wait(&mut self, stream: u64, captured: Option<(u64, Vec<u64>)>) -> Result<bool> {
         let own = self.capture_of(stream).map(|capture| capture.id);
         match (own, captured) {

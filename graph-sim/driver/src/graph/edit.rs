@@ -127,12 +127,12 @@ impl State {
         Ok(self.graph_mut(graph)?.place.free(address))
     }
 
-    /// Whether a graph has memory nodes, its children's counted in.
+    /// Returns true if a graph or one of its child graphs has memory nodes.
     pub fn has_memory(&self, graph: u64) -> bool {
         self.any_node(graph, Op::is_memory)
     }
 
-    /// Whether any node of a graph or of its children is such.
+    /// Returns true if `is` holds for any node of a graph or of its child graphs.
     pub fn any_node(&self, graph: u64, is: impl Fn(&Op) -> bool) -> bool {
         let mut graphs = vec![graph];
         while let Some(graph) = graphs.pop() {
@@ -177,7 +177,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes edges away.
+    /// Removes edges.
     pub fn remove_edges(&mut self, graph: u64, edges: &[(u64, u64, CUgraphEdgeData)]) -> Result {
         self.graph(graph)?;
         if !edges.is_empty() && self.has_memory(graph) {
@@ -204,7 +204,7 @@ impl State {
         Ok(())
     }
 
-    /// Ends a node, and its edges with it.
+    /// Destroys a node and its edges.
     pub fn destroy_node(&mut self, node: u64) -> Result {
         let graph = self.node(node)?.graph;
         if self.has_memory(graph) {
@@ -320,7 +320,7 @@ impl State {
         Ok(node)
     }
 
-    /// Ends a graph of the program's.
+    /// Destroys a graph of the program.
     pub fn destroy_graph(&mut self, graph: u64) -> Result {
         if self.graph(graph)?.owner != Owner::Program {
             return Err(Status::INVALID_VALUE);
@@ -329,7 +329,7 @@ impl State {
         Ok(())
     }
 
-    /// Ends a graph, its children with it.
+    /// Destroys a graph and its child graphs.
     pub fn remove_graph(&mut self, graph: u64) {
         let mut work = vec![graph];
         while let Some(graph) = work.pop() {
@@ -369,7 +369,7 @@ impl State {
     }
 }
 
-/// The rules of what an edge carries. `to` is unknown for edges into nodes that are being made.
+/// Checks the data of an edge. `to` is unknown for edges into nodes that are being made.
 fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
     let kernels = matches!(from, Op::Kernel(_)) && to.is_none_or(|to| matches!(to, Op::Kernel(_)));
     let programmatic = data.kind == PROGRAMMATIC;
@@ -383,7 +383,7 @@ fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
         return Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry"));
     }
     // The manual has them from compute capability 9.0 on, and no word of the code before that.
-    if programmatic && !device().starts_early() {
+    if programmatic && !device().has_programmatic_launch() {
         let what = "a programmatic edge, on a device of compute capability below 9.0";
         return Err(log::say(Status::NOT_SUPPORTED, what));
     }

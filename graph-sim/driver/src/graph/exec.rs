@@ -42,7 +42,7 @@ impl ExecNode {
     }
 }
 
-/// Why an instantiation failed: the error, `CUgraphInstantiateResult`, and the node.
+/// A failed instantiation: the error, the `CUgraphInstantiateResult`, and the node.
 pub struct Refusal(pub Status, pub u32, pub u64);
 
 const RESULT_ERROR: u32 = 1;
@@ -205,7 +205,7 @@ impl State {
         Ok((nodes, Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }))
     }
 
-    /// Ends an instance. What its launches left allocated stays.
+    /// Destroys an instance. Allocations that its launches left stay.
     pub fn destroy_exec(&mut self, exec: u64) -> Result {
         let exec = self.execs.remove(exec).ok_or(Status::INVALID_VALUE)?;
         exec.ranges.iter().for_each(|&start| self.memory.release(start));
@@ -264,7 +264,7 @@ impl State {
             for (old, new) in entry.nodes.iter_mut().zip(nodes) {
                 old.op = new.op;
                 old.note = new.note;
-                // Who acts is of the shape, which stays.
+                // The actors belong to the shape, which no update changes.
                 let count =
                     |members: &Option<Arc<Members>>| members.as_ref().map(|members| members.notes.len());
                 old.members = if count(&old.members) == count(&new.members) { new.members } else { None };
@@ -274,7 +274,7 @@ impl State {
     }
 }
 
-/// Whether a node of an instance may go from one piece of work to another.
+/// Returns the result of an update of an instance's node from `old` to `new`.
 fn permitted(old: &Op, new: &Op) -> Update {
     match (old, new) {
         (Op::Kernel(_), Op::Kernel(_)) => Update::Success,

@@ -4,7 +4,7 @@
 //! - [`capture`]: graphs made of what streams are given
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
-//! - `performance`: the steps of a launch
+//! - `execution`: the steps of a launch
 //! - `parallel`: a launch with nodes at the same time
 //! - [`accounts`]: memory that graphs hold
 
@@ -12,6 +12,6 @@ pub mod accounts;
 pub mod capture;
 pub mod edit;
 pub mod exec;
+mod execution;
 mod parallel;
-mod performance;
 pub mod run;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::accounts::free;
+use super::execution::{Execution, Guard, Run};
 use super::parallel;
-use super::performance::{Guard, Performance, Run};
 use crate::base::console;
 use crate::base::log;
 use crate::base::report::Report;
@@ -19,7 +19,7 @@ use crate::state::op::Op;
 use crate::state::schedule::{Plan, Random};
 use crate::state::{State, state};
 
-/// Above so many nodes the checks would need too much memory for who precedes whom.
+/// The most nodes of a graph that is checked: the precedence relation of more takes too much memory.
 const CHECKED: usize = 40_000;
 
 /// Launches an instance in a stream.
@@ -29,10 +29,10 @@ pub fn launch(exec: u64, stream: u64) -> Result {
     state.exec(exec)?;
     state.not_captured(stream)?;
     let run = prepare(&mut state, exec, context)?;
-    perform(state, &run)
+    execute(state, &run)
 }
 
-/// The rules that a launch must obey, and what it needs.
+/// Checks the rules of a launch and collects its data.
 fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     let entry = state.exec(exec)?;
     let auto_free = entry.flags & INSTANTIATE_AUTO_FREE != 0;
@@ -83,8 +83,8 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     Ok(Run { nodes, shape, names, members, plan, parallel, context })
 }
 
-/// The members of nodes that are several launches, each with its blocks. Where what was told of them does not fit the
-/// launch, the node is one.
+/// The members of batched nodes, each with its blocks. Where the described members do not fit the launch, the node is
+/// not batched.
 fn members(
     nodes: &[ExecNode],
     shape: &Shape,
@@ -103,7 +103,7 @@ fn members(
     found
 }
 
-fn perform(mut state: Guard, run: &Run) -> Result {
+fn execute(mut state: Guard, run: &Run) -> Result {
     let names = |at: usize| run.names[at].clone();
     let arenas = arenas(&state, run);
     let checked = run.nodes.len() <= CHECKED;
@@ -112,19 +112,19 @@ fn perform(mut state: Guard, run: &Run) -> Result {
     }
     let users = Users::new(&run.shape);
     let checker = Checker::new(&users, &names, arenas);
-    let mut performance = Performance { run, users: &users, checker, paused: BTreeMap::new(), checked };
+    let mut execution = Execution { run, users: &users, checker, paused: BTreeMap::new(), checked };
     let outcome;
     (state, outcome) = match run.parallel {
-        true => parallel::perform(state, &mut performance),
-        false => performance.in_line(state),
+        true => parallel::execute(state, &mut execution),
+        false => execution.in_order(state),
     };
-    let mut reports = std::mem::take(&mut performance.checker.reports);
+    let mut reports = std::mem::take(&mut execution.checker.reports);
     reports.extend(outcome.err());
     if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS)
     {
         state.break_context(run.context, status);
     }
-    // What is copied to the host later has a name, too.
+    // Later copies to the host can name these buffers in reports.
     for (buffer, _) in run.shape.buffers.iter().filter(|(buffer, _)| !buffer.planned) {
         state.memory.note_buffer(buffer.address, buffer.bytes, &buffer.note);
     }

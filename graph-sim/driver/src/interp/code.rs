@@ -34,9 +34,9 @@ pub struct Inst {
     pub op: Op,
     /// The guard's predicate, or [`NONE`].
     pub guard: Slot,
-    /// Whether the guard is negated.
+    /// True if the guard is negated.
     pub negated: bool,
-    /// Whether it counts as an instruction of the PTX.
+    /// True for the first operation of a PTX instruction.
     pub counts: bool,
     /// Line of the PTX.
     pub line: u32,
@@ -53,7 +53,7 @@ pub struct Function {
     pub end: u32,
     /// Rows that it needs.
     pub slots: u32,
-    /// What fills slots at entry.
+    /// The rows that are filled at entry, with their values.
     pub inits: Vec<(Slot, Init)>,
     /// Bytes of its local memory: variables and parameters.
     pub frame: u32,
@@ -63,13 +63,13 @@ pub struct Function {
     pub shared: Vec<u32>,
     /// Functions that it calls by name.
     pub callees: Vec<u32>,
-    /// Why it cannot be run.
+    /// The reason why it cannot be run.
     pub error: Option<String>,
-    /// Whether it is no PTX, as far as that is told: no driver would take it.
+    /// True if the error is one for which every driver refuses the file.
     pub invalid: bool,
 }
 
-/// What a slot holds from the start.
+/// The value that a row has at entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Init {
     Const(u64),
@@ -100,12 +100,12 @@ pub enum Special {
     Reserved(bool),
     /// Halves of the address of a cooperative launch's workspace, the high one first: `%envreg1`, `%envreg2`.
     Workspace(u8),
-    /// Which of some multiprocessors.
+    /// The number of a multiprocessor.
     Multiprocessor,
     Grid,
 }
 
-/// Where a parameter of a function lives.
+/// The location of a function's parameter.
 #[derive(Clone, Copy, Debug)]
 pub enum Place {
     /// Offset and size in the frame.
@@ -139,7 +139,7 @@ pub enum Update {
     Float(FloatSpec),
 }
 
-/// How `shfl` picks a lane.
+/// The mode of `shfl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shuffle {
     Up,
@@ -148,7 +148,7 @@ pub enum Shuffle {
     Index,
 }
 
-/// What `vote` answers.
+/// The mode of `vote`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Vote {
     All,
@@ -157,7 +157,7 @@ pub enum Vote {
     Ballot,
 }
 
-/// What `bar.red` computes over predicates.
+/// The reduction of `bar.red` over predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reduction {
     And,
@@ -172,7 +172,7 @@ pub enum Counter {
     Time,
 }
 
-/// What is called.
+/// The callee.
 #[derive(Clone, Copy, Debug)]
 pub enum Callee {
     Function(u32),
@@ -201,7 +201,7 @@ pub struct Mma {
     pub shape: Shape,
     pub a_type: Type,
     pub b_type: Type,
-    /// Of `c` and `d`.
+    /// The type of `c` and `d`.
     pub types: (Type, Type),
     pub saturate: bool,
     pub d: Box<[Slot]>,
@@ -283,7 +283,7 @@ pub enum Op {
     Mbarrier(MbarrierOp, At, Slot, [Slot; 2]),
 }
 
-/// What a window operation does.
+/// An operation on the address windows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
     ToGeneric,

@@ -1,4 +1,4 @@
-//! What goes wrong while a kernel runs, and where.
+//! Faults of kernels: kind, place and message.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub enum FaultKind {
 /// A fault of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What went wrong.
+    /// The kind.
     pub kind: FaultKind,
     /// The function that was executing.
     pub function: Box<str>,
@@ -48,7 +48,7 @@ pub struct Fault {
     pub address: u64,
     /// The bytes of an access, else 0.
     pub size: u32,
-    /// What went wrong, in words.
+    /// The message.
     pub message: String,
 }
 

@@ -5,12 +5,12 @@
 pub struct Blocks {
     /// The first of them.
     pub from: [u32; 3],
-    /// How many in each dimension.
+    /// The number of blocks in each dimension.
     pub extent: [u32; 3],
 }
 
 impl Blocks {
-    /// How many they are.
+    /// The number of blocks.
     pub(super) fn count(self) -> u64 {
         volume(self.extent)
     }

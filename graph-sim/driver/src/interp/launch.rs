@@ -23,7 +23,7 @@ pub struct Launch<'a> {
     pub variables: &'a [u64],
 }
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// The blocks that run: within the grid, `None` for all of it.
@@ -36,14 +36,14 @@ pub struct Options {
     pub seed: u64,
     /// Bytes of local memory a thread may use, stack and frames together.
     pub stack: u32,
-    /// Whether reads of bytes never written are faults.
+    /// True if reads of bytes never written are faults.
     pub initialised: bool,
-    /// Whether the launch is cooperative: its blocks may wait for all of the grid.
+    /// True if the launch is cooperative: its blocks may wait for all of the grid.
     pub cooperative: bool,
     /// Look for conflicts of threads.
     pub conflicts: bool,
-    /// Whether the launch may begin before grids that it depends on have ended: then `griddepcontrol.wait` is where its
-    /// threads meet their end, and what a block does before is kept apart, shifted by [`EARLY`] in the shadow.
+    /// True if the launch may begin before grids that it depends on have ended: then `griddepcontrol.wait` is where its
+    /// threads meet their end, and what a block does before is kept apart, shifted by [`PRE_WAIT`] in the shadow.
     pub dependent: bool,
 }
 
@@ -70,7 +70,7 @@ impl Options {
     }
 }
 
-/// What a launch did.
+/// The outcome of a launch.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
     /// Instructions executed, summed over threads.
@@ -78,15 +78,15 @@ pub struct Stats {
     /// Accesses of threads of two warps to the same bytes that nothing orders, one of them a write; and reads of shared
     /// memory that the block never wrote. In words, each line once.
     pub conflicts: Vec<Fault>,
-    /// Whether any thread executed `griddepcontrol.wait` in a launch that depends on grids.
+    /// True if any thread executed `griddepcontrol.wait` in a launch that depends on grids.
     pub waited: bool,
     /// The instructions that touched global memory before that wait.
-    pub early: Vec<Early>,
+    pub pre_wait: Vec<PreWait>,
 }
 
 /// An instruction that touched global memory before its block's `griddepcontrol.wait`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Early {
+pub struct PreWait {
     /// Its line in the PTX.
     pub line: u32,
     /// The lowest address.
@@ -96,15 +96,15 @@ pub struct Early {
 }
 
 impl Stats {
-    /// Takes in what a part of the launch did.
+    /// Adds the outcome of a part of the launch.
     pub(super) fn add(&mut self, part: Stats) {
         self.instructions += part.instructions;
         self.conflicts.extend(part.conflicts);
         self.waited |= part.waited;
-        for new in part.early {
-            match self.early.iter_mut().find(|old| old.line == new.line) {
+        for new in part.pre_wait {
+            match self.pre_wait.iter_mut().find(|old| old.line == new.line) {
                 Some(old) => (old.from, old.to) = (old.from.min(new.from), old.to.max(new.to)),
-                None => self.early.push(new),
+                None => self.pre_wait.push(new),
             }
         }
     }

@@ -20,7 +20,7 @@
 //! are done when they are started, so a missing wait does not show. Approximations are correctly rounded or nearly so,
 //! which is within their documented error, but not the hardware's bits.
 //!
-//! A launch that depends on grids which have not ended yet runs in two parts: [`ahead`] takes every block as far as it
+//! A launch that depends on grids which have not ended yet runs in two parts: [`run_until_wait`] takes every block as far as it
 //! gets without them, and [`run`] goes on from there.
 //!
 //! Conflicts of threads are looked for between warps, in shared memory and in global memory ([`Options::conflicts`]).
@@ -35,11 +35,11 @@ mod number;
 mod program;
 mod space;
 
-pub use exec::{Paused, ahead, run};
+pub use exec::{Paused, run, run_until_wait};
 pub use fault::{Fault, FaultKind};
 pub use grid::Blocks;
-pub use launch::{Early, Launch, Options, Stats};
+pub use launch::{Launch, Options, PreWait, Stats};
 pub use program::{Entry, GlobalVariable, Program};
 pub use space::{
-    ATOMIC, CODE, EARLY, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
+    ATOMIC, CODE, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, PRE_WAIT, READ, Region, SHARED, WRITTEN,
 };

@@ -19,8 +19,8 @@ pub const READ: u8 = 2;
 pub const WRITTEN: u8 = 4;
 /// Shadow flag: this kernel has updated the byte atomically.
 pub const ATOMIC: u8 = 8;
-/// How far the three flags above are shifted for what a block did before its `griddepcontrol.wait`.
-pub const EARLY: u32 = 4;
+/// The shift of the three flags above for accesses of a block before its `griddepcontrol.wait`.
+pub const PRE_WAIT: u32 = 4;
 /// Bytes a page of [`Region::pages`].
 pub const PAGE: u64 = 4096;
 
@@ -38,14 +38,14 @@ pub struct Region {
     pub data: *mut u8,
     /// One byte of flags for each, or null: then nothing is recorded, and every byte counts as written.
     pub shadow: *mut u8,
-    /// Where the flags other than [`INITIALISED`] go: the shadow itself, or as many bytes of the launch's own, if others
-    /// run beside it.
+    /// Receives the flags other than [`INITIALISED`]: the shadow itself, or as many bytes of the launch's own, if other work
+    /// runs at the same time.
     pub marks: *mut u8,
     /// One byte for each started [`PAGE`] of the region, set to 1 when a mark in the page is set; or null.
     pub pages: *mut u8,
-    /// Whether every byte counts as written.
+    /// True if every byte counts as written.
     pub written: bool,
-    /// Whether kernels may write it.
+    /// True if kernels may write it.
     pub writable: bool,
 }
 
@@ -53,10 +53,10 @@ pub struct Region {
 pub trait Memory: Sync {
     /// The live allocation that holds the byte at `address`.
     ///
-    /// What it gives out stays valid until [`run`] returns.
+    /// The region must stay valid until the launch returns.
     fn region(&self, address: u64) -> Option<Region>;
 
-    /// Where text of a kernel's `printf` goes.
+    /// Prints the text of a kernel's `printf`.
     fn print(&self, text: &str) {
         print!("{text}");
     }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use crate::base::status::{Result, Status};
 use crate::interp::{INITIALISED, PAGE};
 
-/// Zeroed memory of the process; large pieces cost nothing until they are touched.
+/// Zeroed memory of the process; large blocks take no pages until they are touched.
 struct Block {
     start: *mut u8,
     allocated: *mut u8,
@@ -43,14 +43,14 @@ impl Drop for Block {
     }
 }
 
-/// Who writes an allocation's bytes besides what the driver runs.
+/// The other writers of an allocation's bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// Nobody: a byte counts as written once something has written it.
+    /// None: a byte counts as written once the driver has written it.
     Device,
-    /// Nobody, but every byte counts as written: a variable whose marks would take too much memory.
+    /// None, but every byte counts as written: a variable whose marks would take too much memory.
     Variable,
-    /// The host, behind our back, so that every byte counts as written.
+    /// The host, without driver calls, so that every byte counts as written.
     Host,
 }
 
@@ -120,12 +120,12 @@ impl Backing {
         &self.marks
     }
 
-    /// Whether the host reads and writes it by its address.
+    /// Returns true if the host reads and writes it by its address.
     pub fn is_host(&self) -> bool {
         self.owner == Owner::Host
     }
 
-    /// Whether the shadow says which bytes were written; else every byte counts as written.
+    /// Returns true if the shadow says which bytes were written; else every byte counts as written.
     pub fn is_marked(&self) -> bool {
         self.owner == Owner::Device
     }
@@ -143,14 +143,14 @@ impl Backing {
         }
     }
 
-    /// Whether a byte was written.
+    /// Returns true if a byte was written.
     #[cfg(test)]
     pub fn is_written(&self, offset: u64) -> bool {
         !self.is_marked() || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
     }
 }
 
-/// What was done to each byte of an allocation: flags of [`interp`](crate::interp), a byte each.
+/// The accesses to each byte of an allocation: flags of [`interp`](crate::interp), a byte each.
 pub struct Marks {
     size: u64,
     shadow: Block,
@@ -158,7 +158,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Nothing was done to so many bytes.
+    /// Marks for so many bytes, none of them touched.
     pub fn new(size: u64) -> Result<Self> {
         Ok(Marks { size, shadow: Block::new(size, 64)?, pages: Block::new(size / PAGE + 1, 64)? })
     }
@@ -178,7 +178,7 @@ impl Marks {
         unsafe { std::slice::from_raw_parts(self.shadow.start.cast(), self.size as usize) }
     }
 
-    /// Collects what the running node touched, as ranges of offsets with their flags, and forgets it.
+    /// Returns the touched ranges of offsets with their flags, and clears them.
     pub fn take(&self) -> Vec<(u64, u64, u8)> {
         let pages = self.size.div_ceil(PAGE);
         // SAFETY: there is a byte for each page.

@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use super::backing::Backing;
 use crate::interp::INITIALISED;
 
-/// What the host sees in place of a byte that was never written.
+/// The value that the host sees in place of a byte that was never written.
 const POISON: u8 = 0xcb;
 
 /// One end of a copy.
@@ -31,7 +31,7 @@ impl Place {
         }
     }
 
-    /// Whether the host reads it by its address.
+    /// Returns true if the host reads it by its address.
     fn is_host(&self) -> bool {
         match self {
             Place::Device(backing, _) => backing.is_host(),
@@ -53,7 +53,7 @@ impl Place {
 pub struct Unwritten {
     /// The first of them, counted from the start of the range.
     pub first: u64,
-    /// How many there are.
+    /// Their number.
     pub bytes: u64,
 }
 

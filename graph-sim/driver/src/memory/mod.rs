@@ -10,7 +10,7 @@ mod copy;
 mod space;
 mod touched;
 
-pub use crate::interp::{ATOMIC, EARLY, READ, WRITTEN};
+pub use crate::interp::{ATOMIC, PRE_WAIT, READ, WRITTEN};
 pub use backing::{Backing, Marks};
 pub use copy::{Box3, Place, Unwritten, copy, fill};
 pub use space::{Allocation, Kind, Memory, TOTAL};

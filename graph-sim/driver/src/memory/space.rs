@@ -12,14 +12,14 @@ use crate::base::status::{Result, Status};
 pub const FIRST: u64 = 0x0010_0000_0000;
 /// The end of the device addresses.
 pub const LAST: u64 = 0x4f00_0000_0000;
-/// Between two allocations.
+/// The gap between two allocations.
 const GAP: u64 = 64 << 10;
 /// The alignment of allocations.
 const ALIGN: u64 = 512;
 /// Memory of one device: an H200's.
 pub const TOTAL: u64 = 150_000_000_000;
 
-/// What an allocation is.
+/// The kind of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// `cuMemAlloc` and its kin.
@@ -47,7 +47,7 @@ pub struct Allocation {
     pub base: u64,
     /// Its length in bytes.
     pub size: u64,
-    /// What it is.
+    /// The kind.
     pub kind: Kind,
     /// The device that holds it.
     pub device: usize,
@@ -55,9 +55,9 @@ pub struct Allocation {
     pub context: u64,
     /// A number that no other allocation has.
     pub id: u64,
-    /// What the program calls it, if it said so.
+    /// The program's name for it, if it has one.
     pub name: Option<String>,
-    /// What graphs called the buffers of the program's in it, by address, with their ends.
+    /// The graphs' names for buffers in it, by address, with their ends.
     buffers: BTreeMap<u64, (u64, Note)>,
     /// Its bytes.
     pub backing: Arc<Backing>,
@@ -69,12 +69,12 @@ impl Allocation {
         self.base + self.size
     }
 
-    /// Whether the host may touch it by its address.
+    /// Returns true if the host may touch it by its address.
     pub fn on_host(&self) -> bool {
         matches!(self.kind, Kind::Pinned | Kind::Registered | Kind::Managed)
     }
 
-    /// What to call it in a report.
+    /// Returns its name in reports.
     pub fn describe(&self) -> String {
         match &self.name {
             Some(name) => format!("`{name}`"),
@@ -82,7 +82,7 @@ impl Allocation {
         }
     }
 
-    /// What to call what lies at an address in it: the buffer that a graph told of last, or the allocation.
+    /// Returns the name, in reports, of the buffer that a graph last named at an address, or of the allocation.
     pub fn describe_at(&self, address: u64) -> String {
         let last = self.buffers.range(..=address).next_back();
         match last.filter(|(_, (end, _))| address < *end) {
@@ -219,7 +219,7 @@ impl Memory {
         Ok(base)
     }
 
-    /// Takes in host memory of the program.
+    /// Registers host memory of the program.
     pub fn register(&mut self, base: u64, size: u64, device: usize, context: u64) -> Result {
         if base == 0 || size == 0 || base.checked_add(size).is_none() {
             return Err(Status::INVALID_VALUE);
@@ -258,7 +258,7 @@ impl Memory {
         self.live.insert(base, allocation);
     }
 
-    /// Ends the allocation that starts at an address.
+    /// Frees the allocation that starts at an address.
     pub fn free(&mut self, base: u64) -> Result<Allocation> {
         let allocation = self.live.remove(&base).ok_or(Status::INVALID_VALUE)?;
         if !allocation.on_host() {
@@ -313,8 +313,8 @@ impl Memory {
         self.used.get(device).copied().unwrap_or(0)
     }
 
-    /// Where an access of the driver's own (a copy, a fill) goes: into an allocation, all of it, or to the host.
-    /// An address of a device that is in no live allocation is an error.
+    /// Resolves the range of a copy or fill: within one allocation, or on the host.
+    /// A device address in no live allocation is an error.
     pub fn resolve(&self, address: u64, bytes: u64) -> Result<Place> {
         match self.find(address) {
             Some(found) if bytes <= found.end() - address => {

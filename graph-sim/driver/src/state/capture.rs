@@ -12,13 +12,13 @@ pub struct Capture {
     pub origin: u64,
     /// The graph that it fills.
     pub graph: u64,
-    /// Whether the graph is the program's already.
+    /// True if the graph is the program's already.
     pub given: bool,
     /// `CU_STREAM_CAPTURE_MODE_*`.
     pub mode: u32,
     /// The thread that began it.
     pub thread: std::thread::ThreadId,
-    /// Whether a call broke it.
+    /// True if a call broke it.
     pub broken: bool,
     /// The streams in it, with the nodes that the next one depends on.
     pub streams: BTreeMap<u64, Dependencies>,

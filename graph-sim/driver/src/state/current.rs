@@ -6,12 +6,12 @@ thread_local! {
     static CURRENT: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The calling thread's context, or 0.
+/// The calling thread's current context, or 0.
 pub fn current_context() -> u64 {
     CURRENT.with_borrow(|stack| stack.last().copied().unwrap_or(0))
 }
 
-/// Makes a context the calling thread's.
+/// Sets the calling thread's current context.
 pub fn set_current_context(handle: u64) {
     CURRENT.with_borrow_mut(|stack| {
         stack.pop();
@@ -21,12 +21,12 @@ pub fn set_current_context(handle: u64) {
     });
 }
 
-/// Puts a context on the calling thread's stack of them.
+/// Pushes a context on the calling thread's stack.
 pub fn push_context(handle: u64) {
     CURRENT.with_borrow_mut(|stack| stack.push(handle));
 }
 
-/// Takes the uppermost off it.
+/// Pops a context off the calling thread's stack.
 pub fn pop_context() -> Option<u64> {
     CURRENT.with_borrow_mut(Vec::pop)
 }

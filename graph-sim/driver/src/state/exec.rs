@@ -15,13 +15,13 @@ use crate::base::status::{Result, Status};
 pub struct ExecNode {
     /// The node of the definition.
     pub node: u64,
-    /// What it does.
+    /// The work.
     pub op: Op,
-    /// Whether it does it.
+    /// True if the node is enabled.
     pub enabled: bool,
-    /// What the program calls it.
+    /// The program's name for it.
     pub note: Option<Note>,
-    /// The launches that it stands for, if it was told to be several.
+    /// Its members, if it is a batched node.
     pub members: Option<Arc<Members>>,
     /// The order of its making, for names of nodes that have none.
     pub local: u64,
@@ -29,20 +29,20 @@ pub struct ExecNode {
 
 /// The shape of an instance, which no update changes.
 pub struct Shape {
-    /// For each node those before it.
+    /// For each node its predecessors.
     pub predecessors: Vec<Vec<usize>>,
-    /// For each node those whose edge to it is complete order.
+    /// For each node its predecessors along full edges.
     pub full: Vec<Vec<usize>>,
-    /// For each node those whose edge to it is programmatic.
+    /// For each node its predecessors along programmatic edges.
     pub programmatic: Vec<Vec<usize>>,
     pub precedence: OnceLock<Precedence>,
-    /// Where each node of the definition is; a child node stands for its own mark and is not here.
+    /// The place of each node of the definition; a child node maps to its entry mark.
     pub index: BTreeMap<u64, usize>,
     /// For each child node of the definition, its graph.
     pub children: BTreeMap<u64, u64>,
     /// Nodes and members.
     pub actors: Actors,
-    /// What the program told us of buffers, with the actors that use them.
+    /// Buffers that the program described, with the actors that use them.
     pub buffers: Vec<(Buffer, Vec<usize>)>,
 }
 
@@ -67,12 +67,12 @@ impl Shape {
         Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }
     }
 
-    /// Whether kernels may start before others that edges lead from have ended.
+    /// Returns true if there are programmatic edges.
     pub fn overlaps(&self) -> bool {
         self.programmatic.iter().any(|before| !before.is_empty())
     }
 
-    /// Which nodes precede which, if every kernel behind a programmatic edge waits before it does anything.
+    /// Returns the precedence of nodes under the assumption that every consumer of a programmatic edge waits first.
     pub fn precedence(&self) -> &Precedence {
         self.precedence.get_or_init(|| {
             let order = schedule::order(&self.predecessors, None).unwrap_or_default();
@@ -93,7 +93,7 @@ pub struct Exec {
     pub shape: Arc<Shape>,
     /// Ranges of addresses that it keeps.
     pub ranges: Vec<u64>,
-    /// How often it was launched.
+    /// The number of launches.
     pub launches: u64,
     /// The seed of its schedules apart from the program's.
     pub salt: u64,

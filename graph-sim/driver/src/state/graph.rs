@@ -8,18 +8,18 @@ use super::place;
 use crate::base::note::Note;
 use crate::base::types::CUgraphEdgeData;
 
-/// A node's dependencies: the nodes, and what their edges carry.
+/// A node's dependencies, with the data of their edges.
 pub type Dependencies = Vec<(u64, CUgraphEdgeData)>;
 
 /// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
 pub const PROGRAMMATIC: u8 = 1;
 
-/// An edge that is complete order, as almost all are.
+/// Dependencies with full edges.
 pub fn full(nodes: &[u64]) -> Dependencies {
     nodes.iter().map(|&node| (node, CUgraphEdgeData::default())).collect()
 }
 
-/// Who destroys a graph.
+/// The owner of a graph.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Owner {
     /// The program.
@@ -36,7 +36,7 @@ pub struct Graph {
     pub nodes: Vec<u64>,
     /// The addresses of its allocations.
     pub place: place::Placement,
-    /// Who destroys it.
+    /// Its owner.
     pub owner: Owner,
     /// Live instances.
     pub execs: u32,
@@ -44,7 +44,7 @@ pub struct Graph {
     pub objects: Vec<(u64, u64)>,
     /// The graph that it is a clone of.
     pub original: u64,
-    /// Buffers that the program told us about.
+    /// Buffers that the program described.
     pub buffers: Vec<Buffer>,
     /// Its number.
     pub id: u64,
@@ -54,17 +54,17 @@ pub struct Graph {
 pub struct Node {
     /// Its graph.
     pub graph: u64,
-    /// What it does.
+    /// The work.
     pub op: Op,
-    /// The nodes before it.
+    /// Its predecessors, with the data of the edges.
     pub dependencies: Vec<(u64, CUgraphEdgeData)>,
-    /// The nodes behind it.
+    /// Its successors.
     pub dependents: Vec<u64>,
     /// The free nodes that precede it, as it was added.
     pub freed: place::Row,
-    /// What the program calls it.
+    /// The program's name for it.
     pub note: Option<Note>,
-    /// The launches that it stands for, if it was told to be several.
+    /// Its members, if it is a batched node.
     pub members: Option<Arc<Members>>,
     /// The node that it is a clone of.
     pub original: u64,
@@ -72,18 +72,18 @@ pub struct Node {
     pub local: u64,
 }
 
-/// A buffer planned inside an allocation, or one of the program's that a graph uses.
+/// A buffer planned inside an allocation, or a buffer of the program that a graph uses.
 #[derive(Clone, Debug)]
 pub struct Buffer {
-    /// What the program calls it.
+    /// The program's name for it.
     pub note: Note,
     /// Its address.
     pub address: u64,
     /// Its length.
     pub bytes: u64,
-    /// Whether its life is this graph's business: it begins, with no byte written, before the first of its users,
+    /// True if the graph manages its live range: it begins, with no byte written, before the first of its users,
     /// and ends with the last of them.
     pub planned: bool,
-    /// The nodes that may touch it, each with the number of one of its members, or [`WHOLE`](super::members::WHOLE).
+    /// The nodes that may touch it, each with a member's number, or [`WHOLE`](super::members::WHOLE).
     pub users: Vec<(u64, u32)>,
 }

@@ -1,4 +1,4 @@
-//! What a module's file says, in the terms of the driver.
+//! Module images: PTX files as the driver reads them.
 
 use cuweave_ptx::{self as ptx, Function, Statement};
 
@@ -27,7 +27,7 @@ pub struct Kernel {
     pub shared_bytes: u32,
     /// Local memory of a thread.
     pub local_bytes: u32,
-    /// Why it cannot be run, if it cannot.
+    /// The error is the reason why it cannot be run.
     pub supported: std::result::Result<(), String>,
     /// Its place in the program.
     pub entry: usize,
@@ -139,7 +139,7 @@ fn target<'a>(module: &ptx::Module<'a>) -> &'a str {
     module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0")
 }
 
-/// What a file holds that its own version or target does not have, or the driver.
+/// Returns the first use of a feature that the file's version or target, or the driver, does not have.
 fn beyond(module: &ptx::Module) -> Option<String> {
     let capability: u32 =
         target(module).trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();

@@ -1,6 +1,6 @@
-//! Nodes of which the program says that they are several launches in one: their members, and who acts in a launch.
+//! Batched nodes: kernel nodes of several launches (members), and the actors of a launch.
 //!
-//! A member's blocks are a box of the grid. What they do is looked at as if they were a node of their own which no path
+//! A member's blocks are a box of the grid. Their accesses are checked as those of a node of its own that no path
 //! orders with the other members.
 
 use std::collections::BTreeMap;
@@ -9,24 +9,24 @@ use std::ops::Range;
 use crate::base::note::Note;
 use crate::interp::Blocks;
 
-/// A user of a buffer, or whose name is told: all of a node rather than one member.
+/// Stands for all of a node instead of one of its members.
 pub const WHOLE: u32 = u32::MAX;
 
-/// The launches that a kernel node stands for.
+/// The member launches of a batched kernel node.
 #[derive(Clone, Debug)]
 pub struct Members {
-    /// What the program calls each.
+    /// The program's names for them.
     pub notes: Vec<Note>,
-    /// Which blocks are whose.
+    /// The blocks of each member.
     pub along: Along,
 }
 
-/// How the blocks of members lie in a grid.
+/// The layout of the members' blocks in a grid.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Along {
-    /// Those of member `i` have the coordinate `i` in this dimension: 1 or 2.
+    /// The blocks of member `i` have the coordinate `i` in this dimension: 1 or 2.
     Axis(usize),
-    /// One behind the other in x: the first block of each, rising.
+    /// Consecutive ranges of x: the first block of each member, rising.
     Flat(Vec<u32>),
 }
 
@@ -66,7 +66,7 @@ impl Members {
     }
 }
 
-/// Who acts in a launch: the nodes by their numbers, and behind them the members of those that have any.
+/// The actors of a launch: first the nodes by their numbers, then the members of batched nodes.
 #[derive(Default)]
 pub struct Actors {
     nodes: usize,
@@ -98,7 +98,7 @@ impl Actors {
         first..first + count
     }
 
-    /// Which actors a user of a buffer stands for: always the node itself, as the last one.
+    /// Returns the actors of a user of a buffer: its members, then the node itself.
     pub fn users(&self, node: usize, member: u32) -> impl Iterator<Item = usize> {
         let members = self.members(node);
         let own = members.start.saturating_add(member as usize);

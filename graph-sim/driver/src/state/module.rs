@@ -9,7 +9,7 @@ use super::image::{Image, Kernel};
 pub struct Module {
     /// Its context.
     pub context: u64,
-    /// What its file says.
+    /// The image that it was loaded from.
     pub image: Arc<Image>,
     /// Its kernels by their place in the image, by handle.
     pub functions: Vec<u64>,
@@ -23,7 +23,7 @@ pub struct Function {
     pub module: u64,
     /// Its context.
     pub context: u64,
-    /// What the module's file says.
+    /// The image of the module.
     pub image: Arc<Image>,
     /// Its place in the image.
     pub kernel: usize,
@@ -34,7 +34,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// What the file says of it.
+    /// Returns its entry in the image.
     pub fn kernel(&self) -> &Kernel {
         &self.image.kernels[self.kernel]
     }

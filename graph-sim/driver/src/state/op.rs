@@ -31,9 +31,9 @@ pub struct Launch {
 /// A copy of a box of bytes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Copy {
-    /// Where to.
+    /// The destination.
     pub to: End,
-    /// Where from.
+    /// The source.
     pub from: End,
     /// Bytes a row.
     pub width: u64,
@@ -59,7 +59,7 @@ impl Copy {
         Copy { to: end(to), from: end(from), width: bytes, height: 1, depth: 1 }
     }
 
-    /// What the parameters of a copy node say.
+    /// Returns the copy of a copy node's parameters.
     pub fn from_parameters(p: &CUDA_MEMCPY3D) -> Result<Self> {
         if p.srcLOD != 0 || p.dstLOD != 0 {
             return Err(Status::INVALID_VALUE);
@@ -84,7 +84,7 @@ impl Copy {
         self.width == 0 || self.height == 0 || self.depth == 0
     }
 
-    /// Whether both ends are where they should be now.
+    /// Returns the memory at both ends; an error if an end is not in live memory. `None` for an empty copy.
     pub fn places(&self, memory: &Memory) -> Result<Option<(Place, Place)>> {
         if self.is_empty() {
             return Ok(None);
@@ -138,7 +138,7 @@ fn end(
 /// A fill.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Fill {
-    /// Where.
+    /// The destination.
     pub to: Box3,
     /// The element's value.
     pub value: u32,
@@ -151,7 +151,7 @@ pub struct Fill {
 }
 
 impl Fill {
-    /// What the parameters of a fill node say.
+    /// Returns the fill of a fill node's parameters.
     pub fn from_parameters(p: &CUDA_MEMSET_NODE_PARAMS) -> Result<Self> {
         let (element, width, height) = (u64::from(p.elementSize), p.width as u64, p.height as u64);
         if !matches!(element, 1 | 2 | 4) || width == 0 || height == 0 {
@@ -178,7 +178,7 @@ impl Fill {
         }
     }
 
-    /// Where it goes, if that is where it should be now.
+    /// Returns the destination; an error if it is not in live memory.
     pub fn place(&self, memory: &Memory) -> Result<Place> {
         let row = self.width.checked_mul(self.element).ok_or(Status::INVALID_VALUE)?;
         let bytes = self.to.span(row, self.height, 1).ok_or(Status::INVALID_VALUE)?;
@@ -201,7 +201,7 @@ pub enum Op {
     Host {
         /// The function.
         function: unsafe extern "C" fn(*mut c_void),
-        /// What it is given.
+        /// Its argument.
         data: usize,
     },
     /// A graph inside the graph, by handle.
@@ -240,7 +240,7 @@ impl Op {
         }
     }
 
-    /// Whether it allocates or frees.
+    /// Returns true if it allocates or frees.
     pub fn is_memory(&self) -> bool {
         matches!(self, Op::Alloc { .. } | Op::Free(_))
     }

@@ -30,7 +30,7 @@ impl Row {
         self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
     }
 
-    /// Whether it holds every number of another.
+    /// Returns true if it is a superset of another set.
     pub fn holds(&self, other: &Row) -> bool {
         other.0.iter().enumerate().all(|(at, word)| word & !self.0.get(at).copied().unwrap_or(0) == 0)
     }
@@ -48,7 +48,7 @@ struct Hole {
 pub struct Placement {
     /// Addresses of allocations that no node of the graph frees yet, with their lengths and alloc nodes.
     unfreed: BTreeMap<u64, (u64, u64)>,
-    /// Of those, the ones that a node of another graph frees.
+    /// Allocations of `unfreed` that a node of another graph frees.
     elsewhere: BTreeMap<u64, u32>,
     holes: BTreeMap<u64, Hole>,
     /// Ranges of addresses that the graph keeps.
@@ -92,12 +92,12 @@ impl Placement {
         Ok(address)
     }
 
-    /// Whether the graph has an allocation at an address that no node frees yet, here or in another graph.
+    /// Returns true if the graph has an allocation at an address that no node frees yet, here or in another graph.
     pub fn can_free(&self, address: u64) -> bool {
         self.unfreed.contains_key(&address) && !self.elsewhere.contains_key(&address)
     }
 
-    /// Whether another graph may free what is at an address.
+    /// Returns true if another graph may free what is at an address.
     pub fn can_free_elsewhere(&self, address: u64) -> bool {
         self.unfreed.contains_key(&address)
     }

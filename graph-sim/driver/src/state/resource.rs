@@ -9,7 +9,7 @@ use crate::base::status::Status;
 pub struct Device {
     /// Its primary context.
     pub primary: u64,
-    /// How often that is retained.
+    /// The number of times that the context is retained.
     pub retained: u32,
     /// The pool that always is.
     pub default_pool: u64,
@@ -27,7 +27,7 @@ pub struct Context {
     pub device: usize,
     /// The error of a kernel that broke it.
     pub broken: Option<Status>,
-    /// Whether it is its device's primary one.
+    /// True if it is its device's primary one.
     pub primary: bool,
     /// Its creation flags.
     pub flags: u32,
@@ -71,7 +71,7 @@ pub struct Event {
 pub struct Pool {
     /// The device of its memory.
     pub device: usize,
-    /// Whether it is a device's own, which cannot be destroyed.
+    /// True if it is a device's own, which cannot be destroyed.
     pub default: bool,
     /// Bytes that it keeps when memory is freed.
     pub threshold: u64,
@@ -87,7 +87,7 @@ pub struct Pool {
 pub struct UserObject {
     /// The program's pointer.
     pub data: usize,
-    /// What ends it.
+    /// Its destructor.
     pub destroy: Option<unsafe extern "C" fn(*mut std::ffi::c_void)>,
     /// The references that are left.
     pub references: u64,

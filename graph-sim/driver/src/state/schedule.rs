@@ -25,14 +25,14 @@ impl Random {
     }
 }
 
-/// What can be done, of events given by those before each: the ones that nothing not done is before.
+/// A ready list of events: an event becomes ready when all its predecessors are done.
 pub struct Ready {
     waits: Vec<usize>,
     successors: Vec<Vec<usize>>,
 }
 
 impl Ready {
-    /// Nothing is done. Gives the events to begin with, too.
+    /// Returns the list with nothing done, and the events that are ready from the start.
     pub fn new(predecessors: &[Vec<usize>]) -> (Self, Vec<usize>) {
         let count = predecessors.len();
         let mut waits = vec![0usize; count];
@@ -45,7 +45,7 @@ impl Ready {
         (Ready { waits, successors }, first)
     }
 
-    /// An event is done: gives those that only it was in the way of.
+    /// Marks an event as done; returns the events that become ready.
     pub fn done(&mut self, event: usize) -> impl Iterator<Item = usize> {
         let Ready { waits, successors } = self;
         successors[event].iter().copied().filter(|&next| {
@@ -61,11 +61,11 @@ pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<
     order_with(predecessors, random, |_| false)
 }
 
-/// The same; with a generator, those that are hasty go before all others that could.
+/// Like [`order`]; with a generator, events that are `overlapped` precede all other ready ones.
 fn order_with(
     predecessors: &[Vec<usize>],
     random: Option<Random>,
-    hasty: impl Fn(usize) -> bool,
+    overlapped: impl Fn(usize) -> bool,
 ) -> Option<Vec<usize>> {
     let count = predecessors.len();
     let (mut events, first) = Ready::new(predecessors);
@@ -74,7 +74,7 @@ fn order_with(
         Some(mut random) => {
             let mut ready = first;
             while !ready.is_empty() {
-                let first = ready.iter().position(|&event| hasty(event));
+                let first = ready.iter().position(|&event| overlapped(event));
                 let event = ready.swap_remove(first.unwrap_or_else(|| random.below(ready.len())));
                 order.push(event);
                 ready.extend(events.done(event));
@@ -95,12 +95,12 @@ fn order_with(
 /// A piece of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// A node starts: a kernel, with `ahead`, before all that it depends on has ended.
+    /// A node starts: a kernel, with `overlapped`, before all that it depends on has ended.
     Start {
         /// The node.
         node: usize,
-        /// Whether it is to get ahead of what it depends on, or only marks a point.
-        ahead: bool,
+        /// True if the kernel runs before its predecessors have ended; false if the step only marks the start.
+        overlapped: bool,
     },
     /// A node runs to its end.
     Finish(usize),
@@ -128,13 +128,13 @@ impl Plan {
         let (mut steps, mut events) = (Vec::new(), Vec::new());
         for (node, (full, programmatic)) in full.iter().zip(programmatic).enumerate() {
             let mut before: Vec<usize> = full.iter().map(|&before| end(before)).collect();
-            let mut ahead = false;
+            let mut overlapped = false;
             for &other in programmatic {
-                let early = random.as_mut().is_some_and(|random| random.below(2) == 1);
-                ahead |= early;
-                before.push(if early { start(other) } else { end(other) });
+                let overlaps = random.as_mut().is_some_and(|random| random.below(2) == 1);
+                overlapped |= overlaps;
+                before.push(if overlaps { start(other) } else { end(other) });
             }
-            steps.extend([Step::Start { node, ahead }, Step::Finish(node)]);
+            steps.extend([Step::Start { node, overlapped }, Step::Finish(node)]);
             events.push(before);
             events.push(programmatic.iter().map(|&before| end(before)).chain([start(node)]).collect());
         }
@@ -143,9 +143,9 @@ impl Plan {
 
     /// The steps one after the other, in an order that the edges allow; `None` if there is a cycle.
     pub fn order(&self) -> Option<Vec<Step>> {
-        // A kernel that may get ahead does so at once: before the one that it depends on has run.
-        let hasty = |event: usize| matches!(self.steps[event], Step::Start { ahead: true, .. });
-        let order = order_with(&self.before, self.random.clone(), hasty)?;
+        // A kernel that may start before its predecessors runs first: before they have run.
+        let overlapped = |event: usize| matches!(self.steps[event], Step::Start { overlapped: true, .. });
+        let order = order_with(&self.before, self.random.clone(), overlapped)?;
         Some(order.into_iter().map(|event| self.steps[event]).collect())
     }
 }
@@ -172,7 +172,7 @@ impl Precedence {
         Precedence { words, rows }
     }
 
-    /// Whether a path leads from one node to another.
+    /// Returns true if a path leads from one node to another.
     pub fn before(&self, first: usize, second: usize) -> bool {
         self.rows[second * self.words + first / 64] >> (first % 64) & 1 == 1
     }
@@ -204,21 +204,23 @@ mod tests {
         let (full, programmatic) =
             (vec![vec![], vec![0], vec![], vec![2]], vec![vec![], vec![], vec![1], vec![]]);
         let at = |steps: &[Step], step| steps.iter().position(|&other| other == step).unwrap();
-        let mut early = 0;
+        let mut overlaps = 0;
         for seed in 0..32 {
             let steps = Plan::new(&full, &programmatic, Some(Random::new(seed))).order().unwrap();
             let finish = |node| at(&steps, Step::Finish(node));
             assert!(finish(0) < finish(1) && finish(1) < finish(2) && finish(2) < finish(3));
-            if let Some(start) = steps.iter().position(|&step| step == Step::Start { node: 2, ahead: true }) {
-                early += usize::from(start < finish(1));
+            if let Some(start) =
+                steps.iter().position(|&step| step == Step::Start { node: 2, overlapped: true })
+            {
+                overlaps += usize::from(start < finish(1));
                 assert!(finish(0) < start);
             } else {
-                assert!(finish(1) < at(&steps, Step::Start { node: 2, ahead: false }));
+                assert!(finish(1) < at(&steps, Step::Start { node: 2, overlapped: false }));
             }
         }
-        assert!((8..24).contains(&early), "{early}");
+        assert!((8..24).contains(&overlaps), "{overlaps}");
         let plain = Plan::new(&full, &programmatic, None).order().unwrap();
-        assert!(plain.contains(&Step::Start { node: 2, ahead: false }));
+        assert!(plain.contains(&Step::Start { node: 2, overlapped: false }));
     }
 
     #[test]

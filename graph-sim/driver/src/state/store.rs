@@ -19,7 +19,7 @@ use crate::memory::Memory;
 
 /// All that the driver knows.
 pub struct State {
-    /// Whether `cuInit` was called.
+    /// True if `cuInit` was called.
     pub initialised: bool,
     /// The devices.
     pub devices: Vec<Device>,
@@ -51,7 +51,7 @@ pub struct State {
     pub ids: u64,
     /// The seed of the schedules.
     pub seed: u64,
-    /// Whether nodes of a graph that no path orders run at the same time.
+    /// True if nodes of a graph that no path orders run at the same time.
     pub parallel: bool,
 }
 
@@ -157,7 +157,7 @@ impl State {
         Ok(self.context(current)?.device)
     }
 
-    /// The context of a stream's handle; the null stream and the two that always are belong to the calling
+    /// Returns the context of a stream; the null stream, the legacy and the per-thread one belong to the calling
     /// thread's.
     pub fn stream_context(&self, stream: u64) -> Result<u64> {
         match stream {
@@ -166,14 +166,14 @@ impl State {
         }
     }
 
-    /// Notes an error that stays with a context.
+    /// Records the error that breaks a context.
     pub fn break_context(&mut self, context: u64, status: Status) {
         if let Some(context) = self.contexts.get_mut(context) {
             context.broken.get_or_insert(status);
         }
     }
 
-    /// A new number.
+    /// A number that no other object has.
     pub fn id(&mut self) -> u64 {
         self.ids += 1;
         self.ids

@@ -8,7 +8,7 @@ use crate::base::config::{config, device};
 use crate::base::log;
 use crate::base::report::Report;
 use crate::base::status::{Result, Status};
-use crate::interp::{self, Blocks, Early, Fault, FaultKind, Options, Paused, Region};
+use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region};
 use crate::memory::{Allocation, Backing, Kind, Marks, Memory, Touched};
 use crate::state::State;
 use crate::state::image::Kernel;
@@ -86,12 +86,12 @@ fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
     set.or(kernel.required_cluster)
 }
 
-/// Who launches: a node, or a member of one that is several launches.
+/// The launching node, or a member of a batched node.
 #[derive(Clone, Copy)]
 pub struct Node<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What it calls the buffer at an address.
+    /// Returns the name of the buffer at an address.
     pub buffer: &'a dyn Fn(u64) -> Option<String>,
     /// Its blocks; `None` for all.
     pub blocks: Option<Blocks>,
@@ -102,9 +102,9 @@ struct View<'a> {
     memory: &'a Memory,
     device: usize,
     peers: &'a BTreeSet<u64>,
-    /// Whether others run beside it, so that it needs marks of its own.
+    /// True if other work runs at the same time, so that the kernel needs marks of its own.
     beside: bool,
-    /// What the kernel has asked for: only there can it have touched anything.
+    /// The allocations that the kernel has looked up: it can have touched no others.
     seen: Mutex<BTreeMap<u64, Seen>>,
 }
 
@@ -156,34 +156,34 @@ impl interp::Memory for View<'_> {
     }
 }
 
-/// How a kernel is run.
+/// The part of a kernel that is run.
 pub enum Part {
-    /// All of it. Whether it may begin before what it depends on has ended, had the schedule been another.
+    /// The whole kernel.
     Whole {
-        /// Whether programmatic edges lead to it.
+        /// True if programmatic edges lead to it: under another schedule it may begin before its predecessors have ended.
         dependent: bool,
     },
-    /// As far as it gets before the kernels end that programmatic edges come from.
-    Ahead,
-    /// The rest, when those have ended.
+    /// As much as can run before the predecessors along programmatic edges have ended.
+    UntilWait,
+    /// The rest, after those have ended.
     Rest(Paused),
 }
 
-/// What a kernel has done.
+/// The effects of a kernel.
 #[derive(Default)]
 pub struct Done {
-    /// What it touched; what it did before its wait is shifted by [`EARLY`](interp::EARLY).
+    /// The bytes that it touched; flags of accesses before its wait are shifted by [`PRE_WAIT`](interp::PRE_WAIT).
     pub touched: Touched,
     /// The instructions that touched memory before that wait.
-    pub early: Vec<Early>,
-    /// Whether any of its threads waited.
+    pub pre_wait: Vec<PreWait>,
+    /// True if any of its threads executed the wait.
     pub waited: bool,
-    /// Where it goes on, if only a part was asked for.
+    /// The paused rest, if only a part was run.
     pub paused: Option<Paused>,
 }
 
-/// Runs a kernel, or a part of it. What it touches is collected for a node only. What it has done is told of one that
-/// fails, too. `beside` says whether other work is done at the same time.
+/// Runs a kernel or a part of it. The touched bytes are collected for nodes only. The effects are returned also if the
+/// kernel fails. `beside` is true if other work runs at the same time.
 pub fn run(
     state: &State,
     launch: &Launch,
@@ -230,15 +230,15 @@ pub fn run(
         variables: &variables,
     };
     let outcome = match part {
-        Part::Ahead => interp::ahead(&work, &view, &options).map(|paused| {
-            done.early = paused.early().to_vec();
+        Part::UntilWait => interp::run_until_wait(&work, &view, &options).map(|paused| {
+            done.pre_wait = paused.pre_wait().to_vec();
             done.paused = Some(paused);
             Vec::new()
         }),
         part => {
             let paused = if let Part::Rest(paused) = part { Some(paused) } else { None };
             interp::run(&work, &view, &options, paused).map(|stats| {
-                (done.early, done.waited) = (stats.early, stats.waited);
+                (done.pre_wait, done.waited) = (stats.pre_wait, stats.waited);
                 stats.conflicts
             })
         }
@@ -261,12 +261,12 @@ pub fn run(
     (done, result)
 }
 
-/// Whether a launch's blocks may wait for all of the grid.
+/// Returns true if the launch is cooperative.
 pub fn is_cooperative(launch: &Launch) -> bool {
     launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0)
 }
 
-/// Tells of conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.
+/// Reports conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.
 fn file_conflicts(
     state: &State,
     conflicts: &[Fault],
@@ -290,7 +290,7 @@ fn file_conflicts(
     }
 }
 
-/// A fault in the terms of the driver.
+/// Returns the report of a fault, with the status that the driver gives.
 fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Report {
     let (kind, status) = match fault.kind {
         FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
@@ -319,7 +319,7 @@ fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Rep
     Report { kind, status, nodes: node.iter().map(|node| node.name.to_owned()).collect(), text }
 }
 
-/// What is at an address, or next to it.
+/// Describes the allocation at an address, or the one before it.
 fn describe(memory: &Memory, address: u64) -> String {
     if let Some(found) = memory.find(address) {
         return found.describe();

@@ -66,7 +66,7 @@ impl State {
         Ok(module)
     }
 
-    /// Ends a module, its kernels and variables with it.
+    /// Unloads a module with its kernels and variables.
     pub fn unload_module(&mut self, module: u64) -> Result {
         let module = self.modules.remove(module).ok_or(Status::INVALID_HANDLE)?;
         module.functions.into_iter().for_each(|function| drop(self.functions.remove(function)));

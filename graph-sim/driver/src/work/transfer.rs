@@ -57,8 +57,8 @@ pub fn run_fill(state: &State, fill: &Fill, touched: Option<&mut Touched>) -> Re
     Ok(())
 }
 
-/// Tells of bytes that arrive on the host though nothing wrote them; `node` is the name of the node that copies them, and
-/// `buffer` what it calls the buffer.
+/// Reports bytes that arrive on the host though nothing wrote them; `node` is the name of the copying node, and
+/// `buffer` the name of the buffer.
 ///
 /// # Errors
 ///

@@ -17,7 +17,7 @@ fn each(test: impl Fn(&mut Device, &Loaded)) {
     }
 }
 
-/// What `bits` of `misc.cu` computes, in Rust.
+/// `bits` of `misc.cu` in Rust.
 fn bits(v: u32) -> u32 {
     let step = |r: u32, x: u32| r.wrapping_mul(31).wrapping_add(x);
     let mut r = v.count_ones();

@@ -43,7 +43,7 @@ fn double(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// Where a shift goes beyond the width.
+/// Shifts by the width or more give 0, or the sign.
 fn shift_left(value: u64, by: u64, width: u64) -> u64 {
     if by as u32 as u64 >= width { 0 } else { value << (by as u32) & (u64::MAX >> (64 - width)) }
 }

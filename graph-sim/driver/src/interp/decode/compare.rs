@@ -6,7 +6,7 @@ use crate::interp::number::{format, widen};
 use cuweave_ptx::{Instruction, Operand, Type};
 
 /// Comparisons of one type; the ordered ones are false for a not-a-number, those with a trailing `u` true.
-// What is not less may be unordered: that is what `geu` and its kin mean.
+// `!(a < b)` differs from `a >= b` for unordered values: `geu` and the other unordered comparisons need the former.
 #[allow(clippy::neg_cmp_op_on_partial_ord)]
 fn compare(op: &str, ty: Type) -> Option<Map2> {
     macro_rules! integers {

@@ -7,10 +7,10 @@ use cuweave_ptx::{self as ptx, Address, Class, Instruction, Module, Operand, Sta
 use cuweave_ptx::{Names as BodyNames, Space as PtxSpace};
 use std::collections::HashMap;
 
-/// How the words for what no driver takes end; all else may be a fault of ours.
+/// The end of messages about files that every driver refuses; other messages may be limits of the simulator.
 const WRONG: &str = ", which is an error in the file";
 
-/// Why a function cannot be decoded; without the line, which the caller knows.
+/// The error is the reason why a function cannot be decoded, without the line, which the caller adds.
 pub type Result<T> = std::result::Result<T, String>;
 
 pub struct Decoder<'d, 'm> {
@@ -186,7 +186,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
             true => format!("`{}` is not supported", instruction.opcode),
             false => format!("`{}`: {what}", instruction.opcode),
         })?;
-        // Where several operations stand for one instruction, the first may overwrite the guard.
+        // If an instruction becomes several operations, the first of them may overwrite the guard.
         if self.guard.0 != NONE && self.insts.len() - self.first > 1 {
             let kept = self.temporary();
             let op = Op::Map1(|p| p, kept, self.guard.0);
@@ -312,7 +312,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         all.filter(|p| p.name == *name).map(|p| p.ty).next()
     }
 
-    /// A result.
+    /// Returns the row of a result.
     pub fn result(&mut self, operand: &Operand) -> Result<Slot> {
         match operand {
             Operand::Name(name) => self.register(name),
@@ -321,7 +321,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         }
     }
 
-    /// An operand as a value of a type.
+    /// Returns the row of an operand, as a value of a type.
     pub fn value(&mut self, operand: &Operand, ty: Type) -> Result<Slot> {
         match *operand {
             Operand::Name(name) => self.named(name, 0),
@@ -351,7 +351,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         }
     }
 
-    /// Whether an instruction's registers have its type's size: all those that have one type for all operands.
+    /// Checks that the registers of an instruction have the size of its type. For instructions with one type for all operands.
     pub fn check_sizes(&self, i: &Instruction<'m>, ty: Type) -> Result<()> {
         for operand in &i.operands {
             let declared = self.declared(operand);
@@ -364,7 +364,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         Ok(())
     }
 
-    /// What a name stands for, as a value: a register, a special register, or the address of something.
+    /// Returns the row of a name: a register, a special register, or the address of a variable or function.
     fn named(&mut self, name: &str, offset: i64) -> Result<Slot> {
         if let Some(binding) = self.body.resolve(self.scope, name) {
             let at = binding.statement;
@@ -407,7 +407,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
             return Ok(self.init(Init::Global(number, offset)));
         }
         if let Some(&number) = self.names.functions.get(name) {
-            // Whoever takes an address may call it.
+            // A function whose address is taken may be called.
             self.calls(number);
             return Ok(self.constant(function_address(number)));
         }
@@ -431,7 +431,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         self.names.functions.get(name).copied()
     }
 
-    /// Whether a function of that name has a body here.
+    /// Returns true if a function of that name has a body here.
     pub fn defined(&self, name: &str) -> bool {
         self.module.function(name).is_some_and(|function| function.body.is_some())
     }
@@ -486,7 +486,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         }
     }
 
-    /// Whether a name is a `.param` or `.local` variable of the body.
+    /// Returns true if a name is a `.param` or `.local` variable of the body.
     pub fn in_frame(&self, name: &str) -> bool {
         self.body
             .resolve(self.scope, name)
@@ -561,14 +561,14 @@ fn special(name: &str) -> Option<Init> {
     }
 }
 
-/// In words. A longer name behind a `%` may be a special register that is not known here.
+/// The message about an undeclared name. A longer name after `%` may be a special register that is not known here.
 fn undeclared(name: &str) -> String {
     let stem = name.strip_prefix('%').map(|stem| stem.trim_end_matches(|c: char| c.is_ascii_digit()));
     let special = stem.is_some_and(|stem| stem.len() > 3);
     format!("`{name}` is not declared{}", if special { "" } else { WRONG })
 }
 
-/// Whether a type is a float.
+/// Returns true if a type is a float.
 pub fn is_float(ty: Type) -> bool {
     ty.class() == Class::Float
 }

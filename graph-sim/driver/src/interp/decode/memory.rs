@@ -16,7 +16,7 @@ fn space(i: &Instruction) -> Result<Space> {
     })
 }
 
-/// What an integer atomic writes, from the old value and its operands.
+/// The function of the old value and the operands that an integer atomic writes.
 fn atomic(op: &str, ty: Type) -> Option<Map3> {
     macro_rules! of {
         ($to:ty, $bits:ty) => {
@@ -119,7 +119,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Where an access goes. Parameters of calls and of this function are in its frame.
+    /// Returns the address of an access. Parameters of calls and of this function are in its frame.
     fn target(&mut self, i: &Instruction<'m>, operand: &Operand) -> Result<At> {
         let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
         let mut space = space(i)?;
@@ -197,7 +197,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    /// What an atomic or a reduction does to memory.
+    /// Returns the update of memory by an atomic or a reduction.
     fn update(&self, i: &Instruction<'m>, op: &str, ty: Type) -> Result<Update> {
         Ok(match atomic(op, ty) {
             Some(f) => Update::Map(f),

@@ -188,7 +188,7 @@ impl<'m> Decoder<'_, 'm> {
     }
 }
 
-/// The conversions that index arithmetic is made of.
+/// Returns the function of a conversion that index arithmetic uses.
 fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
     if spec.saturate || spec.flush || spec.integer.is_some() || spec.mode != Mode::Nearest {
         return None;

@@ -1,10 +1,10 @@
-//! What functions of a module share: its names, its shared variables, and the addresses that stand for them.
+//! Names, shared variables and addresses of a module, used by the decoding of all its functions.
 
 use crate::interp::space::{CODE, PARAM};
 use cuweave_ptx as ptx;
 use std::collections::HashMap;
 
-/// What is known of a module while its functions are decoded. The maps are looked up by name only.
+/// The numbers of a module's functions and variables by name.
 pub struct Names<'m> {
     pub functions: HashMap<&'m str, u32>,
     pub globals: HashMap<&'m str, u32>,

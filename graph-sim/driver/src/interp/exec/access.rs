@@ -1,6 +1,6 @@
 //! Accesses to memory: where an address lies, and the checks.
 
-use super::trouble::Trouble;
+use super::lane_fault::LaneFault;
 use crate::interp::code::{At, Space};
 use crate::interp::fault::FaultKind;
 use crate::interp::launch::{Launch, Options};
@@ -9,7 +9,7 @@ use crate::interp::space::{
 };
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -44,14 +44,14 @@ pub struct Regions<'a> {
     parameters: &'a [u64],
     workspace: &'a [AtomicU64; 2],
     initialised: bool,
-    /// 0, or [`EARLY`](crate::interp::space::EARLY) while a block runs that has not met the grids it depends on.
+    /// 0, or [`PRE_WAIT`](crate::interp::space::PRE_WAIT) while a block runs that has not met the grids it depends on.
     pub shift: u32,
     /// A read of shared memory that nothing has written: address, size, and lane.
     pub unwritten: Option<(u64, u32, u32)>,
     known: Vec<Region>,
 }
 
-/// How many allocations are kept at hand.
+/// The most allocations kept at hand.
 const KNOWN: usize = 16;
 
 impl<'a> Regions<'a> {
@@ -76,7 +76,13 @@ impl<'a> Regions<'a> {
     }
 
     /// Checks an access and gives its bytes.
-    pub fn place(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
+    pub fn place(
+        &mut self,
+        address: u64,
+        size: u32,
+        access: Access,
+        own: &Own,
+    ) -> Result<*mut u8, LaneFault> {
         if address & u64::from(size - 1) != 0 && size.is_power_of_two() {
             return Err(misaligned(address, size, access));
         }
@@ -87,11 +93,11 @@ impl<'a> Regions<'a> {
         let offset = address - region.base;
         if access != Access::Read && !region.writable {
             let what = format!("{} of {size} bytes at {address:#x}, which is read-only", access.word());
-            return Err(Trouble::access(FaultKind::Bounds, address, size, what));
+            return Err(LaneFault::access(FaultKind::Bounds, address, size, what));
         }
         if !region.shadow.is_null() && !mark(&region, offset, size, access, self.initialised, self.shift) {
             let what = format!("{} of {size} bytes at {address:#x} that were never written", access.word());
-            return Err(Trouble::access(FaultKind::Uninitialised, address, size, what));
+            return Err(LaneFault::access(FaultKind::Uninitialised, address, size, what));
         }
         // SAFETY: the access lies within the region's bytes, which the memory keeps valid for the launch.
         Ok(unsafe { region.data.add(offset as usize) })
@@ -118,7 +124,7 @@ impl<'a> Regions<'a> {
         Some(found)
     }
 
-    fn outside(&self, address: u64, size: u32, access: Access) -> Trouble {
+    fn outside(&self, address: u64, size: u32, access: Access) -> LaneFault {
         let end = u128::from(address) + u128::from(size);
         let before = [0, 16, 256, 4096].into_iter().find_map(|back| {
             let region = self.memory.region(address.checked_sub(back)?)?;
@@ -131,10 +137,10 @@ impl<'a> Regions<'a> {
             }
             None => format!("{how} of {size} bytes at {address:#x}, in no live allocation"),
         };
-        Trouble::access(FaultKind::Bounds, address, size, what)
+        LaneFault::access(FaultKind::Bounds, address, size, what)
     }
 
-    fn window(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
+    fn window(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, LaneFault> {
         let offset = address & (u64::MAX >> 16);
         let (start, length, name) = match address & !(u64::MAX >> 16) {
             SHARED => (own.shared.0, own.shared.1, "shared"),
@@ -151,7 +157,7 @@ impl<'a> Regions<'a> {
                 "{} of {size} bytes at offset {offset:#x} of {length} bytes of {name} memory",
                 access.word()
             );
-            return Err(Trouble::access(FaultKind::Bounds, address, size, what));
+            return Err(LaneFault::access(FaultKind::Bounds, address, size, what));
         }
         if name == "shared" && !own.written.is_null() {
             let needed = if access == Access::Write { 0 } else { INITIALISED };
@@ -166,7 +172,7 @@ impl<'a> Regions<'a> {
     }
 
     /// Bytes up to a NUL, at most `most`.
-    pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, Trouble> {
+    pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, LaneFault> {
         let mut text = Vec::new();
         while text.len() < most {
             let byte =
@@ -180,10 +186,10 @@ impl<'a> Regions<'a> {
     }
 }
 
-fn misaligned(address: u64, size: u32, access: Access) -> Trouble {
+fn misaligned(address: u64, size: u32, access: Access) -> LaneFault {
     let what =
         format!("{} of {size} bytes at {address:#x}, which is not a multiple of {size}", access.word());
-    Trouble::access(FaultKind::Misaligned, address, size, what)
+    LaneFault::access(FaultKind::Misaligned, address, size, what)
 }
 
 /// Sets the shadow's flags; false if the access reads bytes never written. Flags only ever grow while a kernel runs, so

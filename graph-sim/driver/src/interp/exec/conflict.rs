@@ -16,20 +16,20 @@
 
 use super::access::Regions;
 use super::block::Block;
-use super::trouble::Trouble;
+use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Row, Warp};
 use super::watch::{Cell, LAST, PAGE, Record, Watch, Word};
 use super::worker::Worker;
 use crate::interp::code::{At, Inst, Space};
 use crate::interp::fault::{Fault, FaultKind};
-use crate::interp::launch::Early;
+use crate::interp::launch::PreWait;
 use crate::interp::space::SHARED;
 use std::sync::atomic::Ordering;
 
-/// Conflicts that are kept; a kernel with more of them has read enough.
+/// The most conflicts that are kept of a kernel.
 const CONFLICTS: usize = 16;
 
-/// What an access does to memory.
+/// The kind of an access, for the detection of conflicts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum How {
     Read,
@@ -61,13 +61,13 @@ impl Block {
     }
 }
 
-/// What an instruction touches, a lane at a time.
+/// The accesses of an instruction, one for each lane.
 pub struct Touched<'a> {
     pub inst: &'a Inst,
     pub at: &'a At,
     pub address: &'a Row,
     pub lanes: u32,
-    /// Of each lane.
+    /// The bytes of each access.
     pub bytes: u32,
 }
 
@@ -89,7 +89,7 @@ impl Touched<'_> {
     }
 }
 
-/// Who does something, where, and when.
+/// An access with its warp, block and time.
 struct Access<'a> {
     watch: &'a Watch,
     block: u64,
@@ -112,9 +112,9 @@ impl How {
 }
 
 impl Access<'_> {
-    /// Whether nothing orders an earlier access with this one.
+    /// Returns true if nothing orders an earlier access before this one.
     #[inline]
-    fn apart(&self, record: Record, mask: u64) -> bool {
+    fn unordered(&self, record: Record, mask: u64) -> bool {
         if record.0 == 0 || record.mask() & mask == 0 || record.warp() == self.warp {
             return false;
         }
@@ -125,7 +125,7 @@ impl Access<'_> {
         self.met <= record.time() || self.watch.met(other).load(Ordering::SeqCst) <= record.time()
     }
 
-    /// Takes in an access to bytes of a word; gives the earlier one that it is in conflict with.
+    /// Records an access to bytes of a word; returns the earlier access that it conflicts with.
     fn touch(&self, word: &Word, mask: u64) -> Option<Record> {
         let strong = self.how == How::Strongly;
         let written = Record(word.written.load(Ordering::Relaxed));
@@ -135,18 +135,18 @@ impl Access<'_> {
             Record::new(self.warp, strong, if same { mask | old.mask() } else { mask }, self.time)
         };
         let conflict = match self.how {
-            How::Read => !written.strong() && self.apart(written, mask),
-            How::Write => self.apart(written, mask),
-            How::Strongly => !written.strong() && self.apart(written, mask),
+            How::Read => !written.strong() && self.unordered(written, mask),
+            How::Write => self.unordered(written, mask),
+            How::Strongly => !written.strong() && self.unordered(written, mask),
         };
         let found = if conflict {
             Some(written)
         } else {
-            Some(read).filter(|&read| self.how == How::Write && self.apart(read, mask))
+            Some(read).filter(|&read| self.how == How::Write && self.unordered(read, mask))
         };
         if self.how != How::Read {
             word.written.store(new(written).0, Ordering::Relaxed);
-        } else if read.warp() == self.warp || !self.apart(read, 15) {
+        } else if read.warp() == self.warp || !self.unordered(read, 15) {
             let new = new(read);
             if new != read {
                 word.read.store(new.0, Ordering::Relaxed);
@@ -157,7 +157,7 @@ impl Access<'_> {
 }
 
 impl Worker<'_> {
-    /// Looks for conflicts of an access of a warp. Of writes, the lanes are those that changed something.
+    /// Checks an access of a warp for conflicts. For writes, `touched` holds the lanes that changed a value.
     pub fn watch(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, how: How) {
         if self.watch.is_none() {
             return;
@@ -211,26 +211,26 @@ impl Worker<'_> {
             };
             let Touched { inst, bytes, .. } = *touched;
             let what = format!("warp {} {does} {bytes} bytes at {start:#x}, which {whom}", warp.number);
-            let trouble = Trouble::access(FaultKind::Conflict, start, bytes, what).of_lane(lane);
-            self.tell(block, warp, inst, trouble);
+            let lane_fault = LaneFault::access(FaultKind::Conflict, start, bytes, what).of_lane(lane);
+            self.tell(block, warp, inst, lane_fault);
         }
     }
 
-    /// Whether something found at an instruction is worth telling: the first of its kind at a line, and not too many.
+    /// Returns true if a finding is kept: the first of its kind at a line, up to [`CONFLICTS`] in all.
     fn wanted(&self, kind: FaultKind, inst: &Inst) -> bool {
         let known = |found: &Fault| (found.kind, found.line) == (kind, inst.line);
         self.conflicts.len() < CONFLICTS && !self.conflicts.iter().any(known)
     }
 
-    /// Keeps what was found at an instruction.
-    fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, trouble: Trouble) {
-        let fault = warp.fault(self, block, trouble);
+    /// Records a finding at an instruction.
+    fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, lane_fault: LaneFault) {
+        let fault = warp.fault(self, block, lane_fault);
         // The lanes may stand behind the instruction already.
         self.conflicts.push(Fault { line: inst.line, ..fault });
     }
 
-    /// Tells of a read of shared memory that nothing has written. It is no fault: whole words are read of what was written
-    /// in part, and what is read may not be used.
+    /// Reports a read of shared memory that nothing has written. It is no fault: a word may be read that was written
+    /// in part, and the value may be unused.
     pub fn tell_unwritten(
         &mut self,
         block: &Block,
@@ -245,8 +245,8 @@ impl Worker<'_> {
         let what = format!(
             "a read of {size} bytes at offset {offset:#x} of shared memory that the block never wrote"
         );
-        let trouble = Trouble::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
-        self.tell(block, warp, inst, trouble);
+        let lane_fault = LaneFault::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
+        self.tell(block, warp, inst, lane_fault);
     }
 
     fn watch_shared(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, writes: bool) {
@@ -292,21 +292,23 @@ impl Worker<'_> {
                     "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used since the last barrier",
                     warp.number
                 );
-                let trouble = Trouble::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
-                self.tell(block, warp, inst, trouble);
+                let lane_fault = LaneFault::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
+                self.tell(block, warp, inst, lane_fault);
             }
         }
     }
 
-    /// Keeps account of what touches global memory before the grids that the launch depends on have been met.
-    pub fn note_early(&mut self, block: &Block, touched: &Touched) {
-        debug_assert!(block.early);
+    /// Records instructions that touch global memory before `griddepcontrol.wait`.
+    pub fn note_pre_wait(&mut self, block: &Block, touched: &Touched) {
+        debug_assert!(block.pre_wait);
         let inst = touched.inst;
         for (_, from) in touched.places().filter(|(_, from)| from >> 52 != SHARED >> 52) {
             let to = from + u64::from(touched.bytes);
-            match self.early.iter_mut().find(|early| early.line == inst.line) {
-                Some(early) => (early.from, early.to) = (early.from.min(from), early.to.max(to)),
-                None => self.early.push(Early { line: inst.line, from, to }),
+            match self.pre_wait.iter_mut().find(|pre_wait| pre_wait.line == inst.line) {
+                Some(pre_wait) => {
+                    (pre_wait.from, pre_wait.to) = (pre_wait.from.min(from), pre_wait.to.max(to))
+                }
+                None => self.pre_wait.push(PreWait { line: inst.line, from, to }),
             }
         }
     }

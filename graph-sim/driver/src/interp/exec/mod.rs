@@ -1,15 +1,15 @@
-//! Running an entry: blocks on the host's threads.
+//! Execution of an entry: blocks on threads of the host.
 
 mod access;
 mod block;
 mod call;
 mod conflict;
+mod lane_fault;
 mod matrix;
 mod print;
 mod staging;
 mod step;
 mod together;
-mod trouble;
 mod turn;
 mod warp;
 mod watch;
@@ -18,7 +18,7 @@ mod worker;
 use super::code::{Init, Special};
 use super::fault::{Fault, FaultKind};
 use super::grid::{Order, volume};
-use super::launch::{Early, Launch, Options, Stats};
+use super::launch::{Launch, Options, PreWait, Stats};
 use super::space::Memory;
 use access::Regions;
 use block::{Block, Turn};
@@ -66,8 +66,8 @@ pub struct Paused {
 
 impl Paused {
     /// The instructions that touched global memory so far.
-    pub fn early(&self) -> &[Early] {
-        &self.stats.early
+    pub fn pre_wait(&self) -> &[PreWait] {
+        &self.stats.pre_wait
     }
 }
 
@@ -76,7 +76,7 @@ impl Paused {
 ///
 /// # Errors
 /// The first fault of any thread.
-pub fn ahead(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<Paused, Fault> {
+pub fn run_until_wait(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<Paused, Fault> {
     execute(launch, memory, options, Paused::default(), true)
 }
 
@@ -93,7 +93,7 @@ pub fn run(
     execute(launch, memory, options, paused.unwrap_or_default(), false).map(|done| done.stats)
 }
 
-/// Why a launch cannot be run, whatever its threads do.
+/// Returns the fault of a launch that is refused before any thread runs.
 fn refusal(launch: &Launch, options: &Options) -> Option<Fault> {
     let no = |kind, message| Some(refuse(launch, kind, message));
     let Some(entry) = launch.program.entries.get(launch.entry) else {
@@ -132,7 +132,7 @@ fn execute(
     memory: &dyn Memory,
     options: &Options,
     from: Paused,
-    ahead: bool,
+    until_wait: bool,
 ) -> Result<Paused, Fault> {
     if let Some(fault) = refusal(launch, options) {
         return Err(fault);
@@ -176,12 +176,12 @@ fn execute(
             watch,
             pages: Pages::new(),
             waited: false,
-            early: Vec::new(),
-            ahead,
+            pre_wait: Vec::new(),
+            until_wait,
             passed: &passed,
             ended: &ended,
         };
-        let result = if ahead { work_ahead(worker, &queue) } else { work(worker, &queue) };
+        let result = if until_wait { work_until_wait(worker, &queue) } else { work(worker, &queue) };
         let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match (result, &mut *outcome) {
             (Ok(done), Ok(sum)) => {
@@ -241,14 +241,14 @@ impl Worker<'_> {
     }
 
     fn done(self, blocks: Vec<Block>) -> Paused {
-        let Worker { instructions, conflicts, waited, early, .. } = self;
-        let stats = Stats { instructions, conflicts, waited, early };
+        let Worker { instructions, conflicts, waited, pre_wait, .. } = self;
+        let stats = Stats { instructions, conflicts, waited, pre_wait };
         Paused { blocks, stats, ..Paused::default() }
     }
 }
 
 /// As many blocks as may be begun, each as far as it gets.
-fn work_ahead(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
+fn work_until_wait(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let most = worker.most();
     let mut blocks = Vec::new();
     while blocks.len() < most && !worker.ended.load(Ordering::Relaxed) {

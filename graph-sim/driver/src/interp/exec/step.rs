@@ -3,7 +3,7 @@
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
 use super::conflict::{How, Touched};
-use super::trouble::Trouble;
+use super::lane_fault::LaneFault;
 use super::warp::{ALL, Flow, Lanes, Warp};
 use super::worker::Worker;
 use crate::interp::code::{At, Counter, Inst, NONE, Op, Slot, Space, Update, Window};
@@ -77,7 +77,7 @@ impl Warp {
         base: usize,
         active: u32,
         mask: u32,
-    ) -> Result<Flow, Trouble> {
+    ) -> Result<Flow, LaneFault> {
         match &inst.op {
             Op::Branch(target) => return Ok(Flow::Jump(*target)),
             Op::BranchTable(index, targets) => {
@@ -90,7 +90,7 @@ impl Warp {
                             index[lane as usize] as u32,
                             targets.len()
                         );
-                        return Err(Trouble::new(FaultKind::Code, what).of_lane(lane));
+                        return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
                     };
                     self.pc[lane as usize] = target;
                 }
@@ -106,7 +106,7 @@ impl Warp {
             }
             Op::Trap => {
                 let what = "the kernel executed `trap`";
-                return Err(Trouble::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
+                return Err(LaneFault::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
             }
             Op::Call(call) => return self.call(worker, block, call, base, active, mask),
             Op::LoadParameter(ty, offset, to) => {
@@ -141,7 +141,7 @@ impl Warp {
                 self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
                 return Ok(Flow::Regroup);
             }
-            Op::GridWait if block.early => {
+            Op::GridWait if block.pre_wait => {
                 self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
                 self.ready &= !active;
                 self.at_grid |= active;
@@ -204,9 +204,9 @@ impl Warp {
         block: &mut Block,
         lane: u32,
         (address, bytes, access): (u64, u32, Access),
-    ) -> Result<*mut u8, Trouble> {
+    ) -> Result<*mut u8, LaneFault> {
         let own = self.own(block, lane);
-        worker.regions.place(address, bytes, access, &own).map_err(|trouble| trouble.of_lane(lane))
+        worker.regions.place(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
     }
 
     /// A load of lanes from wherever their addresses point to.
@@ -218,7 +218,7 @@ impl Warp {
         inst: &Inst,
         (base, active): (usize, u32),
         (ty, at, to): (Type, &At, &[Slot]),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let address = self.row(base, at.base);
         let size = ty.size();
         let bytes = size * to.len() as u32;
@@ -237,8 +237,8 @@ impl Warp {
             }
         }
         let touched = Touched { inst, at, address: &address, lanes: active, bytes };
-        if block.early {
-            worker.note_early(block, &touched);
+        if block.pre_wait {
+            worker.note_pre_wait(block, &touched);
         }
         if at.strong {
             block.meet(worker, at.space);
@@ -257,11 +257,11 @@ impl Warp {
         inst: &Inst,
         (base, active): (usize, u32),
         (ty, at, from): (Type, &At, &[Slot]),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let address = self.row(base, at.base);
         let size = ty.size();
         let bytes = size * from.len() as u32;
-        // Who writes what is there already is in nobody's way.
+        // A write of the value that is there already conflicts with nothing.
         let mut changed = 0;
         let watched = at.space != Space::Local && worker.watch.is_some();
         if at.strong {
@@ -281,8 +281,8 @@ impl Warp {
             }
         }
         let touched = Touched { inst, at, address: &address, lanes: active, bytes };
-        if block.early {
-            worker.note_early(block, &touched);
+        if block.pre_wait {
+            worker.note_pre_wait(block, &touched);
         }
         let how = if at.strong { How::Strongly } else { How::Write };
         worker.watch(block, self, &Touched { lanes: changed, ..touched }, how);
@@ -299,7 +299,7 @@ impl Warp {
         (base, active): (usize, u32),
         (how, ty, at): (&Update, Type, &At),
         (d, [b, c]): (Slot, [Slot; 2]),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         // Before, as a release, and behind, as an acquire.
         block.meet(worker, at.space);
         let address = self.row(base, at.base);
@@ -317,8 +317,8 @@ impl Warp {
             self.set(base, d, lane, extend(old, ty));
         }
         let touched = Touched { inst, at, address: &address, lanes: active, bytes: size };
-        if block.early {
-            worker.note_early(block, &touched);
+        if block.pre_wait {
+            worker.note_pre_wait(block, &touched);
         }
         worker.watch(block, self, &touched, How::Strongly);
         block.meet(worker, at.space);

@@ -1,10 +1,10 @@
-//! What the lanes of a warp do together: barriers, shuffles, votes, matches, reductions.
+//! Collective instructions: barriers, shuffles, votes, matches and reductions.
 //!
 //! An instruction with a mask waits until all live lanes of the mask stand at it. One without is executed by the group
 //! that got there.
 
 use super::block::{Barrier, Block};
-use super::trouble::Trouble;
+use super::lane_fault::LaneFault;
 use super::warp::{Flow, Lanes, Warp};
 use crate::interp::code::{NONE, Op, Reduction, Shuffle, Slot, Vote};
 use crate::interp::fault::FaultKind;
@@ -19,12 +19,12 @@ impl Warp {
         (id, count): (Slot, Slot),
         wait: bool,
         reduction: Option<(Reduction, Slot, Slot, bool)>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let first = active.trailing_zeros();
         let number = self.row(base, id)[first as usize];
         if number as usize >= block.barriers.len() {
             return Err(
-                Trouble::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
+                LaneFault::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
             );
         }
         let whole = block.threads.next_multiple_of(32);
@@ -38,7 +38,7 @@ impl Warp {
         };
         if expected == 0 || expected > block.threads {
             let what = format!("barrier {number} for {expected} threads in a block of {}", block.threads);
-            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+            return Err(LaneFault::new(FaultKind::Barrier, what).of_lane(first));
         }
         let barrier = &mut block.barriers[number as usize];
         if barrier.expected == 0 {
@@ -46,7 +46,7 @@ impl Warp {
         } else if barrier.expected != expected {
             let what =
                 format!("barrier {number} for {expected} threads, where others said {}", barrier.expected);
-            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+            return Err(LaneFault::new(FaultKind::Barrier, what).of_lane(first));
         }
         barrier.arrived += active.count_ones();
         if let Some((kind, d, p, _)) = reduction {
@@ -95,14 +95,14 @@ impl Warp {
         Some(here)
     }
 
-    pub fn collective(&mut self, op: &Op, base: usize, active: u32, mask: u32) -> Result<Flow, Trouble> {
+    pub fn collective(&mut self, op: &Op, base: usize, active: u32, mask: u32) -> Result<Flow, LaneFault> {
         let members = match *op {
             Op::SyncWarp(members) | Op::Elect(_, _, members) => members,
             Op::Shuffle(_, _, _, _, members) | Op::Vote(_, _, _, members) => members,
             Op::Match(_, _, _, _, members, _) | Op::Reduce(_, _, _, members) => members,
             _ => {
                 let what = "an operation that is not known";
-                return Err(Trouble::new(FaultKind::Unsupported, what).of_lane(active.trailing_zeros()));
+                return Err(LaneFault::new(FaultKind::Unsupported, what).of_lane(active.trailing_zeros()));
             }
         };
         let wanted = match members {

@@ -2,7 +2,7 @@
 
 use super::access::Own;
 use super::block::Block;
-use super::trouble::Trouble;
+use super::lane_fault::LaneFault;
 use super::warp::{ALL, Flow, Lanes, Warp};
 use super::worker::Worker;
 use crate::interp::code::{Function, Inst, NONE};
@@ -66,34 +66,34 @@ impl Warp {
     }
 
     /// A fault at the instruction where a lane stands.
-    pub fn fault(&self, worker: &Worker, block: &Block, trouble: Trouble) -> Fault {
+    pub fn fault(&self, worker: &Worker, block: &Block, lane_fault: LaneFault) -> Fault {
         let program = worker.launch.program;
-        let at = trouble.lane as usize & 31;
+        let at = lane_fault.lane as usize & 31;
         let function = &program.functions[self.function[at] as usize];
         let inst = program.code.insts.get(self.pc[at] as usize);
         let source = inst.filter(|inst| inst.source.1 != 0).map(|inst| {
             let file = program.code.files.iter().find(|file| file.0 == inst.source.0);
             (file.map_or_else(String::new, |file| file.1.clone()), inst.source.1)
         });
-        let mut message = trouble.message;
-        if block.early && matches!(trouble.kind, FaultKind::Bounds | FaultKind::Uninitialised) {
+        let mut message = lane_fault.message;
+        if block.pre_wait && matches!(lane_fault.kind, FaultKind::Bounds | FaultKind::Uninitialised) {
             message.push_str(", before any `griddepcontrol.wait`,");
         }
         Fault {
-            kind: trouble.kind,
+            kind: lane_fault.kind,
             function: function.name.as_str().into(),
             block: block.id,
-            thread: coordinates(u64::from(self.number * 32 + trouble.lane), worker.launch.block),
+            thread: coordinates(u64::from(self.number * 32 + lane_fault.lane), worker.launch.block),
             line: inst.map_or(0, |inst| inst.line),
             source,
-            address: trouble.address,
-            size: trouble.size,
+            address: lane_fault.address,
+            size: lane_fault.size,
             message,
         }
     }
 
     /// Executes until the lanes wait or end, or the turn is over. Gives the number of instructions executed.
-    pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, Trouble> {
+    pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, LaneFault> {
         let insts = worker.launch.program.code.insts.as_slice();
         let mut steps = 0;
         while steps < most && block.complete.is_empty() && !std::mem::take(&mut self.rests) {
@@ -113,7 +113,7 @@ impl Warp {
                 let Some(inst) = insts.get(pc as usize) else {
                     self.stand(mask, pc);
                     let what = "execution runs past the end of the code";
-                    return Err(Trouble::new(FaultKind::Code, what).of_lane(first as u32));
+                    return Err(LaneFault::new(FaultKind::Code, what).of_lane(first as u32));
                 };
                 done += 1;
                 let mut active = mask;
@@ -172,7 +172,7 @@ impl Warp {
             }
             if self.executed[first] > worker.options.limit {
                 let what = format!("more than {} instructions in one thread", worker.options.limit);
-                return Err(Trouble::new(FaultKind::Limit, what).of_lane(first as u32));
+                return Err(LaneFault::new(FaultKind::Limit, what).of_lane(first as u32));
             }
         }
         Ok(steps)
@@ -216,7 +216,7 @@ impl Warp {
         (mask, stop)
     }
 
-    /// Keeps account of a group that has executed while others waited.
+    /// Accounts for a group that has executed while others waited.
     fn ran(&mut self, mask: u32, steps: u64) {
         self.clock += 1;
         for lane in Lanes(mask) {

@@ -7,7 +7,7 @@ pub const ALL: u32 = u32::MAX;
 /// One value for each lane.
 pub type Row = [u64; 32];
 
-/// Where a call returns to.
+/// The caller's registers and the return address of a call.
 pub struct Frame {
     pub pc: u32,
     pub base: u32,
@@ -42,7 +42,7 @@ pub struct Warp {
     pub rows: Vec<Row>,
     /// Instructions of each lane.
     pub executed: [u64; 32],
-    /// Something was asked for that is not there yet: others come first.
+    /// Set when a group polls for something that is not there yet: other groups run first.
     pub rests: bool,
     /// The lane that leads, and for how many instructions more.
     pub leader: Option<(u32, u64)>,
@@ -53,7 +53,7 @@ pub struct Warp {
     pub clock: u64,
 }
 
-/// What an instruction does to the group's way.
+/// The control flow after an instruction.
 pub enum Flow {
     Next,
     /// All of the group go there.
@@ -107,7 +107,7 @@ impl Warp {
         Some((lane, self.barrier[lane as usize]))
     }
 
-    /// A lane that waits for others of the warp, in words.
+    /// A lane that waits for others of the warp, and the message about it.
     pub fn lonely(&self) -> (u32, String) {
         let lane = Lanes(self.together).next().unwrap_or(0);
         let here: u32 = Lanes(self.together)
@@ -133,7 +133,7 @@ impl Warp {
             .then(|| unsafe { local.as_mut_ptr().cast::<u8>().add(start) })
     }
 
-    /// Sets the waiters of a barrier free.
+    /// Releases the lanes that wait at a barrier.
     pub fn release(&mut self, id: u8, value: impl Fn(Reduction) -> u64) {
         for lane in Lanes(self.at_barrier) {
             let at = lane as usize;
@@ -147,7 +147,7 @@ impl Warp {
         }
     }
 
-    /// Puts lanes at an instruction.
+    /// Sets the program counter of lanes.
     #[inline]
     pub fn stand(&mut self, mask: u32, pc: u32) {
         for lane in Lanes(mask) {
@@ -179,13 +179,13 @@ impl Warp {
         }
     }
 
-    /// Ends lanes.
+    /// Marks lanes as ended.
     pub fn end(&mut self, active: u32, mask: u32) {
         let pc = self.pc[active.trailing_zeros() as usize];
         self.stand(mask & !active, pc + 1);
         self.live &= !active;
         self.ready &= !active;
-        // Who waits for lanes that ended looks again.
+        // Lanes that wait for the ended ones check again.
         self.ready |= std::mem::take(&mut self.together);
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What was done to a word of shared memory since the last barrier: by which warp, and to which of its bytes.
+/// The accesses to a word of shared memory since the last barrier: their warps and bytes.
 #[derive(Clone, Copy, Default)]
 pub struct Cell {
     pub epoch: u32,
@@ -69,7 +69,7 @@ const SLOTS: u64 = 1 << 16;
 /// The last time; what happens afterwards is not looked at.
 pub const LAST: u64 = u32::MAX as u64 - 1;
 
-/// What the blocks of a launch did to global memory.
+/// The accesses of a launch to global memory.
 pub struct Watch {
     pub clock: AtomicU64,
     /// For each block the time of its last event that may order it with other blocks.

@@ -5,7 +5,7 @@ use super::watch::{Pages, Watch};
 use crate::interp::code::{Init, Special};
 use crate::interp::fault::Fault;
 use crate::interp::grid::{coordinates, volume};
-use crate::interp::launch::{Early, Launch, Options};
+use crate::interp::launch::{Launch, Options, PreWait};
 use crate::interp::space::{GRID, Memory};
 use std::sync::atomic::AtomicBool;
 
@@ -19,19 +19,19 @@ pub struct Worker<'a> {
     pub regions: Regions<'a>,
     /// Bytes of shared memory of a block.
     pub shared: u32,
-    /// What a block has behind those, for CUDA's own code.
+    /// Bytes behind those that are reserved for CUDA's own code.
     pub reserved: u32,
     pub instructions: u64,
     pub conflicts: Vec<Fault>,
-    /// What is known of conflicts in global memory, if they are looked for.
+    /// The accesses to global memory so far; `None` if conflicts are not checked.
     pub watch: Option<&'a Watch>,
     pub pages: Pages,
-    /// Whether any thread waited for the grids that the launch depends on.
+    /// True if any thread has passed `griddepcontrol.wait`.
     pub waited: bool,
-    pub early: Vec<Early>,
-    /// Whether those grids have not ended yet.
-    pub ahead: bool,
-    /// Whether any thread of the launch has gone on behind that wait.
+    pub pre_wait: Vec<PreWait>,
+    /// True if the grids that the launch depends on have not ended yet.
+    pub until_wait: bool,
+    /// True if any thread of the launch has passed `griddepcontrol.wait`.
     pub passed: &'a AtomicBool,
     pub ended: &'a AtomicBool,
 }

@@ -22,7 +22,7 @@ pub struct ConvertSpec {
     pub relu: bool,
 }
 
-/// Whether integers of the type are signed.
+/// Returns true if integers of the type are signed.
 fn signed(ty: Type) -> bool {
     matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
 }

@@ -3,7 +3,7 @@
 use super::format::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
 use cuweave_ptx::Type;
 
-/// What to compute.
+/// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum FloatOp {
@@ -187,7 +187,7 @@ fn extreme(spec: &FloatSpec, form: Format, x: f64, y: f64) -> u64 {
     } else if x.is_nan() {
         false
     } else if x == y {
-        // Of zeros, the negative one is the lesser.
+        // The negative zero is less than the positive one.
         x.is_sign_negative() == (spec.op == FloatOp::Min)
     } else {
         (x < y) == (spec.op == FloatOp::Min)

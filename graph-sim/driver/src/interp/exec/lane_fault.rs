@@ -3,7 +3,7 @@
 use crate::interp::fault::FaultKind;
 
 /// A fault of an instruction, before it is attributed to a thread.
-pub struct Trouble {
+pub struct LaneFault {
     pub kind: FaultKind,
     pub lane: u32,
     pub address: u64,
@@ -11,7 +11,7 @@ pub struct Trouble {
     pub message: String,
 }
 
-impl Trouble {
+impl LaneFault {
     pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
         Self { kind, lane: 0, address: 0, size: 0, message: message.into() }
     }

@@ -9,7 +9,7 @@ use crate::base::report::Report;
 use crate::base::status::{Result, Status};
 use crate::check::{Checker, Users};
 use crate::interp::{Blocks, Paused};
-use crate::memory::{ATOMIC, EARLY, Kind, LIFE, Place, Touched, WRITTEN};
+use crate::memory::{ATOMIC, Kind, LIFE, PRE_WAIT, Place, Touched, WRITTEN};
 use crate::state::exec::{ExecNode, Shape};
 use crate::state::op::{self, Op};
 use crate::state::schedule::{Plan, Step};
@@ -17,13 +17,13 @@ use crate::state::{self, State};
 use crate::work::kernel::{self, Part};
 use crate::work::transfer::{run_copy, run_fill, tell_unwritten};
 
-/// What a launch needs apart from the state, so that the lock can be let go while host nodes run.
+/// The data of a launch, apart from the state: the lock is released while host nodes run.
 pub(super) struct Run {
     pub nodes: Vec<ExecNode>,
     pub shape: Arc<Shape>,
-    /// Of nodes, and of members behind them.
+    /// The names of the nodes, then of their members.
     pub names: Vec<String>,
-    /// Of nodes that are several launches, the members with their blocks, in the order in which they run.
+    /// For each batched node its members with their blocks, in the order in which they run.
     pub members: BTreeMap<usize, Vec<(usize, Blocks)>>,
     pub plan: Plan,
     pub parallel: bool,
@@ -31,7 +31,7 @@ pub(super) struct Run {
 }
 
 impl Run {
-    /// The allocation of the graph's that has an address at other times.
+    /// Describes the graph's allocation that has an address at other times.
     fn outside_life(&self, address: u64) -> Option<String> {
         let holds = |op: &Op| match op {
             Op::Alloc { address: start, bytes, .. } => (*start..start + bytes).contains(&address),
@@ -42,18 +42,18 @@ impl Run {
     }
 }
 
-/// A launch under way.
-pub(super) struct Performance<'a> {
+/// The execution of a launch.
+pub(super) struct Execution<'a> {
     pub run: &'a Run,
     pub users: &'a Users<'a>,
     pub checker: Checker<'a>,
-    /// Kernels that got ahead of what they depend on, by node, and what they wrote meanwhile.
-    pub paused: BTreeMap<usize, Ahead>,
+    /// Kernels paused at their wait, by node, and the bytes that they wrote before it.
+    pub paused: BTreeMap<usize, PausedNode>,
     pub checked: bool,
 }
 
-/// The launches of a node that got ahead, and the bytes that they wrote.
-type Ahead = (Vec<Paused>, Vec<(u64, u64)>);
+/// The paused launches of a node, and the bytes that they wrote before their wait.
+type PausedNode = (Vec<Paused>, Vec<(u64, u64)>);
 
 /// Work of a node that leaves the driver's state alone, so that it may be done beside other such work.
 pub(super) struct Task {
@@ -61,38 +61,38 @@ pub(super) struct Task {
     how: How,
 }
 
-/// How a kernel is run.
+/// The part of a kernel that is run.
 enum How {
-    /// As far as it gets.
-    Ahead,
+    /// Up to its wait.
+    UntilWait,
     /// To its end, from where its launches were paused, if they were.
     Finish { dependent: bool, paused: Vec<Paused> },
 }
 
-/// What is left to do of a step that has begun.
+/// The work left of a step that has begun.
 pub(super) enum Begun {
     /// Nothing.
     Done,
     Task(Task),
-    /// Work that needs the driver's state for itself: that of [`Performance::exclusive`], for this node.
+    /// Work that needs the driver's state for itself: that of [`Execution::exclusive`], for this node.
     Exclusive(usize),
 }
 
-/// What came of it.
+/// The outcome of a task.
 pub(super) struct Outcome {
     at: usize,
-    /// What who did.
+    /// The effects of each actor.
     done: Vec<(usize, kernel::Done)>,
-    ahead: bool,
+    until_wait: bool,
     result: std::result::Result<(), Report>,
 }
 
 pub(super) type Guard = MutexGuard<'static, State>;
 pub(super) type Checked = std::result::Result<(), Report>;
 
-impl Performance<'_> {
-    /// One step after the other.
-    pub fn in_line(&mut self, mut state: Guard) -> (Guard, Checked) {
+impl Execution<'_> {
+    /// Runs the steps one after the other.
+    pub fn in_order(&mut self, mut state: Guard) -> (Guard, Checked) {
         for step in self.run.plan.order().unwrap_or_default() {
             let result;
             (state, result) = match self.begin(&state, step) {
@@ -111,18 +111,18 @@ impl Performance<'_> {
         (state, Ok(()))
     }
 
-    /// Begins a step. A kernel may get ahead of what programmatic edges to it come from; a cooperative one is left alone,
-    /// for its blocks meet where they are.
+    /// Begins a step. A kernel may start before its predecessors along programmatic edges have ended; a cooperative one does
+    /// not, because its blocks wait for the whole grid.
     pub fn begin(&mut self, state: &State, step: Step) -> Begun {
         match step {
-            Step::Start { node: at, ahead } => {
+            Step::Start { node: at, overlapped } => {
                 if self.checked {
                     self.checker.start(at);
                 }
                 let node = &self.run.nodes[at];
                 match &node.op {
-                    Op::Kernel(launch) if ahead && node.enabled && !kernel::is_cooperative(launch) => {
-                        Begun::Task(Task { at, how: How::Ahead })
+                    Op::Kernel(launch) if overlapped && node.enabled && !kernel::is_cooperative(launch) => {
+                        Begun::Task(Task { at, how: How::UntilWait })
                     }
                     _ => Begun::Done,
                 }
@@ -170,14 +170,14 @@ impl Performance<'_> {
         }
     }
 
-    /// Gives what came of a task to the checks.
+    /// Passes the outcome of a task to the checks.
     pub fn take_in(&mut self, state: &State, outcome: Outcome) -> Checked {
-        let Outcome { at, done, ahead, result } = outcome;
+        let Outcome { at, done, until_wait, result } = outcome;
         let waited = done.iter().any(|(_, done)| done.waited);
         for (actor, done) in done {
-            self.checker.note_early(actor, done.early);
+            self.checker.note_pre_wait(actor, done.pre_wait);
             if let Some(paused) = done.paused {
-                let written = |flags: u8| (flags >> EARLY) & (WRITTEN | ATOMIC) != 0;
+                let written = |flags: u8| (flags >> PRE_WAIT) & (WRITTEN | ATOMIC) != 0;
                 let own = done.touched.iter().filter(|range| written(range.2));
                 let all = self.paused.entry(at).or_default();
                 all.0.push(paused);
@@ -185,7 +185,7 @@ impl Performance<'_> {
             }
             self.check(state, actor, &done.touched, &None);
         }
-        if !ahead {
+        if !until_wait {
             self.end(at, waited);
         }
         result
@@ -242,7 +242,7 @@ impl Performance<'_> {
         }
     }
 
-    /// Gives what a node touched to the checks. `gone` is what it has freed.
+    /// Passes the bytes that a node touched to the checks. `gone` is the allocation that it has freed.
     fn check(
         &mut self,
         state: &State,
@@ -263,15 +263,15 @@ impl Performance<'_> {
 }
 
 impl Task {
-    /// Does the work. `beside` says whether other work is done at the same time.
+    /// Does the work. `beside` is true if other work runs at the same time.
     pub fn work(self, state: &State, run: &Run, users: &Users, beside: bool) -> Outcome {
         let Task { at, how } = self;
-        let ahead = matches!(how, How::Ahead);
+        let until_wait = matches!(how, How::UntilWait);
         let mut done = kernel::Done { waited: true, ..kernel::Done::default() };
         let name = &run.names[at];
         if let Op::Kernel(launch) = &run.nodes[at].op {
             let (done, result) = launches(state, run, users, (at, launch), beside, how);
-            return Outcome { at, done, ahead, result };
+            return Outcome { at, done, until_wait, result };
         }
         let result = match &run.nodes[at].op {
             Op::Copy(copy) => {
@@ -284,12 +284,12 @@ impl Task {
             Op::Fill(fill) => fault_of(run_fill(state, fill, Some(&mut done.touched)), name),
             _ => Ok(()),
         };
-        Outcome { at, done: vec![(at, done)], ahead, result }
+        Outcome { at, done: vec![(at, done)], until_wait, result }
     }
 }
 
-/// Runs a kernel node: its members one after the other, if it is several launches. Those
-/// that were paused are in the same order. After a fault no other member runs.
+/// Runs a kernel node: its members one after the other, if it is batched. Paused members
+/// are in the same order. After a fault no other member runs.
 fn launches(
     state: &State,
     run: &Run,
@@ -301,8 +301,8 @@ fn launches(
     let whole = [(at, None)];
     let members = run.members.get(&at).into_iter().flatten().map(|&(actor, blocks)| (actor, Some(blocks)));
     let all: Vec<_> = if run.members.contains_key(&at) { members.collect() } else { whole.to_vec() };
-    let (ahead, dependent, paused) = match how {
-        How::Ahead => (true, true, Vec::new()),
+    let (until_wait, dependent, paused) = match how {
+        How::UntilWait => (true, true, Vec::new()),
         How::Finish { dependent, paused } => (false, dependent, paused),
     };
     let mut paused = paused.into_iter();
@@ -312,7 +312,7 @@ fn launches(
         let node = kernel::Node { name: &run.names[actor], buffer: &buffer, blocks };
         let part = match paused.next() {
             Some(paused) => Part::Rest(paused),
-            None if ahead => Part::Ahead,
+            None if until_wait => Part::UntilWait,
             None => Part::Whole { dependent },
         };
         let (own, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
