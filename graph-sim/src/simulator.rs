@@ -276,7 +276,7 @@ pub struct Report {
     pub error: u32,
     /// The graph nodes concerned, by their names.
     pub nodes: Vec<String>,
-    /// All of it in words.
+    /// The message.
     pub text: String,
 }
 

@@ -1,8 +1,8 @@
 //! The prologue and epilogue of every exported call.
 //!
-//! A call that panics gives an error instead, a fault on request strikes here, and a context that an earlier
-//! kernel broke answers every call with that kernel's error. A call newer than the driver that we present
-//! ourselves as is refused.
+//! A call that panics returns an error, requested faults are injected here, and a context that an earlier
+//! kernel broke returns that kernel's error from every call. A call newer than the CUDA version that the driver
+//! presents itself as is refused.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -90,7 +90,7 @@ pub fn unsupported(name: &'static str) -> u32 {
     Status::NOT_SUPPORTED.0
 }
 
-/// Defines exported calls: `Kind fn name(arguments) { work }`, the work giving a [`Result`].
+/// Defines exported calls: `Kind fn name(arguments) { work }`, where the work returns a [`Result`].
 macro_rules! driver_calls {
     ($($(#[$attribute:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         $(#[$attribute])*

@@ -1,4 +1,4 @@
-//! Work of streams: captured, or done at once.
+//! Work of streams: captured, or done when it is enqueued.
 
 use crate::base::callback;
 use crate::base::status::{Result, Status};
@@ -9,7 +9,7 @@ use crate::state::{State, state};
 use crate::work::kernel::{self, Part};
 use crate::work::transfer;
 
-/// Gives a stream work.
+/// Enqueues work in a stream.
 pub fn enqueue(stream: u64, op: &Op) -> Result {
     let mut state = state();
     let context = state.stream_context(stream)?;
@@ -52,7 +52,7 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     }
 }
 
-/// Frees what was allocated in stream order, or left by a graph, or by `cuMemAlloc`.
+/// Frees an allocation in stream order, of a graph, or of `cuMemAlloc`.
 pub fn free(state: &mut State, address: u64) -> Result {
     match state.memory.at(address).ok_or(Status::INVALID_VALUE)?.kind {
         Kind::Graph(_) => accounts::free(state, address),

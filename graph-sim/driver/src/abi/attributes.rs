@@ -12,7 +12,7 @@ use crate::base::types::CUdevice;
 use crate::call::driver_calls;
 use crate::state::state;
 
-/// The value of a device attribute; 0 for what the simulator has not, `None` for numbers that mean nothing.
+/// Returns the value of a device attribute; 0 for unsupported features, `None` for unknown numbers.
 fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
     let device = device();
     Some(match number {

@@ -1,4 +1,4 @@
-//! Initialisation, devices as such, and contexts.
+//! Initialisation, devices, and contexts.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -12,7 +12,7 @@ use crate::call::driver_calls;
 use crate::memory::TOTAL;
 use crate::state::{Context, current_context, pop_context, push_context, set_current_context, state};
 
-/// Ends what belongs to a context.
+/// Destroys the objects of a context.
 fn clear(state: &mut crate::state::State, context: u64) {
     let modules: Vec<u64> = state
         .modules

@@ -38,7 +38,7 @@ fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     Ok(edges)
 }
 
-/// Writes edges; without a place for their data none may carry any.
+/// Writes edges; without a pointer for their data none may have any.
 fn put_edges(
     edges: &[Edge],
     from: Option<*mut u64>,

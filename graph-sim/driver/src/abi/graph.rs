@@ -1,4 +1,4 @@
-//! Graphs as such: making, cloning, ending, and what they consist of.
+//! Graphs: creation, clones, destruction, and lists of nodes.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -11,7 +11,7 @@ use crate::call::driver_calls;
 use crate::state::op::Op;
 use crate::state::{UserObject, state};
 
-/// Writes a list in the way of the driver: with no place for it, only its length is told; places over are zeroed.
+/// Writes a list as the driver does: without a pointer for it only its length is written; excess elements are zeroed.
 pub(super) fn put_list<T: Copy>(place: *mut T, count: *mut usize, list: &[T], zero: T) -> Result {
     if count.is_null() {
         return Err(Status::INVALID_VALUE);

@@ -15,7 +15,7 @@ use crate::state::{State, state};
 use crate::stream::enqueue;
 use crate::work::kernel;
 
-/// The parameter space of a launch from either form of a program's arguments.
+/// Returns the parameter space of a launch from either form of a program's arguments.
 pub(super) fn parameters(
     state: &State,
     function: CUfunction,
@@ -84,7 +84,7 @@ fn launch(
     enqueue(stream, &Op::Kernel(Launch { function, grid, block, shared, parameters, attributes }))
 }
 
-/// Launch attributes by number; one that means nothing is an error.
+/// Returns the launch attributes by number; an unknown one is an error.
 pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Result<BTreeMap<u32, [u64; 8]>> {
     let list = take_all(list, count as usize)?;
     if list.iter().any(|attribute| attribute.id > 18) {

@@ -1,4 +1,4 @@
-//! Allocations of every kind, and questions about addresses.
+//! Allocations of every kind, and queries about addresses.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -69,7 +69,7 @@ pub(super) fn allocate_ordered(
     put(place, address)
 }
 
-/// Checks what advice and prefetches are given.
+/// Checks the arguments of advice and prefetches.
 fn managed(state: &State, address: u64, bytes: usize) -> Result {
     let found = state.memory.find(address).ok_or(Status::INVALID_VALUE)?;
     let inside = bytes > 0 && bytes as u64 <= found.end() - address;

@@ -1,4 +1,4 @@
-//! Errors in words, addresses of calls, logs and profiler marks.
+//! Texts of errors, addresses of calls, logs and profiler marks.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -24,7 +24,7 @@ const FOUND: u32 = 0;
 const NOT_FOUND: u32 = 1;
 const TOO_OLD: u32 = 2;
 
-/// The newest version of a call that both this driver and the asking program know; a name with a version is that
+/// Returns the newest version of a call that both this driver and the program know; a name with a version is that
 /// very call.
 fn address(name: &str, asked: (u32, u32)) -> (*mut c_void, u32) {
     let own = config().version;
@@ -49,7 +49,7 @@ fn proc_address(name: *const c_char, place: *mut *mut c_void, version: c_int, re
     let (found, why) = address(&name, (version / 1000, version % 1000 / 10));
     put(place, found)?;
     offer(result, why);
-    // With a place for the reason the call itself succeeds.
+    // With a pointer for the reason the call itself succeeds.
     if why == FOUND || !result.is_null() { Ok(()) } else { Err(Status::NOT_FOUND) }
 }
 

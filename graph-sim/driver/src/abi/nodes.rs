@@ -1,4 +1,4 @@
-//! Nodes of graphs: adding them, reading and changing their parameters.
+//! Nodes of graphs: their creation, and queries and updates of their parameters.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -39,7 +39,7 @@ pub(super) fn kernel_op(state: &State, p: &CUDA_KERNEL_NODE_PARAMS) -> Result<Op
     Ok(Op::Kernel(launch))
 }
 
-/// A context that a node is given: one must be.
+/// Checks the context of a node, which must exist.
 pub(super) fn context(state: &State, context: CUcontext) -> Result {
     if context == 0 { Err(Status::INVALID_CONTEXT) } else { state.context(context).map(drop) }
 }
@@ -105,7 +105,7 @@ fn add(
     put(node, state.add_node(graph, dependencies, op)?)
 }
 
-/// The address that an alloc node has got.
+/// Returns the address of an alloc node.
 fn address(state: &State, node: CUgraphNode) -> Result<u64> {
     match state.node(node)?.op {
         Op::Alloc { address, .. } => Ok(address),
@@ -150,7 +150,7 @@ fn body<T: std::marker::Copy>(p: &CUgraphNodeParams) -> Result<T> {
     take(p.body.as_ptr().cast::<T>())
 }
 
-/// The work that parameters of any kind describe, children apart.
+/// Returns the work that parameters of any kind but a child graph describe.
 pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
     match p.kind {
         NODE_KERNEL => kernel_op(state, &body(p)?),
@@ -183,7 +183,7 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
     state.events.get(event).map(|_| event).ok_or(Status::INVALID_HANDLE)
 }
 
-/// Gives a node of a definition other work of the same kind.
+/// Replaces the work of a graph's node by other work of the same kind.
 fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
     let mut state = state();
     let op = make(&state)?;
@@ -453,7 +453,7 @@ driver_calls! {
         let mut state = state();
         let entry = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
         match &mut entry.op {
-            // The others order streams, which a node is in none of.
+            // The other attributes order streams, and a node is in none.
             Op::Kernel(launch) if !matches!(number, 0 | 3 | 6 | 7 | 12) && number <= 18 => {
                 launch.attributes.insert(number, value);
                 Ok(())

@@ -23,7 +23,7 @@ use crate::state::state;
 /// The nonce of this build, which the crate `cuweave-sim` of the same build looks for in the library's bytes.
 static NONCE: &str = concat!("cuweave-sim nonce ", env!("CUWEAVE_SIM_NONCE"));
 
-/// The nonce as a number. That it exists tells the simulated driver from a real one.
+/// Returns the nonce as a number. A real driver does not have this symbol.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimNonce() -> u64 {
     let digits = std::hint::black_box(NONCE).rsplit(' ').next().unwrap_or_default();
@@ -82,7 +82,7 @@ pub struct SimMember {
     first: c_uint,
 }
 
-/// The flag of a buffer whose life is within the graph.
+/// The flag of a buffer whose live range is within the graph.
 const PLANNED: c_uint = 1;
 
 fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
@@ -188,7 +188,7 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
         if shape.buffers.len() != count || !told.zip(&addresses).all(fits) {
             return Err(Status::INVALID_VALUE);
         }
-        // While a launch looks at it, it may not change.
+        // It may not change during a launch.
         let shape = Arc::get_mut(shape).ok_or(Status::NOT_READY)?;
         for ((buffer, _), address) in shape.buffers.iter_mut().zip(addresses) {
             buffer.address = address;
@@ -232,13 +232,13 @@ pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> 
     })
 }
 
-/// Forgets the faults that have not struck; gives their number.
+/// Removes the pending faults; returns their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimClearFaults() -> u64 {
     faults::clear() as u64
 }
 
-/// Gives each function that was called and how often through a function, one after the other.
+/// Calls `hear` with each function that was called and the number of its calls.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimCalls(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
@@ -270,7 +270,7 @@ pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     })
 }
 
-/// Gives the reports through a function, one after the other: kind, error, nodes joined by line ends, and words.
+/// Calls `hear` with each report: kind, error, nodes joined by line ends, and text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimReports(
     forget: c_uint,
@@ -289,14 +289,14 @@ pub unsafe extern "C" fn cuweaveSimReports(
     })
 }
 
-/// Keeps the calls from now on, one by one, or stops.
+/// Starts or stops the recording of calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimTrace(on: c_uint) -> c_uint {
     crate::base::trace::set(on != 0);
     0
 }
 
-/// Tells the calls that were kept, oldest first, and forgets them: thread, name, arguments, result, what was made.
+/// Calls `hear` with each recorded call, oldest first, and clears them: thread, name, arguments, result, created handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimTakeTrace(
     hear: unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64),

@@ -53,7 +53,7 @@ fn elapsed(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Result {
     put(milliseconds, seconds * 1000.0)
 }
 
-/// The answers about a stream's capture, in the order of the call's third version.
+/// The results of a capture query, in the order of the call's third version.
 fn capture_info(
     stream: CUstream,
     status: *mut c_uint,
@@ -64,7 +64,7 @@ fn capture_info(
     count: *mut usize,
 ) -> Result {
     thread_local! {
-        // The arrays belong to the driver; they last until the thread asks again.
+        // The arrays belong to the driver; they stay valid until the thread's next query.
         static ARRAYS: std::cell::RefCell<(Vec<u64>, Vec<CUgraphEdgeData>)> =
             const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
     }
@@ -156,10 +156,10 @@ driver_calls! {
             return state.capture(stream, &Op::Wait(event)).map(drop);
         }
         if !recorded && captured.is_none() {
-            // An event that was never recorded is nothing to wait for.
+            // A wait for an event that was never recorded does nothing.
             return Ok(());
         }
-        // Work is done as it is enqueued: there is nothing left to wait for.
+        // Work is done when it is enqueued: there is nothing left to wait for.
         state.capture_wait(stream, captured).map(drop)
     }
 

@@ -14,9 +14,9 @@ pub struct Config {
     pub devices: u32,
     /// The seed of the order in which a graph's nodes run.
     pub seed: u64,
-    /// Nodes that no path orders run at the same time.
+    /// True if nodes that no path orders run at the same time.
     pub parallel: bool,
-    /// Conflicts between the threads of one kernel are errors, not warnings.
+    /// True if conflicts between the threads of one kernel are errors, not warnings.
     pub strict: bool,
     /// True if a graph's allocations take the addresses of earlier ones.
     pub reuse: bool,
@@ -26,7 +26,7 @@ pub struct Config {
     pub instructions: u64,
 }
 
-/// The devices that there are where nothing else is asked for.
+/// The default devices.
 const H200: Device = match Device::of((9, 0)) {
     Some(device) => device,
     None => panic!("9.0 is known"),
@@ -59,7 +59,7 @@ fn flag(text: &str) -> Option<bool> {
     }
 }
 
-/// The settings.
+/// Returns the settings.
 pub fn config() -> &'static Config {
     static CONFIG: OnceLock<Config> = OnceLock::new();
     CONFIG.get_or_init(|| Config {

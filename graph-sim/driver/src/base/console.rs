@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Prints a line on standard error, in one piece: the program has a standard library of its own, whose output is not
-/// kept apart from ours.
+/// Prints a line on standard error, in one piece: the program has a standard library of its own, whose output is
+/// not synchronised with ours.
 pub fn print(text: &str) {
     use std::io::Write;
     let _ = std::io::stderr().write_all(format!("cuweave-sim: {text}\n").as_bytes());

@@ -1,6 +1,6 @@
 //! The compute capability of the simulated devices and the limits that come with it.
 
-/// Multiprocessors of each device, whatever its capability: an H200's.
+/// The multiprocessors of each device of every capability: an H200's.
 pub const MULTIPROCESSORS: i32 = 132;
 
 /// The limits of a compute capability. The numbers are those of the CUDA C++ Programming Guide, "Technical Specifications

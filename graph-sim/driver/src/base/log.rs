@@ -8,7 +8,7 @@ use super::status::Status;
 /// `CUlogsCallback`.
 pub type Callback = unsafe extern "C" fn(*mut c_void, c_uint, *mut c_char, usize);
 
-/// Lines kept; the driver's own buffer holds some hundreds.
+/// The most lines that are kept; the driver's own buffer holds some hundreds.
 const KEPT: usize = 256;
 
 struct Log {

@@ -5,14 +5,14 @@
 pub struct Note {
     /// The name.
     pub name: String,
-    /// The file; empty if not told.
+    /// The file; empty if unknown.
     pub file: String,
     /// The line in it.
     pub line: u32,
 }
 
 impl Note {
-    /// In words.
+    /// Returns the name with its place, for reports.
     pub fn describe(&self) -> String {
         match (self.file.is_empty(), self.line) {
             (true, _) => format!("`{}`", self.name),

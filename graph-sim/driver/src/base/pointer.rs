@@ -12,7 +12,7 @@ pub fn put<T>(place: *mut T, value: T) -> Result {
     Ok(())
 }
 
-/// Writes a result that the program may not want.
+/// Writes an optional result; a null pointer is ignored.
 pub fn offer<T>(place: *mut T, value: T) {
     let _ = put(place, value);
 }

@@ -1,4 +1,4 @@
-//! Reports: what the checks found, in words, printed and kept for the program.
+//! Reports of the checks, printed and kept for the program.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -9,11 +9,11 @@ use super::status::Status;
 pub struct Report {
     /// The kind of the check: a short name that programs may compare.
     pub kind: &'static str,
-    /// The error that the launch gives for it; success for a warning.
+    /// The error that the launch returns for it; success for a warning.
     pub status: Status,
     /// The nodes concerned, by their names.
     pub nodes: Vec<String>,
-    /// All of it in words.
+    /// The message.
     pub text: String,
 }
 
@@ -23,7 +23,7 @@ const KEPT: usize = 1000;
 static REPORTS: Mutex<Vec<Report>> = Mutex::new(Vec::new());
 
 impl Report {
-    /// Prints the report and keeps it.
+    /// Prints the report and adds it to the list.
     pub fn file(self) {
         let grade = if self.status == Status::SUCCESS { "warning" } else { "error" };
         super::console::print(&format!("{grade}[{}]: {}", self.kind, self.text));
@@ -37,7 +37,7 @@ impl Report {
     }
 }
 
-/// The reports so far; `forget` empties the list.
+/// Returns the reports so far; `forget` clears the list.
 pub fn reports(forget: bool) -> Vec<Report> {
     let mut reports = REPORTS.lock().unwrap_or_else(PoisonError::into_inner);
     if forget { std::mem::take(&mut *reports) } else { reports.clone() }

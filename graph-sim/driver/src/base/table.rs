@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Objects of one kind by handle. Handles of different kinds never meet, and none is used twice.
+/// Objects of one kind by handle. Handles of different kinds are disjoint, and none is used twice.
 pub struct Table<T> {
     next: u64,
     items: BTreeMap<u64, T>,

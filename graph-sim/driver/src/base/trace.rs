@@ -12,7 +12,7 @@ pub struct Call {
     /// The first eight bytes of each argument.
     pub arguments: Vec<u64>,
     pub result: u32,
-    /// The handle or address that it made, 0 where it made none.
+    /// The handle or address that it created, 0 for none.
     pub made: u64,
 }
 
@@ -35,7 +35,7 @@ const MAKERS: [&str; 12] = [
     "cuThreadExchangeStreamCaptureMode",
 ];
 
-/// Returns true if calls are kept.
+/// Returns true if calls are recorded.
 pub fn is_on() -> bool {
     ON.load(Ordering::Relaxed)
 }

@@ -15,15 +15,15 @@ use crate::state::exec::Shape;
 #[derive(Clone)]
 pub(super) struct Cell {
     pub end: u64,
-    /// The node that began the life of the allocation, or ended that of the one before.
+    /// The node that allocated the bytes, or freed the allocation before.
     pub life: Option<usize>,
-    /// The last node that wrote since, other than by atomics.
+    /// The last node that wrote since then, other than by atomics.
     pub writer: Option<usize>,
-    /// The nodes that updated by atomics since that one wrote.
+    /// The nodes that updated by atomics since the writer.
     pub atomics: Vec<usize>,
-    /// The nodes that read since that one wrote.
+    /// The nodes that read since the writer.
     pub readers: Vec<usize>,
-    /// True if a planned buffer's life began here since that writer wrote.
+    /// True if the live range of a planned buffer began since the writer.
     pub fresh: bool,
 }
 
@@ -41,10 +41,10 @@ pub struct Checker<'a> {
     /// For each kernel that touched memory before its wait, the instructions.
     pub(super) pre_wait: BTreeMap<usize, Vec<PreWait>>,
     pub(super) cells: BTreeMap<u64, Cell>,
-    /// Pairs that were reported.
+    /// Reported pairs.
     pub(super) reported: BTreeSet<(usize, usize)>,
     pub(super) users: &'a Users<'a>,
-    /// Buffers whose life has begun.
+    /// Buffers whose live range has begun.
     pub(super) begun: Vec<bool>,
     /// Allocations with planned buffers inside, from and to.
     pub(super) arenas: Vec<(u64, u64)>,
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Cuts the cells at an address.
+    /// Splits the cell around an address.
     pub(super) fn cut(&mut self, address: u64) {
         if let Some((&start, cell)) = self.cells.range_mut(..address).next_back()
             && cell.end > address
@@ -185,7 +185,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Joins the cells that a write made alike: those that differ in nothing but their range.
+    /// Merges the cells of a range that was written: they differ in their range only.
     fn join(&mut self, start: u64, end: u64) {
         let inside: Vec<(u64, u64, Option<usize>)> =
             self.cells.range(start..end).map(|(&at, cell)| (at, cell.end, cell.life)).collect();
@@ -257,7 +257,7 @@ mod tests {
         (0u64..16, 1u64..8, kind).prop_map(|(start, bytes, kind)| (start, (start + bytes).min(16), kind))
     }
 
-    /// A graph: for each node its predecessors among those before it, and its accesses.
+    /// A graph: for each node its predecessors, with lower numbers, and its accesses.
     fn program() -> impl Strategy<Value = Vec<(Vec<usize>, Vec<Access>)>> {
         let node = (
             proptest::collection::vec(any::<proptest::sample::Index>(), 0..3),
@@ -308,7 +308,7 @@ mod tests {
             for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
                 checker.touched(node, &program[node].1, &|_| String::new());
             }
-            // One report at least where there is a race, and none where there is not.
+            // At least one report if there is a race, and none otherwise.
             prop_assert_eq!(racy.is_empty(), checker.reported.is_empty(), "{:?} {:?}", racy, checker.reported);
             prop_assert!(checker.reported.is_subset(&racy), "{:?} {:?}", racy, checker.reported);
         }

@@ -5,21 +5,21 @@ use super::order::Order;
 use crate::interp::PreWait;
 
 impl Checker<'_> {
-    /// A node starts; to be called when those have that programmatic edges to it come from.
+    /// Records the start of a node. Must be called after its predecessors along programmatic edges have started.
     pub fn start(&mut self, node: usize) {
         if let Order::Kernels(points) = &mut self.order {
             points.start(node, &self.shape.full[node], &self.shape.programmatic[node]);
         }
     }
 
-    /// A node runs to its end; to be called when those have ended that edges to it come from.
+    /// Records the wait of a node. Must be called after all its predecessors have ended.
     pub fn meet(&mut self, node: usize) {
         if let Order::Kernels(points) = &mut self.order {
             points.meet(node, &self.shape.programmatic[node]);
         }
     }
 
-    /// A node has ended; `waited` says whether it did so only after those that programmatic edges to it come from.
+    /// Records the end of a node; `waited` is true if it executed its wait.
     pub fn end(&mut self, node: usize, waited: bool) {
         if let Order::Kernels(points) = &mut self.order {
             points.end(node, waited);
@@ -81,8 +81,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// A kernel: the nodes before it and whether their edges are programmatic, what it touches and whether before its
-    /// wait, and whether it waits.
+    /// A kernel: its predecessors, with a flag for programmatic edges, its accesses, with a flag for those before its
+    /// wait, and a flag for kernels that wait.
     #[derive(Clone, Debug)]
     struct Kernel {
         before: Vec<(usize, bool)>,
@@ -95,7 +95,7 @@ mod tests {
             self.before.iter().filter(|edge| edge.1 == programmatic).map(|edge| edge.0).collect()
         }
 
-        /// Returns true if an access is before the wait: without a wait all are, with nothing to wait for none is.
+        /// Returns true if an access is before the wait: all are in a kernel without a wait, none in one without producers.
         fn is_pre_wait(&self, pre_wait: bool) -> bool {
             !self.edges(true).is_empty() && (pre_wait || !self.waits)
         }
@@ -132,7 +132,7 @@ mod tests {
         })
     }
 
-    /// Start, meeting point and end of each node as vertices `3 n`, `3 n + 1` and `3 n + 2`: those reached from each.
+    /// The vertices reached from each vertex: start, wait and end of node `n` are `3 n`, `3 n + 1` and `3 n + 2`.
     fn reach(kernels: &[Kernel]) -> Vec<Vec<bool>> {
         let mut next = vec![Vec::new(); 3 * kernels.len()];
         for (node, kernel) in kernels.iter().enumerate() {

@@ -2,11 +2,11 @@
 //!
 //! After each node the bytes that it touched are compared with what earlier nodes touched. For each range of bytes
 //! the last plain writer is kept, and the atomics and the readers since: a writer before that one was ordered before
-//! it, or was reported already. Atomics are left unordered among each other, so one does not stand for another. So a
+//! it, or was reported already. Atomics may be unordered among each other, so all are kept. So a
 //! conflict of two nodes that no path orders is found in whichever order they ran.
 //!
 //! Where programmatic edges let a kernel start before others have ended, its accesses before and after its wait are
-//! told apart, and who precedes whom follows from what the kernels did, see [`points`](super::points).
+//! distinguished, and the precedence depends on which kernels waited; see `points`.
 //!
 //! Each member of a batched node is checked by itself, as an actor beside the others:
 //! no path orders them.

@@ -3,7 +3,7 @@
 //! - Planned buffers share bytes only if all users of one precede all users of the other. This depends on the edges
 //!   alone, so it is checked before anything runs.
 //! - Inside an allocation that holds planned buffers a node touches only buffers of which it is a user.
-//! - What a user reads of a planned buffer no stranger wrote since the buffer's life began.
+//! - Bytes that a user reads of a planned buffer are written by its users only, since its live range began.
 
 use super::checker::Checker;
 use crate::base::report::Report;
@@ -11,7 +11,7 @@ use crate::base::status::Status;
 use crate::memory::{ATOMIC, READ, access_word};
 
 impl Checker<'_> {
-    /// The planned buffers whose life begins with a node that is about to run.
+    /// Returns the planned buffers whose live range begins with a node that is about to run.
     pub fn begins(&mut self, node: usize) -> Vec<(u64, u64)> {
         let mut born = Vec::new();
         for at in self.users.uses.get(&node).cloned().unwrap_or_default() {
@@ -75,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks who wrote what a node read of a buffer.
+    /// Checks the writers of the bytes that a node read of a buffer.
     fn check_writers(&mut self, node: usize, from: u64, to: u64, buffer: usize) {
         let (buffer, users) = &self.shape.buffers[buffer];
         if !buffer.planned {

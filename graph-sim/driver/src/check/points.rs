@@ -1,11 +1,11 @@
 //! Precedence in a launch of a graph with programmatic edges.
 //!
-//! A node has three points: its start, the end of what programmatic edges into it come from, which a kernel meets at
-//! `griddepcontrol.wait`, and its end. A full edge leads from an end to a start. A programmatic edge leads from a start
-//! to a start, for a kernel may start once those before it have, and from an end to the middle point. The middle point
-//! precedes the end only if the kernel waited: one that does not may end before those that it depends on.
+//! A node has three points: its start, its wait (`griddepcontrol.wait`, which waits for the ends of its producers
+//! along programmatic edges), and its end. A full edge leads from an end to a start. A programmatic edge leads from a
+//! start to a start, since a kernel may start once its producers have, and from an end to a wait. The wait
+//! precedes the end only if the kernel executed it: one that does not may end before its producers.
 //!
-//! So it is known only as the kernels run what precedes what, and the rows here are made as they do.
+//! So the precedence depends on the run of the kernels, and the rows here are computed during it.
 
 /// The phase of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +16,7 @@ pub enum Phase {
     PostWait,
 }
 
-/// For each point the set of nodes that have ended before it, as rows of bits.
+/// For each point the set of nodes that have ended before it, as a row of bits.
 pub struct Points {
     words: usize,
     rows: Vec<u64>,
@@ -25,7 +25,7 @@ pub struct Points {
 }
 
 impl Points {
-    /// For so many nodes, none of which has started.
+    /// Returns the points of so many nodes, none of which has started.
     pub fn new(nodes: usize) -> Self {
         let words = nodes.div_ceil(64);
         Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
@@ -37,7 +37,7 @@ impl Points {
         row as u32
     }
 
-    /// Adds to a row another one, and that row's own node.
+    /// Adds another row to a row, and the node of that other row.
     fn add(&mut self, row: u32, other: u32, node: Option<usize>) {
         let (row, other) = (row as usize * self.words, other as usize * self.words);
         for word in 0..self.words {
@@ -48,7 +48,7 @@ impl Points {
         }
     }
 
-    /// A node starts. Those before it along full edges have ended, those along programmatic ones have started.
+    /// Starts a node. Its predecessors along full edges have ended, those along programmatic edges have started.
     pub fn start(&mut self, node: usize, full: &[usize], programmatic: &[usize]) {
         let row = self.row();
         for &before in full {
@@ -60,7 +60,7 @@ impl Points {
         self.at[node] = [row; 3];
     }
 
-    /// The predecessors of a node along programmatic edges have ended.
+    /// Records the wait of a node: its predecessors along programmatic edges have ended.
     pub fn meet(&mut self, node: usize, programmatic: &[usize]) {
         if programmatic.is_empty() {
             return;
@@ -73,7 +73,7 @@ impl Points {
         self.at[node][1] = row;
     }
 
-    /// A node has ended, and has waited for those that programmatic edges come from, or not.
+    /// Ends a node; `waited` is true if it executed its wait.
     pub fn end(&mut self, node: usize, waited: bool) {
         let [start, met, _] = self.at[node];
         self.at[node][2] = if waited { met } else { start };
@@ -93,7 +93,7 @@ impl Points {
 mod tests {
     use super::*;
 
-    /// A chain of four, 1 and 2 behind programmatic edges; `waits` says of each whether it waits.
+    /// A chain of four, with programmatic edges into 1 and 2; `waits` is true for nodes that wait.
     fn chain(waits: [bool; 4]) -> Points {
         let mut points = Points::new(4);
         let edges: [(&[usize], &[usize]); 4] = [(&[], &[]), (&[], &[0]), (&[], &[1]), (&[2], &[])];

@@ -23,7 +23,7 @@ impl<'a> Users<'a> {
         Users { shape, uses }
     }
 
-    /// The name of the buffer that a node finds at an address.
+    /// Returns the name of the buffer at an address, preferably one that the node uses.
     pub fn buffer_at(&self, node: usize, address: u64) -> Option<String> {
         let holds = |at: &&usize| {
             let buffer = &self.shape.buffers[**at].0;
@@ -35,10 +35,10 @@ impl<'a> Users<'a> {
     }
 }
 
-/// Pairs of buffers reported of one plan: a plan that is wrong is often wrong in many places.
+/// The most pairs of buffers reported of one plan: a wrong plan is often wrong in many places.
 const MOST: usize = 10;
 
-/// The planned buffers that share bytes without an order between their users.
+/// Returns reports of planned buffers that share bytes without an order between their users.
 pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
     let mut planned: Vec<_> = shape
         .buffers

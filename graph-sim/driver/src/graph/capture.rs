@@ -14,10 +14,10 @@ use crate::state::op::Op;
 pub const NONE: u32 = 0;
 /// A capture is under way.
 pub const ACTIVE: u32 = 1;
-/// A capture was broken by a call that it cannot hold.
+/// A capture was invalidated by a call that cannot be captured.
 pub const INVALIDATED: u32 = 2;
 
-/// `CU_STREAM_CAPTURE_MODE_GLOBAL`: calls that a capture cannot hold are refused in every thread.
+/// `CU_STREAM_CAPTURE_MODE_GLOBAL`: calls that cannot be captured are refused in every thread.
 const GLOBAL: u32 = 0;
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`: such calls are allowed.
 const RELAXED: u32 = 2;
@@ -60,8 +60,8 @@ impl State {
         }
     }
 
-    /// Refuses a call that a capture cannot hold and that is not about a stream, such as `cuMemAlloc`, while the
-    /// calling thread captures, or any thread that forbids it to all; which breaks the capture.
+    /// Refuses a call that cannot be captured and has no stream, such as `cuMemAlloc`, while the calling thread captures, or
+    /// any thread in the global mode. The refusal invalidates the capture.
     pub fn not_while_capturing(&mut self) -> Result {
         let (mode, thread) = (MODE.get(), std::thread::current().id());
         let forbids = |capture: &&mut Capture| {
@@ -112,7 +112,7 @@ impl State {
         Ok(())
     }
 
-    /// Ends a capture; gives its graph.
+    /// Ends a capture and returns its graph.
     pub fn end_capture(&mut self, stream: u64) -> Result<u64> {
         let at = self.captures.iter().position(|capture| capture.streams.contains_key(&stream));
         let at = at.ok_or(Status::ILLEGAL_STATE)?;
@@ -198,7 +198,7 @@ impl State {
         match (own, captured) {
             (None, None) => Ok(false),
             (Some(_), None) => {
-                // An event from outside: the wait would order the capture after work that it does not hold.
+                // An event that was not captured: the wait would order the capture after work outside of it.
                 self.not_captured(stream).map_err(|_| Status::STREAM_CAPTURE_ISOLATION)?;
                 Ok(true)
             }

@@ -40,7 +40,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a node. The work of an alloc node is completed here: its address is chosen.
+    /// Adds a node. The address of an alloc node is chosen here.
     pub fn add_node(&mut self, graph: u64, dependencies: Dependencies, op: Op) -> Result<u64> {
         self.graph(graph)?;
         self.check_dependencies(graph, &dependencies, Some(&op))?;
@@ -105,7 +105,7 @@ impl State {
         Ok(())
     }
 
-    /// Notes a free node of a graph: for the graph's own allocation, or for one that another graph leaves.
+    /// Records a free node of a graph: for the graph's own allocation, or for one that another graph does not free.
     fn plan_free(&mut self, graph: u64, address: u64) -> Result<usize> {
         let no = |what: &str| log::say(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
         if self.graph(graph)?.place.can_free(address) {
@@ -354,7 +354,7 @@ impl State {
         }
     }
 
-    /// Takes references from a user object; the last one ends it.
+    /// Releases references to a user object; the last release destroys it.
     pub fn drop_references(&mut self, object: u64, count: u64) {
         let Some(entry) = self.objects.get_mut(object) else { return };
         entry.references = entry.references.saturating_sub(count);
@@ -382,7 +382,7 @@ fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
     if !valid {
         return Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry"));
     }
-    // The manual has them from compute capability 9.0 on, and no word of the code before that.
+    // Documented from compute capability 9.0 on; the error code for older devices is not documented.
     if programmatic && !device().has_programmatic_launch() {
         let what = "a programmatic edge, on a device of compute capability below 9.0";
         return Err(log::say(Status::NOT_SUPPORTED, what));

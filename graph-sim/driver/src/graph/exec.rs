@@ -27,7 +27,7 @@ pub enum Update {
 }
 
 impl ExecNode {
-    /// Its name, in words.
+    /// Returns its name in reports.
     pub fn describe(&self, state: &State) -> String {
         if let Some(note) = &self.note {
             return note.describe();
@@ -50,7 +50,7 @@ const RESULT_STRUCTURE: u32 = 2;
 const RESULT_OPERATION: u32 = 3;
 
 impl State {
-    /// Makes an instance.
+    /// Instantiates a graph.
     pub fn instantiate(&mut self, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
         let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
         let Ok(entry) = self.graph(graph) else {
@@ -106,8 +106,8 @@ impl State {
         ranges
     }
 
-    /// The nodes of a graph and of its children, a child node becoming an empty node before its graph's roots and
-    /// another behind its leaves.
+    /// Returns the nodes of a graph and of its child graphs. A child node becomes an empty entry node before its graph's
+    /// roots and an empty exit node after its leaves.
     fn flatten(&self, top: u64) -> std::result::Result<(Vec<ExecNode>, Shape), Refusal> {
         let wrong = || Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0);
         let mut nodes: Vec<ExecNode> = Vec::new();
@@ -116,9 +116,9 @@ impl State {
         let mut programmatic: Vec<Vec<usize>> = Vec::new();
         let (mut index, mut children) = (BTreeMap::new(), BTreeMap::new());
         let mut buffers: Vec<Buffer> = Vec::new();
-        // For a child node: where its last mark is, which is what its dependents wait for.
+        // For each child node its exit node, which its dependents wait for.
         let mut exits: BTreeMap<u64, usize> = BTreeMap::new();
-        // Graphs with the marks around them.
+        // Graphs with their entry and exit nodes.
         let mut work = vec![(top, None::<(usize, usize)>)];
         while let Some((graph, marks)) = work.pop() {
             let entry = self.graph(graph).map_err(|_| wrong())?;
@@ -169,7 +169,7 @@ impl State {
                 }
             }
             if let Some((mark, exit)) = marks {
-                // All of the child's nodes stand before its second mark.
+                // All of the child's nodes precede its exit node.
                 let inside = (first..last).chain([mark]);
                 for at in inside {
                     predecessors[exit].push(at);
@@ -218,7 +218,7 @@ impl State {
         Ok(())
     }
 
-    /// Gives a node of an instance other parameters.
+    /// Updates the parameters of an instance's node.
     pub fn update_node(&mut self, exec: u64, node: u64, op: Op) -> Result {
         let old = self.exec_mut(exec)?.find(node)?;
         let result = permitted(&old.op, &op);
@@ -230,8 +230,8 @@ impl State {
         Ok(())
     }
 
-    /// Gives the nodes of an instance the parameters of a graph of the same shape. On failure nothing changes, and
-    /// the nodes concerned are named: the graph's, and the instance's.
+    /// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes, and
+    /// the error holds the graph's node and the instance's node.
     pub fn update_exec(&mut self, exec: u64, graph: u64) -> std::result::Result<(), (Update, u64, u64)> {
         let fail = |why, node, from| Err((why, node, from));
         let (Ok(old), Ok(entry)) = (self.exec(exec), self.graph(graph)) else {
@@ -311,7 +311,7 @@ fn permitted(old: &Op, new: &Op) -> Update {
     }
 }
 
-/// A kernel node keeps its attributes when it gets other parameters.
+/// Keeps the attributes of a kernel node in an update of its parameters.
 fn keep_attributes(old: &Op, mut new: Op) -> Op {
     if let (Op::Kernel(old), Op::Kernel(new)) = (old, &mut new)
         && new.attributes.is_empty()

@@ -1,4 +1,4 @@
-//! The steps of a launch: begun, worked on, and checked.
+//! The steps of a launch: how they begin, run, and are checked.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard};
@@ -55,7 +55,7 @@ pub(super) struct Execution<'a> {
 /// The paused launches of a node, and the bytes that they wrote before their wait.
 type PausedNode = (Vec<Paused>, Vec<(u64, u64)>);
 
-/// Work of a node that leaves the driver's state alone, so that it may be done beside other such work.
+/// Work of a node that does not change the driver's state, so that other such work may run at the same time.
 pub(super) struct Task {
     at: usize,
     how: How,
@@ -65,7 +65,7 @@ pub(super) struct Task {
 enum How {
     /// Up to its wait.
     UntilWait,
-    /// To its end, from where its launches were paused, if they were.
+    /// To its end, from the start or from where its launches were paused.
     Finish { dependent: bool, paused: Vec<Paused> },
 }
 
@@ -74,7 +74,7 @@ pub(super) enum Begun {
     /// Nothing.
     Done,
     Task(Task),
-    /// Work that needs the driver's state for itself: that of [`Execution::exclusive`], for this node.
+    /// The work of this node needs exclusive access to the driver's state: [`Execution::exclusive`].
     Exclusive(usize),
 }
 
@@ -152,7 +152,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Marks the buffers whose life begins with a node as never written, apart from what the node wrote already.
+    /// Marks the buffers whose live range begins with a node as never written, except for the bytes in `written`.
     fn begin_buffers(&mut self, state: &State, at: usize, written: &[(u64, u64)]) {
         let marks = |from: u64, to: u64, written: bool| {
             if let Ok(Place::Device(backing, offset)) = state.memory.resolve_device(from, to - from) {
@@ -191,8 +191,8 @@ impl Execution<'_> {
         result
     }
 
-    /// The work of a node that needs the driver's state for itself. The lock is let go while a function of the program
-    /// runs.
+    /// Does the work of a node that needs exclusive access to the driver's state. The lock is released while a function of
+    /// the program runs.
     pub fn exclusive(&mut self, mut state: Guard, at: usize) -> (Guard, Checked) {
         let run = self.run;
         let node = &run.nodes[at];

@@ -1,7 +1,7 @@
 //! Graphs: how they are made, instantiated and launched. Their data are in [`state`](crate::state).
 //!
 //! - [`edit`]: nodes and edges, and the rules about them
-//! - [`capture`]: graphs made of what streams are given
+//! - [`capture`]: graphs made of captured streams
 //! - [`exec`]: instances and their updates
 //! - [`run`]: a launch
 //! - `execution`: the steps of a launch

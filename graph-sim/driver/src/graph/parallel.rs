@@ -13,7 +13,7 @@ use crate::state::schedule::Ready;
 
 type Guard = MutexGuard<'static, State>;
 
-/// Nodes at the same time, at least: as many as this, though the machine may have fewer cores.
+/// The most nodes at the same time on machines with fewer cores than this.
 const LEAST: usize = 4;
 
 /// The steps of a launch that are left.
@@ -21,7 +21,7 @@ struct Agenda {
     events: Ready,
     /// Steps that can begin.
     ready: Vec<usize>,
-    /// Steps that have begun, and need the driver's state for themselves, with their nodes.
+    /// Steps that have begun and need exclusive access to the driver's state, with their nodes.
     exclusive: Vec<(usize, usize)>,
 }
 
@@ -30,7 +30,7 @@ impl Agenda {
         self.ready.extend(self.events.done(event));
     }
 
-    /// Begins a step that can.
+    /// Begins a ready step.
     fn begin(&mut self, state: &State, execution: &mut Execution) -> Option<(usize, Task)> {
         while let Some(event) = self.ready.pop() {
             match execution.begin(state, execution.run.plan.steps[event]) {
@@ -92,7 +92,7 @@ fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -
             }
             let Ok((event, outcome)) = take.recv() else { break };
             under_way -= 1;
-            // A fault of the simulator itself is the call's.
+            // A panic of the simulator is passed on to the call.
             let taken = execution.take_in(state, outcome.unwrap_or_else(|panic| resume_unwind(panic)));
             if result.is_ok() {
                 result = taken;

@@ -1,4 +1,4 @@
-//! A launch of an instance: its nodes one after the other, in an order that the edges allow, or [`parallel`].
+//! The launch of an instance: its nodes run one after the other in a topological order, or in [`parallel`].
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     let (seed, parallel) = (state.seed, state.parallel);
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
-    // Each launch has a schedule of its own; seed 0 keeps to the order of the nodes' making.
+    // Each launch has a schedule of its own; seed 0 is the order in which the nodes were made.
     let random = (seed != 0).then(|| Random::new(seed ^ entry.launches.rotate_left(32) ^ entry.salt));
     let plan = Plan::new(&entry.shape.full, &entry.shape.programmatic, random.clone());
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
@@ -133,7 +133,7 @@ fn execute(mut state: Guard, run: &Run) -> Result {
     Ok(())
 }
 
-/// The allocations that hold planned buffers: live ones, and the graph's own.
+/// Returns the allocations that hold planned buffers: live ones, and the graph's own.
 fn arenas(state: &State, run: &Run) -> Vec<(u64, u64)> {
     let own = run.nodes.iter().filter_map(|node| match node.op {
         Op::Alloc { address, bytes, .. } => Some((address, address + bytes)),

@@ -10,7 +10,7 @@ use cuweave_ptx::Type;
 /// A register of a function: a row of 32 values in a warp.
 pub type Slot = u32;
 
-/// No slot: a result that is thrown away, an operand that is absent.
+/// No slot: an unused result or an absent operand.
 pub const NONE: Slot = u32::MAX;
 
 /// One value from another.
@@ -20,7 +20,7 @@ pub type Map2 = fn(u64, u64) -> u64;
 /// One value from three.
 pub type Map3 = fn(u64, u64, u64) -> u64;
 
-/// The code of all functions of a module, and where each instruction stands in the text.
+/// The code of all functions of a module, with the place of each instruction in the text.
 #[derive(Debug, Default)]
 pub struct Code {
     pub insts: Vec<Inst>,
@@ -96,7 +96,7 @@ pub enum Special {
     Mask(u8),
     DynamicShared,
     TotalShared,
-    /// Start, or end, of the shared memory that CUDA's own code keeps to itself.
+    /// Start, or end, of the shared memory reserved for CUDA's own code.
     Reserved(bool),
     /// Halves of the address of a cooperative launch's workspace, the high one first: `%envreg1`, `%envreg2`.
     Workspace(u8),
@@ -132,7 +132,7 @@ pub struct At {
     pub strong: bool,
 }
 
-/// Reads the old value and the operands, gives the new one.
+/// Returns the new value for the old value and the operands.
 #[derive(Clone, Copy, Debug)]
 pub enum Update {
     Map(Map3),
@@ -248,9 +248,9 @@ pub enum Op {
     Atomic(Update, Type, At, Slot, [Slot; 2]),
     /// `cp.async`: to, from, bytes, bytes that are read (the rest is zeroed).
     Copy(At, At, Slot, Slot),
-    /// `cp.async.bulk`: to, from, bytes, barrier that is told, and what a reduction does to each element.
+    /// `cp.async.bulk`: to, from, bytes, the barrier that is signalled, and the reduction of each element.
     BulkCopy(At, At, Slot, Option<At>, Option<Box<(Update, Type)>>),
-    /// To the generic address, from it, and whether an address lies in the window.
+    /// To the generic address, from it, and the test of the window.
     Window(Window, u64, Slot, Slot),
     Barrier {
         id: Slot,
@@ -289,7 +289,7 @@ pub enum Window {
     ToGeneric,
     FromGeneric,
     Contains,
-    /// Everything that is in no window.
+    /// Addresses in no window.
     IsGlobal,
 }
 

@@ -21,7 +21,7 @@ pub enum FaultKind {
     Stack,
     /// More shared memory than a block may use.
     Shared,
-    /// A jump or call to where no code is.
+    /// A jump or call to an address without code.
     Code,
     /// An instruction or launch that cannot be simulated.
     Unsupported,

@@ -15,7 +15,7 @@ impl Blocks {
         volume(self.extent)
     }
 
-    /// The nth of them.
+    /// Returns the nth block.
     pub(super) fn at(self, number: u64) -> [u32; 3] {
         let [x, y, z] = coordinates(number, self.extent);
         let [first_x, first_y, first_z] = self.from;

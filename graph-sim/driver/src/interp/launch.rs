@@ -43,7 +43,7 @@ pub struct Options {
     /// Look for conflicts of threads.
     pub conflicts: bool,
     /// True if the launch may begin before grids that it depends on have ended: then `griddepcontrol.wait` is where its
-    /// threads meet their end, and what a block does before is kept apart, shifted by [`PRE_WAIT`] in the shadow.
+    /// threads wait for their end, and the flags of earlier accesses are shifted by [`PRE_WAIT`] in the shadow.
     pub dependent: bool,
 }
 
@@ -76,7 +76,7 @@ pub struct Stats {
     /// Instructions executed, summed over threads.
     pub instructions: u64,
     /// Accesses of threads of two warps to the same bytes that nothing orders, one of them a write; and reads of shared
-    /// memory that the block never wrote. In words, each line once.
+    /// memory that the block never wrote. One for each line.
     pub conflicts: Vec<Fault>,
     /// True if any thread executed `griddepcontrol.wait` in a launch that depends on grids.
     pub waited: bool,

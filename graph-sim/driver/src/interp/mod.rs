@@ -1,9 +1,9 @@
 //! PTX on the CPU.
 //!
-//! [`Program::decode`] turns a module into code over numbered register slots; [`run`] executes an entry of it. What
-//! holds:
+//! [`Program::decode`] turns a module into code over numbered register slots; [`run`] executes an entry of it. The
+//! rules:
 //!
-//! - A warp's lanes that stand at the same instruction execute it together: registers are rows of 32 values. Lanes
+//! - A warp's lanes at the same instruction execute it together: registers are rows of 32 values. Lanes
 //!   that diverge run one group after the other, deepest call and lowest address first, in slices, so that every
 //!   thread makes progress and groups meet again where they must.
 //! - Warps of a block take turns on one thread of the host; blocks are spread over the host's cores, and take turns
@@ -12,7 +12,7 @@
 //!   [`LOCAL`], [`PARAM`]); every other address is the [`Memory`]'s. Constant memory is ordinary memory.
 //! - Every access is checked for liveness, bounds and alignment before it happens, and for bytes that were never
 //!   written. A fault ends the launch; nothing that a kernel does can end the process.
-//! - An instruction that is not known makes the functions unusable that can reach it by calls, and no other.
+//! - An unknown instruction makes exactly those functions unusable that can reach it by calls.
 //!
 //! Not simulated: textures and surfaces, `wgmma` and `tcgen05`, tensor maps (`cp.async.bulk.tensor`), multicast, sparse and
 //! block-scaled `mma`, `.b128` and vector registers, clusters of more than one block, launches from kernels, `malloc`
@@ -20,10 +20,10 @@
 //! are done when they are started, so a missing wait does not show. Approximations are correctly rounded or nearly so,
 //! which is within their documented error, but not the hardware's bits.
 //!
-//! A launch that depends on grids which have not ended yet runs in two parts: [`run_until_wait`] takes every block as far as it
-//! gets without them, and [`run`] goes on from there.
+//! A launch that depends on grids which have not ended yet runs in two parts: [`run_until_wait`] runs every block up to
+//! its wait, and [`run`] continues from there.
 //!
-//! Conflicts of threads are looked for between warps, in shared memory and in global memory ([`Options::conflicts`]).
+//! Conflicts between warps are detected in shared memory and in global memory ([`Options::conflicts`]).
 
 mod code;
 mod decode;

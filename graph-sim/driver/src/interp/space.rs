@@ -1,4 +1,4 @@
-//! Address windows, shadow flags, and global memory as the driver gives it to the interpreter.
+//! Address windows, shadow flags, and the interface of global memory.
 
 /// The window of shared memory among generic addresses.
 pub const SHARED: u64 = 0x00f0_0000_0000_0000;
@@ -6,7 +6,7 @@ pub const SHARED: u64 = 0x00f0_0000_0000_0000;
 pub const LOCAL: u64 = 0x00f1_0000_0000_0000;
 /// The window of a kernel's parameters.
 pub const PARAM: u64 = 0x00f2_0000_0000_0000;
-/// The window of what the driver gives a cooperative launch to meet at.
+/// The window of the workspace of a cooperative launch, which holds its grid barrier.
 pub const GRID: u64 = 0x00f4_0000_0000_0000;
 /// Addresses of functions.
 pub const CODE: u64 = 0x00f3_0000_0000_0000;
@@ -26,8 +26,8 @@ pub const PAGE: u64 = 4096;
 
 /// A live allocation, as a kernel sees it.
 ///
-/// The interpreter keeps regions for the rest of the launch, so the checks cost a comparison an access. It sets shadow
-/// flags as it goes; which bytes a kernel touched is read from them afterwards.
+/// The interpreter caches regions for the rest of the launch, so the checks cost a comparison an access. It sets shadow
+/// flags during the run; the bytes that a kernel touched are read from them afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Region {
     /// Its first address.

@@ -1,7 +1,7 @@
 //! Copies and fills: bytes and their marks move together.
 //!
 //! A copy carries the marks of bytes that were never written along. On the way to the host such bytes become
-//! [`POISON`], so that a program which reads them sees nonsense and not the luck of a fresh page, and the copy says where
+//! [`POISON`], so that a program which reads them does not see zeros by chance, and the copy reports where
 //! they are.
 
 use std::sync::Arc;
@@ -39,7 +39,7 @@ impl Place {
         }
     }
 
-    /// The same, some bytes further.
+    /// Returns the place some bytes further.
     pub fn at(&self, bytes: u64) -> Place {
         match self {
             Place::Device(backing, offset) => Place::Device(Arc::clone(backing), offset + bytes),

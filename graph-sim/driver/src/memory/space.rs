@@ -22,7 +22,7 @@ pub const TOTAL: u64 = 150_000_000_000;
 /// The kind of an allocation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// `cuMemAlloc` and its kin.
+    /// `cuMemAlloc` and similar calls.
     Device,
     /// Stream-ordered, from the pool with this handle.
     Pool(u64),
@@ -129,8 +129,8 @@ impl Memory {
         live.max(reserved)
     }
 
-    /// A free range of addresses. Addresses are taken again only once all were, so that a stale pointer does not
-    /// find its successor.
+    /// Returns a free range of addresses. Addresses are reused only after all were used, so that a stale pointer does not
+    /// point to a later allocation.
     fn place(&mut self, size: u64) -> Result<u64> {
         let size = size.checked_add(GAP).filter(|&size| size < LAST - FIRST).ok_or(Status::OUT_OF_MEMORY)?;
         let mut start = self.next;
@@ -143,7 +143,7 @@ impl Memory {
                 wrapped = true;
                 start = FIRST;
             }
-            // The last thing that begins before the end of the wanted range must end before its start.
+            // The last allocation that begins before the end of the range must end before its start.
             match self.occupied(start + size) {
                 Some(end) if end + GAP > start => start = (end + GAP).next_multiple_of(ALIGN),
                 _ => break,
@@ -153,7 +153,7 @@ impl Memory {
         Ok(start)
     }
 
-    /// Keeps a range of addresses for a graph, which is its first holder.
+    /// Reserves a range of addresses for a graph, which is its first holder.
     pub fn reserve(&mut self, size: u64) -> Result<u64> {
         let start = self.place(size)?;
         self.reserved.insert(start, Reserved { size, holders: 1 });
@@ -183,7 +183,7 @@ impl Memory {
         }
     }
 
-    /// Allocates on a device, at an address of our choice.
+    /// Allocates on a device, at an address that the driver chooses.
     pub fn allocate(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
         if size == 0 {
             return Err(Status::INVALID_VALUE);
@@ -208,7 +208,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Allocates memory that the host reaches by the same address.
+    /// Allocates memory that the host accesses by the same address.
     pub fn allocate_host(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
         if size == 0 {
             return Err(Status::INVALID_VALUE);
@@ -280,14 +280,14 @@ impl Memory {
         self.live.get(&base)
     }
 
-    /// Gives the allocation that holds an address a name.
+    /// Names the allocation that holds an address.
     pub fn name(&mut self, address: u64, name: String) -> Result {
         let base = self.find(address).ok_or(Status::INVALID_VALUE)?.base;
         self.live.get_mut(&base).ok_or(Status::INVALID_VALUE)?.name = Some(name);
         Ok(())
     }
 
-    /// Notes what a graph calls a buffer of the program's, in place of what was called so there before.
+    /// Records a graph's name for a buffer of the program, in place of earlier names of the same bytes.
     pub fn note_buffer(&mut self, address: u64, bytes: u64, note: &Note) {
         let end = address.saturating_add(bytes);
         let Some(base) = self.find(address).filter(|found| end <= found.end()).map(|found| found.base) else {
@@ -320,7 +320,7 @@ impl Memory {
             Some(found) if bytes <= found.end() - address => {
                 Ok(Place::Device(Arc::clone(&found.backing), address - found.base))
             }
-            // A piece of pinned memory with ordinary host memory behind it: the host's business.
+            // Pinned memory followed by ordinary host memory is accessed by the host.
             Some(found) if found.on_host() => Ok(Place::Host(address)),
             Some(_) => Err(Status::INVALID_VALUE),
             None if (FIRST..LAST + (1 << 40)).contains(&address) => Err(Status::INVALID_VALUE),
@@ -328,7 +328,7 @@ impl Memory {
         }
     }
 
-    /// The same for an address that must be on a device, or mapped for one.
+    /// Like [`Memory::resolve`], for an address that must be on a device or mapped for one.
     pub fn resolve_device(&self, address: u64, bytes: u64) -> Result<Place> {
         match self.find(address) {
             Some(found) if bytes <= found.end() - address => {

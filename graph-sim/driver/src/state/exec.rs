@@ -23,7 +23,7 @@ pub struct ExecNode {
     pub note: Option<Note>,
     /// Its members, if it is a batched node.
     pub members: Option<Arc<Members>>,
-    /// The order of its making, for names of nodes that have none.
+    /// The number of the node in its graph, for nodes without a name.
     pub local: u64,
 }
 
@@ -85,7 +85,7 @@ impl Shape {
 pub struct Exec {
     /// The graph, which may be gone.
     pub graph: u64,
-    /// The flags of its making.
+    /// The flags of its instantiation.
     pub flags: u64,
     /// Its nodes.
     pub nodes: Vec<ExecNode>,
@@ -95,7 +95,7 @@ pub struct Exec {
     pub ranges: Vec<u64>,
     /// The number of launches.
     pub launches: u64,
-    /// The seed of its schedules apart from the program's.
+    /// The instance's part of the seed of its schedules.
     pub salt: u64,
     /// User objects that it holds, with the number of references.
     pub objects: Vec<(u64, u64)>,
@@ -104,7 +104,7 @@ pub struct Exec {
 }
 
 impl Exec {
-    /// The node of the definition's node.
+    /// Returns the instance's node of a node of the definition.
     pub fn find(&mut self, node: u64) -> Result<&mut ExecNode> {
         let at = *self.shape.index.get(&node).ok_or(Status::INVALID_VALUE)?;
         self.nodes.get_mut(at).ok_or(Status::INVALID_VALUE)

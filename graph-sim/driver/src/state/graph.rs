@@ -60,7 +60,7 @@ pub struct Node {
     pub dependencies: Vec<(u64, CUgraphEdgeData)>,
     /// Its successors.
     pub dependents: Vec<u64>,
-    /// The free nodes that precede it, as it was added.
+    /// The free nodes that preceded it when it was added.
     pub freed: place::Row,
     /// The program's name for it.
     pub note: Option<Note>,

@@ -21,7 +21,7 @@ pub struct Kernel {
     pub required_block: Option<[u32; 3]>,
     /// `.reqnctapercluster`.
     pub required_cluster: Option<[u32; 3]>,
-    /// `.explicitcluster`: a launch has to say its cluster, where the kernel does not.
+    /// `.explicitcluster`: a launch must set its cluster, unless the kernel does.
     pub explicit_cluster: bool,
     /// Static shared memory.
     pub shared_bytes: u32,
@@ -75,7 +75,7 @@ fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
     let known = VERSIONS.iter().rfind(|version| version.0 <= driver);
     match known {
         Some(&((major, minor), (ptx_major, ptx_minor))) if (major, minor) == (13, 5) && driver > (13, 5) => {
-            // Newer drivers than we know: PTX's minor version has followed CUDA's.
+            // Newer drivers than the known ones: PTX's minor version has followed CUDA's.
             if driver.0 == major { (ptx_major, ptx_minor + driver.1 - minor) } else { (u32::MAX, 0) }
         }
         Some(&(_, ptx)) => ptx,

@@ -31,7 +31,7 @@ pub enum Along {
 }
 
 impl Members {
-    /// The blocks of each member in such a grid; `None` if what was told does not fit it.
+    /// Returns the blocks of each member in a grid; `None` if the layout does not fit it.
     pub fn blocks(&self, grid: [u32; 3]) -> Option<Vec<Blocks>> {
         let count = self.notes.len();
         match &self.along {
@@ -76,7 +76,7 @@ pub struct Actors {
 }
 
 impl Actors {
-    /// For nodes by their numbers of members, 0 for a node that has none.
+    /// Returns the actors of nodes, given by their numbers of members.
     pub fn new(members: impl ExactSizeIterator<Item = usize>) -> Self {
         let mut actors = Actors { nodes: members.len(), ..Actors::default() };
         for (node, count) in members.enumerate().filter(|found| found.1 > 0) {

@@ -1,4 +1,4 @@
-//! All that the driver knows, as data behind one lock. The floors above do the work.
+//! The state of the driver: data behind one lock. The floors above do the work.
 
 pub mod capture;
 mod current;

@@ -1,4 +1,4 @@
-//! Work: what a stream is given and what a graph's node holds. Both are the same here and run by the same code.
+//! Operations: the work of streams and of graph nodes alike.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -53,7 +53,7 @@ pub struct End {
 }
 
 impl Copy {
-    /// A copy of bytes in a row.
+    /// Returns a copy of contiguous bytes.
     pub fn line(to: (u32, u64), from: (u32, u64), bytes: u64) -> Self {
         let end = |(kind, start)| End { kind, at: Box3 { start, pitch: bytes, slice: bytes } };
         Copy { to: end(to), from: end(from), width: bytes, height: 1, depth: 1 }
@@ -166,7 +166,7 @@ impl Fill {
         Ok(Fill { to, value: p.value, element, width, height })
     }
 
-    /// The parameters again.
+    /// Returns the parameters of the fill node.
     pub fn to_parameters(self) -> CUDA_MEMSET_NODE_PARAMS {
         CUDA_MEMSET_NODE_PARAMS {
             dst: self.to.start,
@@ -215,7 +215,7 @@ pub enum Op {
         /// Its device.
         device: usize,
     },
-    /// The end of what is allocated at an address.
+    /// The free of the allocation at an address.
     Free(u64),
     /// The record of an event.
     Record(u64),
@@ -245,7 +245,7 @@ impl Op {
         matches!(self, Op::Alloc { .. } | Op::Free(_))
     }
 
-    /// In a word, for names of nodes that have none.
+    /// Returns the kind as a word, for nodes without a name.
     pub fn word(&self) -> &'static str {
         match self {
             Op::Empty => "empty",

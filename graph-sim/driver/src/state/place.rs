@@ -2,7 +2,7 @@
 //!
 //! An address is chosen when the alloc node is added and never changes. An allocation takes the address of an
 //! earlier one only if a path leads from that one's free node to the new alloc node at that moment: memory is
-//! handed on along edges alone, and an edge that comes later comes too late.
+//! reused along edges alone, and edges added later do not count.
 
 use std::collections::BTreeMap;
 
@@ -36,10 +36,10 @@ impl Row {
     }
 }
 
-/// A piece of the graph's addresses that no allocation has at present.
+/// A free range of the graph's addresses.
 struct Hole {
     bytes: u64,
-    /// The free nodes that must precede who takes it.
+    /// The free nodes that must precede an alloc node that takes it.
     freed: Row,
 }
 
@@ -97,12 +97,12 @@ impl Placement {
         self.unfreed.contains_key(&address) && !self.elsewhere.contains_key(&address)
     }
 
-    /// Returns true if another graph may free what is at an address.
+    /// Returns true if another graph may free the allocation at an address.
     pub fn can_free_elsewhere(&self, address: u64) -> bool {
         self.unfreed.contains_key(&address)
     }
 
-    /// Notes that a node of this graph frees what is at an address; gives the free node's number.
+    /// Records that a node of this graph frees the allocation at an address; returns the free node's number.
     pub fn free(&mut self, address: u64) -> usize {
         let number = self.frees;
         self.frees += 1;
@@ -114,11 +114,11 @@ impl Placement {
         number
     }
 
-    /// Joins a hole with its neighbours: who takes it must follow all of their frees. Holes of different ranges
-    /// never touch, since ranges have gaps between them.
+    /// Merges a hole with its neighbours: an alloc node that takes it must follow all of their frees. Holes of different
+    /// ranges are never adjacent, since ranges have gaps between them.
     fn insert_hole(&mut self, mut address: u64, mut bytes: u64, mut freed: Row) {
         if let Some((&before, hole)) = self.holes.range(..address).next_back() {
-            // Only ordered frees merge; which come first does not matter here, since the union names both.
+            // The order of the two frees does not matter, since the union holds both.
             if before + hole.bytes == address {
                 freed.join(&hole.freed);
                 (address, bytes) = (before, hole.bytes + bytes);
@@ -134,7 +134,7 @@ impl Placement {
         self.holes.insert(address, Hole { bytes, freed });
     }
 
-    /// Notes that a node of another graph frees what is at an address, or, with `false`, no longer.
+    /// Records that a node of another graph frees the allocation at an address, or, with `false`, that it no longer does.
     pub fn free_elsewhere(&mut self, address: u64, does: bool) {
         let count = self.elsewhere.entry(address).or_default();
         *count = if does { *count + 1 } else { count.saturating_sub(1) };

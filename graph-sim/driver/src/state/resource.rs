@@ -11,13 +11,13 @@ pub struct Device {
     pub primary: u64,
     /// The number of times that the context is retained.
     pub retained: u32,
-    /// The pool that always is.
+    /// The default pool.
     pub default_pool: u64,
     /// The pool that `cuMemAllocAsync` takes from.
     pub current_pool: u64,
-    /// Bytes of graphs' live allocations: now, and at most.
+    /// Bytes of graphs' live allocations: current, and the maximum.
     pub graph_used: (u64, u64),
-    /// Bytes that graphs keep: now, and at most.
+    /// Bytes reserved by graphs: current, and the maximum.
     pub graph_reserved: (u64, u64),
 }
 
@@ -61,7 +61,7 @@ pub struct Event {
     pub context: u64,
     /// Its creation flags.
     pub flags: u32,
-    /// When it was recorded last.
+    /// The time of its last record.
     pub recorded: Option<Instant>,
     /// The capture that recorded it last, and the nodes that it stands for.
     pub captured: Option<(u64, Vec<u64>)>,
@@ -73,13 +73,13 @@ pub struct Pool {
     pub device: usize,
     /// True if it is a device's own, which cannot be destroyed.
     pub default: bool,
-    /// Bytes that it keeps when memory is freed.
+    /// The release threshold in bytes.
     pub threshold: u64,
-    /// The three switches of reuse.
+    /// The three attributes of reuse.
     pub reuse: [u32; 3],
-    /// Bytes in use: now, and at most.
+    /// Bytes in use: current, and the maximum.
     pub used: (u64, u64),
-    /// Bytes reserved: now, and at most.
+    /// Bytes reserved: current, and the maximum.
     pub reserved: (u64, u64),
 }
 
@@ -107,13 +107,13 @@ impl Pool {
         self.reserved.1 = self.reserved.1.max(self.reserved.0);
     }
 
-    /// Counts a free; what is over the threshold goes back.
+    /// Counts a free; memory over the threshold is released.
     pub fn give(&mut self, bytes: u64) {
         self.used.0 = self.used.0.saturating_sub(bytes);
         self.trim(self.threshold);
     }
 
-    /// Gives back what is reserved over `keep` bytes and not in use.
+    /// Releases reserved memory over `keep` bytes that is not in use.
     pub fn trim(&mut self, keep: u64) {
         let floor = self.used.0.next_multiple_of(32 << 20);
         self.reserved.0 = self.reserved.0.min(floor.max(keep));

@@ -1,6 +1,6 @@
-//! The order in which a launch runs its nodes, and which nodes precede which.
+//! The order in which a launch runs its nodes, and the precedence of nodes.
 
-/// A generator of numbers that look random: SplitMix64.
+/// A pseudo-random generator: SplitMix64.
 #[derive(Clone)]
 pub struct Random(u64);
 
@@ -95,7 +95,7 @@ fn order_with(
 /// A piece of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// A node starts: a kernel, with `overlapped`, before all that it depends on has ended.
+    /// A node starts: with `overlapped`, a kernel starts before its predecessors have ended.
     Start {
         /// The node.
         node: usize,
@@ -106,18 +106,18 @@ pub enum Step {
     Finish(usize),
 }
 
-/// The steps of a launch, and what must be done before each.
+/// The steps of a launch, with their predecessors.
 pub struct Plan {
     /// The steps, in no order.
     pub steps: Vec<Step>,
-    /// For each step those that come before it.
+    /// For each step its predecessors.
     pub before: Vec<Vec<usize>>,
     random: Option<Random>,
 }
 
 impl Plan {
-    /// The steps of a graph with these edges. Without programmatic edges nodes only finish. With a generator, some of
-    /// these edges let the kernel behind start before the one before has run.
+    /// Returns the steps of a graph with these edges. Without programmatic edges nodes only finish. With a generator, some
+    /// consumers of programmatic edges start before their producers have run.
     pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], mut random: Option<Random>) -> Self {
         if programmatic.iter().all(Vec::is_empty) {
             let steps = (0..full.len()).map(Step::Finish).collect();
@@ -150,7 +150,7 @@ impl Plan {
     }
 }
 
-/// For each node the set of those that precede it, as rows of bits.
+/// For each node the set of its ancestors, as rows of bits.
 pub struct Precedence {
     words: usize,
     rows: Vec<u64>,

@@ -1,7 +1,7 @@
-//! All that the driver knows, behind one lock.
+//! The state of the driver, behind one lock.
 //!
 //! Work is done when it is enqueued, before the call returns: a legal schedule of every program, in which streams
-//! never overlap. The lock is let go while functions of the program run.
+//! never overlap. The lock is released while functions of the program run.
 
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
@@ -17,7 +17,7 @@ use crate::base::table::Table;
 use crate::base::types::{STREAM_LEGACY, STREAM_PER_THREAD};
 use crate::memory::Memory;
 
-/// All that the driver knows.
+/// The state of the driver.
 pub struct State {
     /// True if `cuInit` was called.
     pub initialised: bool,

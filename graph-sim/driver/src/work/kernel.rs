@@ -1,4 +1,4 @@
-//! Kernel launches: what the driver checks before one, and the interpreter's run.
+//! Kernel launches: the driver's checks before a launch, and its run by the interpreter.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ pub const MAX_THREADS: u32 = 1024;
 /// The most blocks of a grid.
 pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
 
-/// Checks a launch, as the driver does before it takes one.
+/// Checks the configuration of a launch, as the driver does when it is enqueued.
 pub fn check(state: &State, launch: &Launch) -> Result {
     let function = state.function(launch.function)?;
     let kernel = function.kernel();
@@ -97,7 +97,7 @@ pub struct Node<'a> {
     pub blocks: Option<Blocks>,
 }
 
-/// The memory that a kernel sees: all that its context may touch.
+/// The memory that a kernel may touch.
 struct View<'a> {
     memory: &'a Memory,
     device: usize,
@@ -108,7 +108,7 @@ struct View<'a> {
     seen: Mutex<BTreeMap<u64, Seen>>,
 }
 
-/// An allocation that a kernel has asked for, and the marks of its own there, if it has any.
+/// An allocation that a kernel has looked up, with the kernel's own marks, if it has any.
 struct Seen {
     backing: Arc<Backing>,
     own: Option<Marks>,
@@ -121,8 +121,8 @@ impl Seen {
 }
 
 impl View<'_> {
-    /// Pinned and managed memory is everyone's, and so is what pools and graphs hold; other memory is that of its
-    /// device, and of contexts that were given access.
+    /// Pinned and managed memory, and memory of pools and graphs, is accessible to all; other memory to kernels on its
+    /// device and in contexts that were given access.
     fn may_touch(&self, found: &Allocation) -> bool {
         found.on_host()
             || matches!(found.kind, Kind::Graph(_) | Kind::Pool(_))
@@ -243,7 +243,7 @@ pub fn run(
             })
         }
     };
-    // Flags are taken off the shadow even where nobody wants them, so that the next node does not find them.
+    // Flags are always taken off the shadow, so that the next node does not find them.
     for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
         let ranges = seen.marks().take();
         if node.is_some() {

@@ -11,7 +11,7 @@ use crate::state::image::Image;
 use crate::state::module::{Function, Module};
 
 impl State {
-    /// Loads an image into a context: its variables get memory, and what they begin with.
+    /// Loads an image into a context and initialises its variables.
     pub fn load_module(&mut self, image: Image, context: u64) -> Result<u64> {
         let image = Arc::new(image);
         let device = self.context(context)?.device;
@@ -74,7 +74,7 @@ impl State {
         Ok(())
     }
 
-    /// A kernel of a module by its name. One that the interpreter cannot run is refused here, in words.
+    /// Returns a kernel of a module by its name. A kernel that the interpreter cannot run is refused here, with a message.
     pub fn find_function(&self, module: u64, name: &str) -> Result<u64> {
         let module = self.module(module)?;
         let at =

@@ -7,7 +7,7 @@ use crate::memory::{self, Box3, READ, Touched, Unwritten, WRITTEN};
 use crate::state::State;
 use crate::state::op::{Copy, Fill};
 
-/// Does a copy. Returns the bytes that arrive on the host though nothing wrote them: the first by its address.
+/// Does a copy. Returns the unwritten bytes that it brings to the host: the address of the first, and their number.
 pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result<Option<Unwritten>> {
     let Some((to, from)) = copy.places(&state.memory)? else { return Ok(None) };
     let lines = |at: &Box3| (at.start, at.pitch, at.slice);
@@ -62,7 +62,7 @@ pub fn run_fill(state: &State, fill: &Fill, touched: Option<&mut Touched>) -> Re
 ///
 /// # Errors
 ///
-/// The report, where such a copy is an error and no warning.
+/// The report, if such a copy is an error and no warning.
 pub fn tell_unwritten(
     state: &State,
     Unwritten { first, bytes }: Unwritten,

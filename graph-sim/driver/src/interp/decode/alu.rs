@@ -166,7 +166,7 @@ fn insert(a: u64, b: u64, position: u64, length: u64, width: u32) -> u64 {
     b & !mask | a << position & mask
 }
 
-/// Functions of doubles and singles that need no general treatment.
+/// Fast functions of doubles and singles without modifiers.
 fn fast_float(op: FloatOp, ty: Type, flush: bool) -> Option<Op2> {
     Some(match (op, ty, flush) {
         (FloatOp::Add, Type::F32, false) => Op2::Two(|a, b| bits(single(a) + single(b))),

@@ -1,4 +1,4 @@
-//! One function: slots for its names, and its statements in order.
+//! Decoding of one function: rows for its names, and its statements in order.
 
 use super::names::{Names, SharedVariable, function_address, parameter_address, shared_variable};
 use crate::interp::code::*;
@@ -29,12 +29,12 @@ pub struct Decoder<'d, 'm> {
     locals: HashMap<u32, (u32, u32)>,
     /// Numbers of the body's shared variables, by declaration.
     shareds: HashMap<u32, u32>,
-    /// First instruction behind each label, by its statement.
+    /// The first instruction after each label, by its statement.
     labels: HashMap<usize, u32>,
     /// Rows of the extended-precision carry.
     carry: Option<Slot>,
     location: (u32, u32),
-    /// The instruction at hand: its scope, line, and where its code starts.
+    /// The current PTX instruction: its scope, line, and the start of its code.
     pub scope: u32,
     line: u32,
     first: usize,
@@ -237,7 +237,7 @@ impl<'d, 'm> Decoder<'d, 'm> {
         self.insts.push(Inst { op, guard, negated, counts, line: self.line, source: self.location });
     }
 
-    /// The operation emitted last, if it is of the instruction at hand.
+    /// Returns the operation emitted last, if it belongs to the current instruction.
     pub fn last(&mut self) -> Option<&mut Op> {
         let first = self.first;
         self.insts[first..].last_mut().map(|inst| &mut inst.op)

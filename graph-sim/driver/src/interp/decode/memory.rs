@@ -238,7 +238,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(PtxSpace::Local) => (Window::Contains, LOCAL),
             Some(PtxSpace::Param) => (Window::Contains, PARAM),
             Some(PtxSpace::Global) => (Window::IsGlobal, 0),
-            // Constant memory is ordinary memory here; nothing is said to lie in it.
+            // Constant memory is ordinary memory here: no address is in its window.
             Some(PtxSpace::Const) => (Window::Contains, CODE),
             _ => return Err(String::new()),
         };
@@ -246,7 +246,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    /// Asynchronous copies are done at once: that is one of the orders that they may have.
+    /// Asynchronous copies are done when they are issued, which is one of the permitted orders.
     fn copy(&mut self, i: &Instruction<'m>) -> Result<()> {
         let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
         if i.has("tensor") || i.has("multicast::cluster") {
@@ -302,7 +302,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(operand)
                 if self.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) =>
             {
-                // `ignore-src`: nothing is read where the predicate holds.
+                // `ignore-src`: nothing is read if the predicate holds.
                 let p = self.value(operand, Type::Pred)?;
                 let read = self.temporary();
                 self.emit(Op::Map2(|p, bytes| if p & 1 != 0 { 0 } else { bytes }, read, p, bytes));

@@ -1,4 +1,4 @@
-//! PTX functions to code.
+//! Decoding of PTX functions.
 
 mod alu;
 mod bits;
@@ -70,9 +70,9 @@ impl Program {
     }
 }
 
-/// The most bytes of one variable that are taken in; an H200 has less.
+/// The most bytes of one variable; an H200 has less memory.
 const LARGEST: u64 = 1 << 37;
-/// The most bytes of an initialiser that are kept.
+/// The most bytes of an initialiser.
 const INITIAL: u64 = 1 << 28;
 
 fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> GlobalVariable {
@@ -103,7 +103,7 @@ fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> 
     result
 }
 
-/// Depth is bounded by the parser.
+/// Writes an initialiser. The recursion depth is bounded by the parser.
 fn fill(
     initial: &Initial,
     at: usize,
@@ -161,7 +161,7 @@ fn entry(
 ) -> Entry {
     let (offsets, bytes) = source.layout();
     let parameters = offsets.iter().zip(&source.parameters).map(|(&at, p)| (at as usize, p.size() as usize));
-    // Everything reachable by calls; an indirect call may reach any function whose address is taken, so all.
+    // All functions reachable by calls; an indirect call may reach every function whose address is taken.
     let mut reached = vec![false; functions.len()];
     let mut open = vec![function];
     let mut supported = Ok(());

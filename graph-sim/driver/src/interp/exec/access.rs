@@ -1,4 +1,4 @@
-//! Accesses to memory: where an address lies, and the checks.
+//! Accesses to memory: address resolution and checks.
 
 use super::lane_fault::LaneFault;
 use crate::interp::code::{At, Space};
@@ -27,24 +27,24 @@ impl Access {
     }
 }
 
-/// Memory that a thread has besides the global one: start and length. The pointers stay valid for one instruction.
+/// A thread's memory besides the global one: start and length. The pointers stay valid for one instruction.
 #[derive(Clone, Copy)]
 pub struct Own {
     pub shared: (*mut u8, u64),
     pub local: (*mut u8, u64),
-    /// A byte for each of shared memory: [`INITIALISED`] where it was written. Null where nobody looks.
+    /// A byte for each byte of shared memory: [`INITIALISED`] where it was written. Null if reads are not checked.
     pub written: *mut u8,
     pub lane: u32,
 }
 
-/// The allocations that this host thread has met, the last one first.
+/// A cache of the allocations that this host thread accessed, the last one first.
 pub struct Regions<'a> {
     launch: &'a Launch<'a>,
     memory: &'a dyn Memory,
     parameters: &'a [u64],
     workspace: &'a [AtomicU64; 2],
     initialised: bool,
-    /// 0, or [`PRE_WAIT`](crate::interp::space::PRE_WAIT) while a block runs that has not met the grids it depends on.
+    /// 0, or [`PRE_WAIT`](crate::interp::space::PRE_WAIT) while a block runs that has not passed its wait.
     pub shift: u32,
     /// A read of shared memory that nothing has written: address, size, and lane.
     pub unwritten: Option<(u64, u32, u32)>,
@@ -75,7 +75,7 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Checks an access and gives its bytes.
+    /// Checks an access and returns a pointer to its bytes.
     pub fn place(
         &mut self,
         address: u64,
@@ -192,8 +192,8 @@ fn misaligned(address: u64, size: u32, access: Access) -> LaneFault {
     LaneFault::access(FaultKind::Misaligned, address, size, what)
 }
 
-/// Sets the shadow's flags; false if the access reads bytes never written. Flags only ever grow while a kernel runs, so
-/// bytes that have them already are not written again.
+/// Sets the shadow's flags; returns false if the access reads bytes never written. Flags are never cleared while a kernel
+/// runs, so shadow bytes that have them already are not written again.
 #[inline]
 fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, shift: u32) -> bool {
     let (mark, needs) = match access {
@@ -218,7 +218,7 @@ fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, sh
     new.is_some()
 }
 
-/// Sets flags of `size` bytes, and says whether any is new; `None` where a flag that is needed is missing.
+/// Sets flags of `size` bytes; returns true if any was new, `None` if a needed flag is missing.
 #[inline]
 fn flag(shadow: *mut u8, at: usize, size: u32, needed: u8, flags: u8) -> Option<bool> {
     // SAFETY: the shadow has a byte for each of the region's, and the access lies within.
@@ -286,7 +286,7 @@ pub fn write(place: *mut u8, size: u32, value: u64) {
     }
 }
 
-/// Replaces a value by a function of it, atomically; gives the old one.
+/// Replaces a value by a function of it, atomically; returns the old value.
 pub fn update(place: *mut u8, size: u32, f: impl Fn(u64) -> u64) -> u64 {
     if place.addr() & (size as usize - 1) != 0 {
         let old = read(place, size);

@@ -1,4 +1,4 @@
-//! A block: its shared memory, its barriers, and turns of its warps.
+//! A block: its shared memory, its barriers, and the turns of its warps.
 
 use super::access::Own;
 use super::lane_fault::LaneFault;
@@ -17,8 +17,8 @@ const WARP_TURN: u64 = 2_000;
 /// Instructions of warps before another block's turn.
 const BLOCK_TURN: u64 = 20_000;
 
-/// Turns that each warp of a block gets while threads of another one wait for the grids that the launch depends on. What
-/// still runs then may spin until one of those threads goes on.
+/// The turns that each warp of a block gets while threads of another one are at `griddepcontrol.wait`. Warps that still
+/// run after that may spin until one of the waiting threads continues.
 const PRE_WAIT_TURNS: usize = 2;
 
 /// The reason why a turn ended.
@@ -35,18 +35,18 @@ pub struct Barrier {
     /// Threads that it waits for; 0 while nobody has arrived.
     pub expected: u32,
     pub arrived: u32,
-    /// Over the predicates of those that arrived.
+    /// The reductions of the predicates of the arrived threads.
     pub all: bool,
     pub any: bool,
     pub count: u32,
 }
 
-/// Barriers, and one for what a cluster would have.
+/// The named barriers, and one for the cluster's.
 pub const BARRIERS: usize = 17;
 
 pub struct Block {
     pub id: [u32; 3],
-    /// Among those that run.
+    /// The number among the blocks that run.
     pub number: u64,
     pub threads: u32,
     /// Shared memory, in pieces that keep it aligned.
@@ -55,17 +55,17 @@ pub struct Block {
     /// A byte for each byte of shared memory, set where it was written; empty if reads are not checked.
     written: Vec<u32>,
     pub barriers: [Barrier; BARRIERS],
-    /// Barriers that are complete; their waiters are set free at the end of the warp's turn.
+    /// Complete barriers; their waiters are released at the end of the warp's turn.
     pub complete: Vec<u8>,
     /// The accesses to each word of shared memory; empty until the first access that is watched.
     pub cells: Vec<Cell>,
-    /// Grows with whatever may order the block's accesses.
+    /// Incremented by every event that may order the block's accesses.
     pub epoch: u32,
     /// The time of the last event that may order its warps.
     pub ordered: u32,
     /// True until a thread of the block has passed `griddepcontrol.wait`.
     pub pre_wait: bool,
-    /// Turns of warps that could have gone on since a thread waits for those grids.
+    /// Turns of runnable warps since a thread waits at `griddepcontrol.wait`.
     held: usize,
     warps: Vec<Warp>,
     next: usize,

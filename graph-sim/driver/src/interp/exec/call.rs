@@ -10,7 +10,7 @@ use crate::interp::space::CODE;
 
 /// Rows of registers a warp may have, all calls together.
 const ROWS: usize = 1 << 16;
-/// Calls within calls.
+/// The deepest nesting of calls.
 const DEPTH: usize = 4096;
 
 impl Warp {

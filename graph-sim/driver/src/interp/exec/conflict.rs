@@ -2,17 +2,17 @@
 //! them.
 //!
 //! In shared memory, whatever may order the warps of the block (a barrier, a fence, an atomic, an access that is
-//! volatile, relaxed, acquire or release) forgets what was done before.
+//! volatile, relaxed, acquire or release) clears the records of earlier accesses.
 //!
 //! In global memory every such event of a block has a time, and every access the time of the last event before it. An
 //! access `a` and a later one `b` of the same block are ordered if the block had an event since `a`. In different blocks
-//! they are taken as ordered if both blocks had one since `a`, barriers not counted: whoever passes data on must have
-//! released it after `a`, and whoever uses it acquired it before `b`. So what is ordered is never reported, through
-//! whatever chain of blocks; but blocks that use atomics all the time are hardly ever caught.
+//! they are taken as ordered if both blocks had an event other than a barrier since `a`: a producer must have
+//! released after `a`, and the consumer acquired before `b`. So ordered accesses are never reported, through
+//! any chain of blocks; but conflicts of blocks that use atomics all the time are rarely found.
 //!
-//! For each word there is room for one access that wrote it and one that read it. What is not seen: conflicts inside a
+//! Each word has a record of one write and one read. Not detected: conflicts inside a
 //! warp; a plain read beside an atomic, which loops around `atom.cas` begin with; a write of the value that is there
-//! already; asynchronous and bulk copies, and matrix fragments; what a launch touches beyond its first 256 MiB.
+//! already; asynchronous and bulk copies, and matrix fragments; accesses of a launch beyond its first 256 MiB.
 
 use super::access::Regions;
 use super::block::Block;
@@ -39,7 +39,7 @@ pub enum How {
 }
 
 impl Block {
-    /// An event that may order the block's warps with each other.
+    /// Records an event that may order the block's warps with each other.
     pub fn order(&mut self, worker: &Worker) {
         self.epoch += 1;
         if let Some(watch) = worker.watch {
@@ -47,8 +47,8 @@ impl Block {
         }
     }
 
-    /// An event that may order the block with others, too, if what it touches is not its own shared memory. Who may have
-    /// heard from another block of the end of the grids that the launch depends on counts as having met it.
+    /// Records an event that may order the block's warps, and, outside of its own shared memory, the block with others. The
+    /// block may then have learned from another one that the grids that the launch depends on have ended.
     pub fn meet(&mut self, worker: &mut Worker, space: Space) {
         self.order(worker);
         if space == Space::Shared {
@@ -72,13 +72,13 @@ pub struct Touched<'a> {
 }
 
 impl Touched<'_> {
-    /// The lanes, each with where it begins.
+    /// Returns the lanes with their addresses.
     #[inline]
     fn places(&self) -> impl Iterator<Item = (u32, u64)> {
         Lanes(self.lanes).map(|lane| (lane, Regions::generic(self.at, self.address[lane as usize])))
     }
 
-    /// The words of four bytes that a lane touches, each with a bit for each byte of it.
+    /// Returns the words of four bytes that a lane touches, each with a mask of its bytes.
     #[inline]
     fn words(&self, start: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
         let end = start + u64::from(self.bytes);
@@ -225,7 +225,7 @@ impl Worker<'_> {
     /// Records a finding at an instruction.
     fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, lane_fault: LaneFault) {
         let fault = warp.fault(self, block, lane_fault);
-        // The lanes may stand behind the instruction already.
+        // The lanes may be past the instruction already.
         self.conflicts.push(Fault { line: inst.line, ..fault });
     }
 

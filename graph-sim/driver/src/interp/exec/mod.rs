@@ -30,13 +30,13 @@ use worker::{RESERVED, Worker};
 
 /// The most shared memory of a block, static and dynamic.
 const MAX_SHARED: u64 = 227 << 10;
-/// Blocks that one host thread has begun and not ended, at most: as many as an H200 holds at once, if they are small.
+/// The most open blocks of one host thread: as many small blocks as an H200 holds at once.
 const OPEN: u64 = 4224;
-/// The same for large ones: four a multiprocessor.
+/// The most open large blocks: four a multiprocessor.
 const OPEN_LARGE: u64 = 528;
-/// Bytes that blocks begun by one host thread may take, beyond those.
+/// The most bytes of one host thread's open blocks beyond [`OPEN_LARGE`].
 const OPEN_BYTES: u64 = 1 << 30;
-/// Threads below which one host thread does it all.
+/// Launches of up to so many threads run on one host thread.
 const SMALL: u64 = 2048;
 
 fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
@@ -54,7 +54,7 @@ fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
     }
 }
 
-/// A launch that has gone as far as it gets before the grids that it depends on have ended.
+/// A launch that is paused until the grids that it depends on have ended.
 #[derive(Default)]
 pub struct Paused {
     blocks: Vec<Block>,
@@ -71,8 +71,8 @@ impl Paused {
     }
 }
 
-/// Runs the blocks of a launch as far as they get before the grids that it depends on have ended: as many of them as a
-/// device holds, each until its threads wait for those grids, have ended, or spin.
+/// Runs the blocks of a launch before the grids that it depends on have ended: as many blocks as a device holds, each
+/// until its threads are at `griddepcontrol.wait`, have ended, or spin.
 ///
 /// # Errors
 /// The first fault of any thread.
@@ -83,7 +83,7 @@ pub fn run_until_wait(launch: &Launch, memory: &dyn Memory, options: &Options) -
 /// Runs a launch to its end, from its beginning or from where it was paused.
 ///
 /// # Errors
-/// The first fault of any thread. What other threads did stays done.
+/// The first fault of any thread. Effects of other threads remain.
 pub fn run(
     launch: &Launch,
     memory: &dyn Memory,
@@ -217,7 +217,7 @@ fn execute(
 struct Queue {
     order: Order,
     next: AtomicU64,
-    /// Blocks that were begun before.
+    /// Paused blocks.
     paused: Mutex<Vec<Block>>,
 }
 
@@ -232,7 +232,7 @@ impl Queue {
 }
 
 impl Worker<'_> {
-    /// Blocks that this host thread may have begun and not ended.
+    /// Returns the most open blocks of this host thread.
     fn most(&self) -> usize {
         let program = self.launch.program;
         let slots = program.functions[program.entries[self.launch.entry].function].slots;
@@ -247,13 +247,13 @@ impl Worker<'_> {
     }
 }
 
-/// As many blocks as may be begun, each as far as it gets.
+/// Runs as many blocks as may be open, each until it waits or spins.
 fn work_until_wait(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let most = worker.most();
     let mut blocks = Vec::new();
     while blocks.len() < most && !worker.ended.load(Ordering::Relaxed) {
         let Some(mut block) = queue.take(&worker) else { break };
-        // One that does not come to wait in a turn may spin for another one.
+        // A block that does not wait after a turn may spin for another block.
         if !matches!(block.run(&mut worker)?, Turn::Ended) {
             blocks.push(block);
         }
@@ -261,8 +261,8 @@ fn work_until_wait(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     Ok(worker.done(blocks))
 }
 
-/// Blocks until there are none left. Blocks may wait for each other, so all that have begun take turns; and when each had
-/// a turn and none ended, as many further ones begin.
+/// Runs blocks until none are left. Blocks may wait for each other, so all open blocks take turns. If no block ends in a
+/// round of turns, the number of open blocks is doubled.
 fn work(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let most = worker.most();
     let mut open: VecDeque<Block> = VecDeque::new();

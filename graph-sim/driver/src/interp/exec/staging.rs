@@ -1,4 +1,4 @@
-//! Asynchronous copies, and the barrier objects that tell of them.
+//! Asynchronous copies and `mbarrier` objects.
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
@@ -10,7 +10,7 @@ use crate::interp::fault::FaultKind;
 use crate::interp::number::float;
 use cuweave_ptx::Type;
 
-/// A barrier object of ours in its 64 bits: pending arrivals, expected arrivals, bytes that are missing, and the phase.
+/// The 64 bits of an `mbarrier` object: pending arrivals, expected arrivals, pending bytes, and the phase.
 #[derive(Clone, Copy)]
 struct Object {
     pending: u64,

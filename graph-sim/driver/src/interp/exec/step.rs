@@ -1,4 +1,4 @@
-//! One instruction of a group of lanes: on registers alone, on memory, or on the lanes' ways.
+//! Execution of one instruction of a group of lanes.
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
@@ -13,7 +13,7 @@ use cuweave_ptx::Type;
 use std::time::Instant;
 
 impl Warp {
-    /// Operations on registers alone. False for all others.
+    /// Executes an operation on registers alone; returns false for all others.
     #[inline]
     pub fn simple(&mut self, op: &Op, base: usize, mask: u32) -> bool {
         match *op {
@@ -68,7 +68,7 @@ impl Warp {
         true
     }
 
-    /// Everything else. `mask` is the group; `active` those of it whose guard holds. The lanes stand at the instruction.
+    /// Executes any other operation. `mask` is the group; `active` its lanes whose guard holds. The lanes are at the instruction.
     pub fn step(
         &mut self,
         worker: &mut Worker,
@@ -196,7 +196,7 @@ impl Warp {
         Ok(Flow::Next)
     }
 
-    /// The bytes that a lane may access so at a generic address.
+    /// Returns a pointer to the bytes of a lane's access at a generic address, after the checks.
     #[inline]
     fn place(
         &mut self,
@@ -209,7 +209,7 @@ impl Warp {
         worker.regions.place(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
     }
 
-    /// A load of lanes from wherever their addresses point to.
+    /// Executes a load.
     #[inline]
     fn load(
         &mut self,
@@ -248,7 +248,7 @@ impl Warp {
         Ok(())
     }
 
-    /// A store of lanes.
+    /// Executes a store.
     #[inline]
     fn store(
         &mut self,
@@ -289,7 +289,7 @@ impl Warp {
         Ok(())
     }
 
-    /// An update of memory by lanes, one after the other.
+    /// Executes an atomic update, one lane after the other.
     #[inline]
     fn atomic(
         &mut self,
@@ -300,7 +300,7 @@ impl Warp {
         (how, ty, at): (&Update, Type, &At),
         (d, [b, c]): (Slot, [Slot; 2]),
     ) -> Result<(), LaneFault> {
-        // Before, as a release, and behind, as an acquire.
+        // Before the update, as a release, and after it, as an acquire.
         block.meet(worker, at.space);
         let address = self.row(base, at.base);
         let b = self.row(base, b);
@@ -337,7 +337,7 @@ fn lop3(table: u8, a: u64, b: u64, c: u64) -> u64 {
     result & 0xffff_ffff
 }
 
-/// Time since the process first asked.
+/// The time since the first call.
 fn nanoseconds() -> u64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64

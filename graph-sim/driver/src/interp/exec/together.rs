@@ -1,7 +1,7 @@
 //! Collective instructions: barriers, shuffles, votes, matches and reductions.
 //!
 //! An instruction with a mask waits until all live lanes of the mask stand at it. One without is executed by the group
-//! that got there.
+//! that reaches it.
 
 use super::block::{Barrier, Block};
 use super::lane_fault::LaneFault;
@@ -10,7 +10,7 @@ use crate::interp::code::{NONE, Op, Reduction, Shuffle, Slot, Vote};
 use crate::interp::fault::FaultKind;
 
 impl Warp {
-    /// Lanes arrive at a barrier of the block, and wait there unless they only say so.
+    /// Lanes arrive at a barrier of the block, and wait there unless they only arrive.
     pub fn arrive(
         &mut self,
         block: &mut Block,
@@ -32,7 +32,7 @@ impl Warp {
             NONE => block.threads,
             count => {
                 let count = self.row(base, count)[first as usize] as u32;
-                // Lanes that the last warp lacks count as there.
+                // Missing lanes of the last warp count as arrived.
                 if count == whole { block.threads } else { count }
             }
         };
@@ -71,8 +71,8 @@ impl Warp {
         Ok(())
     }
 
-    /// The lanes that execute a collective now: `None` if some of `wanted` are not there yet. Places of all lanes of the
-    /// group are set; when there are lanes, they stand behind the instruction.
+    /// Returns the lanes that execute a collective now: `None` if some of `wanted` have not arrived. Sets the program counters
+    /// of all lanes of the group; the returned lanes continue after the instruction.
     pub fn gather(&mut self, base: usize, active: u32, mask: u32, wanted: u32) -> Option<u32> {
         let pc = self.pc[active.trailing_zeros() as usize];
         self.stand(mask & !active, pc + 1);
@@ -113,7 +113,7 @@ impl Warp {
             }
         };
         let Some(here) = self.gather(base, active, mask, wanted) else { return Ok(Flow::Regroup) };
-        // Groups with different masks may meet at one instruction: each is served alone.
+        // Groups with different masks may be at one instruction: each is executed alone.
         let mut left = here;
         while left != 0 {
             let first = left.trailing_zeros();
@@ -190,7 +190,7 @@ impl Warp {
                     self.set(base, p, lane, u64::from(lane == leader));
                 }
             }
-            // The others were only to meet.
+            // The other instructions only converge.
             _ => {}
         }
     }

@@ -59,7 +59,7 @@ impl Warp {
         }
     }
 
-    /// The pieces of memory of one lane.
+    /// Returns the memory of one lane.
     pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
         let local = &mut self.local[lane as usize];
         block.own((local.as_mut_ptr().cast(), local.len() as u64 * 8), lane)
@@ -92,7 +92,7 @@ impl Warp {
         }
     }
 
-    /// Executes until the lanes wait or end, or the turn is over. Gives the number of instructions executed.
+    /// Executes until the lanes wait or end, or the turn is over. Returns the number of instructions executed.
     pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, LaneFault> {
         let insts = worker.launch.program.code.insts.as_slice();
         let mut steps = 0;
@@ -178,16 +178,16 @@ impl Warp {
         Ok(steps)
     }
 
-    /// Deeper calls come first, then lower addresses: groups meet again where their ways join.
+    /// Deeper calls come first, then lower addresses: groups reconverge where their paths join.
     fn key(&self, lane: u32) -> u64 {
         let depth = self.calls[lane as usize].len() as u64;
         (u64::from(u32::MAX) - depth) << 32 | u64::from(self.pc[lane as usize])
     }
 
-    /// The group to execute: its lanes, and where the next other group waits.
+    /// Returns the group to execute: its lanes, and the address at which the next group waits.
     ///
-    /// The group with the least key comes first, so that groups meet; but after [`GROUP_TURN`] instructions the lane that
-    /// waits longest leads for as many, through whatever calls and branches: nobody waits for ever.
+    /// The group with the least key comes first, so that groups reconverge. After [`GROUP_TURN`] instructions the lane that
+    /// waited longest leads for as many instructions, so that no lane starves.
     fn choose(&mut self) -> (u32, u32) {
         let leads = self.leader.filter(|&(lane, left)| left > 0 && self.ready >> lane & 1 == 1);
         self.leader = leads;
@@ -211,7 +211,7 @@ impl Warp {
                 stop = stop.min(key);
             }
         }
-        // Only a group at the same depth can be met.
+        // Only groups at the same call depth reconverge.
         let stop = if stop >> 32 == best >> 32 { stop as u32 } else { u32::MAX };
         (mask, stop)
     }

@@ -23,12 +23,12 @@ pub struct Warp {
     pub ready: u32,
     /// Lanes that wait for others of the warp.
     pub together: u32,
-    /// Lanes that wait at a barrier, and at which.
+    /// Lanes that wait at a barrier, and the barrier of each.
     pub at_barrier: u32,
     pub barrier: [u8; 32],
     /// Lanes that wait for the grids that the launch depends on.
     pub at_grid: u32,
-    /// Row of a barrier's result, and what it is.
+    /// The reduction that a lane waits for, and the row of its result.
     pub reduction: [Option<(Reduction, u32)>; 32],
     pub started: u32,
     pub pc: [u32; 32],
@@ -44,11 +44,11 @@ pub struct Warp {
     pub executed: [u64; 32],
     /// Set when a group polls for something that is not there yet: other groups run first.
     pub rests: bool,
-    /// The lane that leads, and for how many instructions more.
+    /// The leading lane, and the instructions left of its lead.
     pub leader: Option<(u32, u64)>,
     /// Instructions since another lane led.
     pub since: u64,
-    /// When each lane executed last, by a clock of this warp.
+    /// The time of each lane's last execution, by a clock of this warp.
     pub ran: [u64; 32],
     pub clock: u64,
 }
@@ -56,9 +56,9 @@ pub struct Warp {
 /// The control flow after an instruction.
 pub enum Flow {
     Next,
-    /// All of the group go there.
+    /// The group jumps.
     Jump(u32),
-    /// The lanes' places were set; choose a group anew.
+    /// The program counters of the lanes were set: a group is chosen anew.
     Regroup,
 }
 

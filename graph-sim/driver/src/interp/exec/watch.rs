@@ -1,4 +1,4 @@
-//! The accesses that conflicts are found with: a record for each word of memory, and the times of blocks' events.
+//! Records of accesses for the detection of conflicts: for each word of memory, and the times of blocks' events.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -16,11 +16,11 @@ pub struct Cell {
     pub read: u8,
 }
 
-/// An access in 64 bits: its time, the bytes of the word, whether it was a strong one, and the warp. 0 for none.
+/// An access in 64 bits: its time, the bytes of the word, a bit for strong accesses, and the warp. 0 for none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Record(pub u64);
 
-/// Warps that have a number of their own here; a launch of more is not looked at.
+/// The most warps of a launch that is checked.
 pub const WARPS: u64 = (1 << 27) - 2;
 
 impl Record {
@@ -45,28 +45,28 @@ impl Record {
     }
 
     #[inline]
-    /// The warp, counted through the whole grid; of a record that is there.
+    /// The number of the warp in the grid. The record must not be empty.
     pub fn warp(self) -> u64 {
         (self.0 >> 37).wrapping_sub(1)
     }
 }
 
-/// A word of global memory: the last access that wrote it, and one that read it since the reader's block had an event.
+/// A word of global memory: the last write, and one read since the last event of the reader's block.
 #[derive(Default)]
 pub struct Word {
     pub written: AtomicU64,
     pub read: AtomicU64,
 }
 
-/// Bytes of memory behind a page of words.
+/// The bytes of memory of a page of words.
 pub const PAGE: u64 = 4096;
 type Page = Arc<[Word]>;
-/// Pages of a launch that are looked at; their words take four times as much.
+/// The most pages of a launch that are checked; the records take four times as much memory.
 const MOST: usize = 1 << 16;
 
-/// Blocks' events are kept under their number modulo this; whose number is shared counts as having had the events of all.
+/// Blocks' events are kept under their number modulo this; blocks that share a slot count as having had all its events.
 const SLOTS: u64 = 1 << 16;
-/// The last time; what happens afterwards is not looked at.
+/// The last time; later accesses are not checked.
 pub const LAST: u64 = u32::MAX as u64 - 1;
 
 /// The accesses of a launch to global memory.
@@ -79,7 +79,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// For a launch of so many warps; nothing where there is nothing to see.
+    /// Returns the records for a launch; `None` for one warp, or for too many.
     pub fn new(blocks: u64, warps: u64) -> Option<Self> {
         let all = blocks.saturating_mul(warps);
         if !(2..=WARPS).contains(&all) {
@@ -100,7 +100,7 @@ impl Watch {
         &self.met[(block % SLOTS) as usize]
     }
 
-    /// A page; `None` if it is one too many.
+    /// Returns a page; `None` if the launch has too many.
     pub fn page(&self, number: u64) -> Option<Page> {
         let part = &self.pages[(number % 16) as usize];
         let mut pages = part.lock().unwrap_or_else(PoisonError::into_inner);

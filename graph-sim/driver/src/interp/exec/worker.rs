@@ -9,7 +9,7 @@ use crate::interp::launch::{Launch, Options, PreWait};
 use crate::interp::space::{GRID, Memory};
 use std::sync::atomic::AtomicBool;
 
-/// Bytes of shared memory that CUDA's own code may use, beside the program's.
+/// Bytes of shared memory reserved for CUDA's own code, beside the program's.
 pub const RESERVED: u32 = 1024;
 /// The state of one host thread that runs blocks.
 pub struct Worker<'a> {

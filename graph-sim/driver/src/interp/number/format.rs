@@ -151,7 +151,7 @@ pub fn round(negative: bool, significand: u64, scale: i32, format: Format, mode:
     sign(negative, width) | if saturates { largest } else { infinity(format) }
 }
 
-/// `sum` rounded to odd, given the sign of what rounding to nearest left away.
+/// Returns `sum` rounded to odd, given the rounding error of `sum`.
 pub fn odd(sum: f64, error: f64) -> f64 {
     if error == 0.0 || !sum.is_finite() || error.is_nan() || sum.to_bits() & 1 == 1 {
         return sum;
@@ -169,7 +169,7 @@ pub fn sum_error(a: f64, b: f64, sum: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Every half: widening and narrowing give it back, and values between two neighbours go where the mode says.
+    /// Widening and narrowing return every half, and values between two neighbours are rounded by the mode.
     #[test]
     fn halves_and_bfloats_round_trip_and_round() {
         for ty in [Type::F16, Type::Bf16, Type::E5m2, Type::E4m3] {
