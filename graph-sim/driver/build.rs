@@ -1,5 +1,5 @@
-//! Names the library, makes the nonce that matches it with the crate `cuweave-sim`, and writes the table of its
-//! symbols with a refusal for each that has no implementation.
+//! Names the library, computes the nonce that matches it with the crate `cuweave-sim`, and writes the tables of its
+//! symbols: their versions, their addresses, and a refusal for each without an implementation.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;

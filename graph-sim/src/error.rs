@@ -3,7 +3,7 @@
 /// The reason why no driver could be loaded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// `CUWEAVE_DRIVER` is none of the words that it may be.
+    /// `CUWEAVE_DRIVER` has an unknown value.
     #[error("`CUWEAVE_DRIVER` is `{0}`, and may be `sim`, `cuda` or `auto`")]
     Setting(String),
     /// `CUWEAVE_DRIVER=cuda`, and there is no real driver that works.
@@ -17,7 +17,7 @@ pub enum Error {
         "the simulated driver `libcuweave_sim_driver*.so` is in none of {0}; help: `CUWEAVE_SIM_LIBRARY` can name it"
     )]
     NotFound(String),
-    /// Libraries were found, all of other builds.
+    /// All libraries found are of other builds.
     #[error("the simulated driver is of another build than this program: {0}; help: build anew")]
     OtherBuild(String),
     /// The library did not open.

@@ -61,7 +61,7 @@ use std::sync::Mutex;
 
 /// Makes sure that the process has a CUDA driver: the real one, or else the simulated one.
 ///
-/// The first call decides; later ones give its answer. What `CUWEAVE_DRIVER` says is done, see the crate's page.
+/// The first call decides; later ones return its result. `CUWEAVE_DRIVER` selects the driver, see the crate's page.
 pub fn load() -> Result<Driver, Error> {
     static DRIVER: Mutex<Option<Result<Driver, Error>>> = Mutex::new(None);
     let mut driver = DRIVER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Nothing that a program hands the driver ends the process: handles are looked up, null is seen, and faults on
+//! No argument of a program ends the process: handles are looked up, null is refused, and faults on
 //! request leave nothing behind.
 
 #[macro_use]
@@ -17,7 +17,7 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Values that are no handle of anything: null, the streams that always are, odd numbers, pointers of our own.
+/// Values that are no handles: null, the built-in streams, odd numbers, pointers of our own.
 fn wrong_handles() -> Vec<usize> {
     let own = 7u64;
     vec![3, 4, 0x10, 0xdead_beef, usize::MAX, usize::MAX - 7, 0x5000_0000_0000, (&raw const own) as usize]

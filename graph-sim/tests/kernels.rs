@@ -34,7 +34,7 @@ fn cudarcs_captured_graph_runs_again_and_again() {
     let context = CudaContext::new(0).unwrap();
     let stream = context.new_stream().unwrap();
     let module = context.load_module(cudarc::nvrtc::Ptx::from_src(PTX)).unwrap();
-    // With its events cudarc would make the capture wait for work from before it.
+    // With its events cudarc would make the capture wait for earlier work.
     unsafe { context.disable_event_tracking() };
     let count = module.load_function("count").unwrap();
     let mut counter = stream.clone_htod(&[0u32]).unwrap();
@@ -67,7 +67,7 @@ impl Kernels {
         Kernels { context, module }
     }
 
-    /// Launches a kernel with 64-bit arguments; gives what the launch and what the next synchronisation say.
+    /// Launches a kernel with 64-bit arguments; returns the results of the launch and of the next synchronisation.
     fn run(&self, name: &str, threads: u32, args: &[u64]) -> (CUresult, CUresult) {
         let function = self.context.function(self.module, name);
         let mut pointers: Vec<_> =

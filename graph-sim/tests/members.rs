@@ -1,5 +1,5 @@
-//! Nodes that are several launches in one: what their threads do wrong is told of the launch that they belong to, and
-//! launches in one node are as little ordered as launches in two.
+//! Batched nodes: faults of their threads are reported for the member launch that they belong to, and
+//! launches in one node are unordered.
 
 #[macro_use]
 mod common;
@@ -9,9 +9,9 @@ use cudarc::driver::sys;
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 
-/// Kernels of which each block looks up in a table of addresses, which is at `table`, what to do: block `b` takes entry
-/// `b` of it, of the dimension that the name says. `put_*` writes its number there; `get_*`
-/// reads there, and so do `late_*` and `early_*`, behind and before the wait for the grids in front; `add_*` updates.
+/// Kernels whose blocks take their work from a table of addresses at `table`: block `b` takes entry
+/// `b` of it, counted in the dimension in the kernel's name. `put_*` writes its number there; `get_*`
+/// reads there, and so do `late_*` and `early_*`, after and before the wait; `add_*` updates.
 fn ptx() -> String {
     const WAIT: &str = "griddepcontrol.wait;";
     const STORE: &str = "st.global.u32 [%rd3], %r1;";
@@ -50,7 +50,7 @@ struct Setup {
     notes: Notes,
     module: sys::CUmodule,
     graph: Graph,
-    /// Memory for what kernels write, all of it written.
+    /// Memory for the results of kernels, all of it written.
     data: u64,
 }
 
@@ -66,7 +66,7 @@ impl Setup {
         Some(Setup { notes: Notes::new(), module, graph: Graph::new(), data, context })
     }
 
-    /// A node whose blocks touch what is so far behind the data's begin.
+    /// A node whose blocks touch the bytes at these offsets of the data.
     fn node(&self, kernel: &str, after: &[Node], grid: [u32; 3], offsets: &[u64]) -> Node {
         let table = self.context.upload(&offsets.iter().map(|offset| self.data + offset).collect::<Vec<_>>());
         let function = self.context.function(self.module, kernel);
@@ -78,7 +78,7 @@ impl Setup {
         node
     }
 
-    /// The node with other blocks in an instance.
+    /// Updates the node in an instance to other blocks.
     fn set(&self, exec: &Exec, node: Node, kernel: &str, offsets: &[u64]) {
         let table = self.context.upload(&offsets.iter().map(|offset| self.data + offset).collect::<Vec<_>>());
         let mut pointers = [(&raw const table).cast_mut().cast()];

@@ -1,5 +1,5 @@
-//! The writes that outlines tell of a launch, against those that it does when it is run: byte for byte, on every kernel of the corpus
-//! and of this repository, and on kernels made at random.
+//! Compares the writes that outlines predict for a launch with those of its run, byte for byte: on every kernel of the corpus
+//! and of this repository, and on random kernels.
 
 use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
 use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function};

@@ -1,4 +1,4 @@
-//! The driver's log: lines about errors, as `cuLogsDumpToMemory` gives them.
+//! The driver's log: lines about errors, as `cuLogsDumpToMemory` returns them.
 
 use std::ffi::{c_char, c_uint, c_void};
 use std::sync::{Mutex, PoisonError};

@@ -81,7 +81,7 @@ pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
     None
 }
 
-/// Overwrites on the host what was never written on the device.
+/// Overwrites bytes on the host that were never written on the device.
 fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) -> Option<Unwritten> {
     let mut found: Option<Unwritten> = None;
     let cells = &from.cells()[offset as usize..(offset + bytes) as usize];

@@ -290,7 +290,7 @@ fn file_conflicts(
     }
 }
 
-/// Returns the report of a fault, with the status that the driver gives.
+/// Returns the report of a fault, with the status of the driver.
 fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Report {
     let (kind, status) = match fault.kind {
         FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),

@@ -145,7 +145,7 @@ fn conflicts_of_warps_in_shared_memory() {
     assert!(
         conflicts(&format!("{atomic}setp.ge.u32 %p1, %r1, 32;\n@%p1 bra L;\n{store}{atomic}L:")).is_empty()
     );
-    // Everybody writes the same, and what is there already.
+    // All threads write the same value, which is there already.
     assert!(conflicts("mov.u32 %r4, 0;\nst.shared.u32 [s], %r4;\n").is_empty());
     assert_eq!(conflicts("st.shared.u32 [s], %r1;\n").len(), 1);
 }

@@ -32,7 +32,7 @@ pub enum Turn {
 /// A named barrier.
 #[derive(Clone, Copy, Default)]
 pub struct Barrier {
-    /// Threads that it waits for; 0 while nobody has arrived.
+    /// Threads that it waits for; 0 if no thread has arrived.
     pub expected: u32,
     pub arrived: u32,
     /// The reductions of the predicates of the arrived threads.
