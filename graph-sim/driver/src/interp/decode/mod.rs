@@ -9,6 +9,7 @@ mod matrix;
 mod memory;
 mod moves;
 mod names;
+mod operands;
 mod rounding;
 
 use super::code::{Code, Function};
