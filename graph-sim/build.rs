@@ -1,4 +1,4 @@
-//! Hands on what finds the simulated driver: the nonce of its build, and where cargo puts what it builds.
+//! Passes on the data for the search of the simulated driver: the nonce of its build, and cargo's output folder.
 
 use std::env;
 use std::path::Path;

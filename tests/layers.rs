@@ -36,8 +36,11 @@ const CRATES: [(&str, &[&str]); 5] = [
         ],
     ),
     ("graph-macros/src", &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),
-    ("graph-sim/src", &[]),
-    ("graph-sim/driver/src", &[]),
+    ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),
+    (
+        "graph-sim/driver/src",
+        &["base", "interp", "memory", "state", "work", "check", "graph", "stream", "call", "abi"],
+    ),
 ];
 
 /// A module: the path of its name from the root of its crate.

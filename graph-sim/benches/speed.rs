@@ -1,4 +1,4 @@
-//! How many instructions a second the simulated driver runs, counted over all threads, with its checks on.
+//! Measures the instructions per second of the simulated driver, summed over all threads, with its checks on.
 //!
 //! `cargo bench -p cuweave-sim`
 
@@ -10,7 +10,7 @@ const PTX: &str = include_str!("speed.ptx");
 
 /// Instructions of a thread of `saxpy` that has an element.
 const SAXPY: f64 = 19.0;
-/// Of a thread of `matmul` for each 16 of the inner dimension, and apart from those.
+/// Instructions of a thread of `matmul`: for each 16 elements of the inner dimension, and outside of that loop.
 const MATMUL: (f64, f64) = (65.0, 29.0);
 
 fn report(name: &str, instructions: f64, run: impl Fn()) {

@@ -1,5 +1,5 @@
-//! Names the library, makes the nonce that matches it with the crate `cuweave-sim`, and writes the table of its
-//! symbols with a refusal for each that has no implementation.
+//! Names the library, computes the nonce that matches it with the crate `cuweave-sim`, and writes the tables of its
+//! symbols: their versions, their addresses, and a refusal for each without an implementation.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -75,12 +75,17 @@ fn main() {
         defined.iter().filter(|name| !listed.contains(name.as_str())).map(|name| (name.as_str(), "11.4")),
     );
     known.sort();
+    let mut versions = String::from(
+        "/// Every symbol of the driver interface and the first CUDA version that has it, sorted by name.\n\
+         static VERSIONS: &[(&str, (u32, u32))] = &[\n",
+    );
     let mut code = String::from(
         "/// Every symbol of the driver interface, sorted by name.\npub static SYMBOLS: &[Symbol] = &[\n",
     );
     for (name, version) in &known {
         if name.starts_with("cu") && !name.starts_with("cuweave") {
             let version = version.replace('.', ", ");
+            let _ = writeln!(versions, "    ({name:?}, ({version})),");
             let path = if defined.contains(*name) { "crate::abi" } else { "refused" };
             // The cast goes through a pointer: the types differ, and the table only hands the address out.
             let _ = writeln!(
@@ -90,6 +95,7 @@ fn main() {
             );
         }
     }
+    versions.push_str("];\n");
     code.push_str("];\n\n/// The calls that have no implementation.\npub mod refused {\n");
     for (name, _) in known.iter().filter(|symbol| !defined.contains(symbol.0)) {
         let _ = writeln!(
@@ -99,5 +105,6 @@ fn main() {
         );
     }
     code.push_str("}\n");
+    fs::write(folder.join("versions.rs"), versions).expect("the build folder can be written");
     fs::write(folder.join("symbols.rs"), code).expect("the build folder can be written");
 }

@@ -1,4 +1,4 @@
-//! Where the simulated driver's library lies.
+//! The search for the library of the simulated driver.
 //!
 //! Cargo puts it beside the program's own parts, in `target/<profile>/deps`; with a hash in its name if this crate
 //! comes from a registry. Programs lie there too (tests, benches), or beside that folder (binaries), or in

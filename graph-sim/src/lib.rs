@@ -44,89 +44,24 @@
 
 #![warn(missing_docs)]
 
+mod driver;
+mod error;
 mod find;
 mod real;
 mod simulator;
 
+pub use driver::Driver;
+pub use error::Error;
 pub use simulator::{
     Call, Live, Report, calls, clear_faults, fail, library_folder, live, parallel, reports, seed,
     take_reports, take_trace, trace,
 };
 
-use std::fmt;
 use std::sync::Mutex;
-
-/// Why no driver could be had.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
-    /// `CUWEAVE_DRIVER` is none of the words that it may be.
-    #[error("`CUWEAVE_DRIVER` is `{0}`, and may be `sim`, `cuda` or `auto`")]
-    Setting(String),
-    /// `CUWEAVE_DRIVER=cuda`, and there is no real driver that works.
-    #[error("there is no CUDA driver with a device: {0}")]
-    NoDriver(String),
-    /// The simulated driver is for Linux.
-    #[error("the simulated driver runs on 64-bit Linux only")]
-    Platform,
-    /// The simulated driver's library was not found.
-    #[error(
-        "the simulated driver `libcuweave_sim_driver*.so` is in none of {0}; help: `CUWEAVE_SIM_LIBRARY` can name it"
-    )]
-    NotFound(String),
-    /// Libraries were found, all of other builds.
-    #[error("the simulated driver is of another build than this program: {0}; help: build anew")]
-    OtherBuild(String),
-    /// The library did not open.
-    #[error("the simulated driver `{path}` does not open: {reason}")]
-    Open {
-        /// The library.
-        path: String,
-        /// What the loader says.
-        reason: String,
-    },
-    /// Another `libcuda` was opened before: the process has its driver.
-    #[error(
-        "the process uses another `libcuda` already; help: call `cuweave_sim::load` before anything else"
-    )]
-    TooLate,
-    /// What the simulated driver answered, as a CUDA error code.
-    #[error("the simulated driver refuses with CUDA error {0}")]
-    Driver(u32),
-    /// A function that only the simulated driver has was called without it.
-    #[error("the simulated driver is not loaded")]
-    NotLoaded,
-}
-
-/// The driver of the process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Driver {
-    simulated: bool,
-    version: (u32, u32),
-}
-
-impl Driver {
-    /// Whether it is the simulated one.
-    pub fn is_simulated(&self) -> bool {
-        self.simulated
-    }
-
-    /// The CUDA version that it supports, or presents itself as.
-    pub fn version(&self) -> (u32, u32) {
-        self.version
-    }
-}
-
-impl fmt::Display for Driver {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (major, minor) = self.version;
-        let name = if self.simulated { "simulated driver" } else { "NVIDIA driver" };
-        write!(f, "{name}, CUDA {major}.{minor}")
-    }
-}
 
 /// Makes sure that the process has a CUDA driver: the real one, or else the simulated one.
 ///
-/// The first call decides; later ones give its answer. What `CUWEAVE_DRIVER` says is done, see the crate's page.
+/// The first call decides; later ones return its result. `CUWEAVE_DRIVER` selects the driver, see the crate's page.
 pub fn load() -> Result<Driver, Error> {
     static DRIVER: Mutex<Option<Result<Driver, Error>>> = Mutex::new(None);
     let mut driver = DRIVER.lock().unwrap_or_else(std::sync::PoisonError::into_inner);

@@ -1,13 +1,13 @@
-//! The real driver: whether there is one that works.
+//! The search for a real driver.
 
-use crate::Driver;
+use crate::driver::Driver;
 
 type Init = unsafe extern "C" fn(u32) -> u32;
 type Number = unsafe extern "C" fn(*mut i32) -> u32;
 
-/// Opens the real driver, if it initialises and has a device; says what is wrong with it otherwise.
+/// Opens the real driver if it initialises and has a device; the error is the reason otherwise.
 ///
-/// It is looked for by a name that the simulated driver, whose own is `libcuda.so`, does not answer to. A driver
+/// The first name is one that the simulated driver, whose name is `libcuda.so`, does not have. A driver
 /// that does not work is closed again.
 pub(crate) fn open() -> Result<Driver, String> {
     let mut reason = String::new();

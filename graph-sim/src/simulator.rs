@@ -1,13 +1,15 @@
-//! The simulated driver: opening it, and what only it can do.
+//! The simulated driver: how it is opened, and the calls that only it has.
 
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use crate::{Driver, Error, find};
+use crate::driver::Driver;
+use crate::error::Error;
+use crate::find;
 
-/// A text by its start and length, as the simulated driver takes and gives them.
+/// A text by its start and length, as arguments and results of the simulated driver.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Text {
@@ -106,7 +108,7 @@ fn take(library: libloading::os::unix::Library, path: PathBuf) -> Result<Driver,
             *library.get::<unsafe extern "C" fn(*mut i32) -> u32>(b"cuDriverGetVersion").map_err(failed)?;
         (calls, is_slow, init, version)
     };
-    // Whoever asks for the driver by its name must get this library.
+    // Every later search for the driver by its name must find this library.
     // SAFETY: as above; a library that is open already is only counted up.
     let named = unsafe { Library::open(Some("libcuda.so"), RTLD_LAZY | RTLD_LOCAL) }.map_err(failed)?;
     // SAFETY: only looked up, not called.
@@ -154,7 +156,7 @@ fn library() -> Result<PathBuf, Error> {
     Err(Error::OtherBuild(others.join(", ")))
 }
 
-/// The nonce that a library holds, read from its bytes: to open it would be to take it.
+/// Returns the nonce in the bytes of a library file, without loading it.
 fn nonce(path: &Path) -> Option<String> {
     const MARK: &[u8] = b"cuweave-sim nonce ";
     let bytes = std::fs::read(path).ok()?;
@@ -163,7 +165,7 @@ fn nonce(path: &Path) -> Option<String> {
 }
 
 /// A folder with the simulated driver under the names `libcuda.so` and `libcuda.so.1`, for `LD_LIBRARY_PATH` of
-/// programs that link libcuda and so look for it before their `main`. It is made if it does not exist.
+/// programs that link libcuda, which is loaded before their `main`. It is created if it does not exist.
 ///
 /// ```no_run
 /// let folder = cuweave_sim::library_folder()?;
@@ -180,7 +182,7 @@ pub fn library_folder() -> Result<PathBuf, Error> {
     for name in ["libcuda.so", "libcuda.so.1"] {
         let link = folder.join(name);
         if std::fs::canonicalize(&link).ok().as_ref() != Some(&library) {
-            // Made under a name of this process first, so that other ones find either the old one or the new.
+            // Created under a name of this process first and then renamed, so that other processes find either the old or the new one.
             let fresh = folder.join(format!("{name}.{}", std::process::id()));
             let _ = std::fs::remove_file(&fresh);
             symlink(&library, &fresh).and_then(|()| std::fs::rename(&fresh, &link)).map_err(failed)?;
@@ -208,36 +210,36 @@ fn check(code: u32) -> Result<(), Error> {
 /// Makes the `nth` call (from 1) of a driver function from now on fail with a CUDA error, such as
 /// `fail("cuMemAlloc_v2", 1, 2)`.
 ///
-/// A function that ends something's life does its work all the same, and returns the error then.
+/// A function that destroys or frees an object does so before it returns the error.
 pub fn fail(call: &str, nth: u64, error: u32) -> Result<(), Error> {
     // SAFETY: the library has this function with this signature; the text lives until it returns.
     check(unsafe { (driver()?.fail)(call.into(), nth, error) })
 }
 
-/// Forgets the failures that have not struck; gives their number.
+/// Removes the failures that are still pending; returns their number.
 pub fn clear_faults() -> Result<u64, Error> {
     // SAFETY: as in `fail`.
     Ok(unsafe { (driver()?.clear_faults)() })
 }
 
-/// The seed of the order in which graphs' nodes run from now on, as `CUWEAVE_SIM_SEED` sets it at first.
+/// Sets the seed of the order in which graphs' nodes run; its first value is `CUWEAVE_SIM_SEED`.
 pub fn seed(seed: u64) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.seed)(seed) })
 }
 
-/// Whether nodes of a graph that no path orders run at the same time from now on, as `CUWEAVE_SIM_PARALLEL` sets it at
-/// first.
+/// Sets whether nodes of a graph that no path orders run at the same time; `CUWEAVE_SIM_PARALLEL` is the
+/// first value.
 pub fn parallel(parallel: bool) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.parallel)(parallel.into()) })
 }
 
-/// What lives in the simulated driver, for tests that nothing is left behind.
+/// Counts of the live objects of the simulated driver, for tests of leaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Live {
-    /// Graphs, those in child nodes counted in.
+    /// Graphs, including those in child nodes.
     pub graphs: u64,
     /// Nodes of graphs.
     pub nodes: u64,
@@ -249,13 +251,13 @@ pub struct Live {
     pub streams: u64,
     /// Modules and libraries.
     pub modules: u64,
-    /// Allocations of device, pinned and managed memory; variables of modules apart.
+    /// Allocations of device, pinned and managed memory, without variables of modules.
     pub allocations: u64,
-    /// The bytes of those.
+    /// The bytes of these allocations.
     pub bytes: u64,
 }
 
-/// What lives in the simulated driver.
+/// Returns the counts of the live objects of the simulated driver.
 pub fn live() -> Result<Live, Error> {
     let mut counts = [0; 8];
     // SAFETY: as in `fail`; it writes eight numbers.
@@ -264,22 +266,22 @@ pub fn live() -> Result<Live, Error> {
     Ok(Live { graphs, nodes, execs, events, streams, modules, allocations, bytes })
 }
 
-/// What a check found.
+/// A finding of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Report {
-    /// Which check: `race`, `illegal-address`, `uninitialised-read`, and so on; see the README.
+    /// The kind of the check: `race`, `illegal-address`, `uninitialised-read`, and so on; see the README.
     pub kind: String,
-    /// The CUDA error that came of it; 0 for a warning.
+    /// The CUDA error that the launch returned for it; 0 for a warning.
     pub error: u32,
     /// The graph nodes concerned, by their names.
     pub nodes: Vec<String>,
-    /// All of it in words.
+    /// The message.
     pub text: String,
 }
 
 impl Text {
-    /// A text of the driver's, which must live.
+    /// Returns a text of the driver, which must be valid.
     fn read(self) -> String {
         // SAFETY: the driver gives texts that live until the function that hears them returns.
         let bytes = unsafe { std::slice::from_raw_parts(self.start.cast::<u8>(), self.bytes) };
@@ -287,8 +289,8 @@ impl Text {
     }
 }
 
-/// The driver functions that were called in this process, and how often: with [`fail`], tests can make every call
-/// that a piece of work makes fail in turn.
+/// Returns the number of calls of each driver function in this process: with [`fail`], tests can make every call
+/// of a piece of work fail in turn.
 pub fn calls() -> Result<BTreeMap<String, u64>, Error> {
     unsafe extern "C" fn hear(data: *mut u8, name: Text, count: u64) {
         // SAFETY: `data` is the map below.
@@ -313,17 +315,17 @@ pub struct Call {
     pub arguments: Vec<u64>,
     /// The CUDA error that it returned, 0 for none.
     pub result: u32,
-    /// The handle or address that it made; 0 where it made none.
+    /// The handle or address that it created; 0 for none.
     pub made: u64,
 }
 
-/// Begins to keep the driver calls of this process, or stops: with [`take_trace`], tests can tell what waits for what.
+/// Starts or stops the recording of the driver calls of this process: with [`take_trace`], tests can check their order.
 pub fn trace(on: bool) -> Result<(), Error> {
     // SAFETY: as in `fail`.
     check(unsafe { (driver()?.trace)(on.into()) })
 }
 
-/// The driver calls that were kept, oldest first, which are forgotten with that.
+/// Returns the recorded driver calls, oldest first, and clears them.
 pub fn take_trace() -> Result<Vec<Call>, Error> {
     unsafe extern "C" fn hear(
         data: *mut u8,
@@ -360,12 +362,12 @@ fn collect(forget: bool) -> Result<Vec<Report>, Error> {
     Ok(reports)
 }
 
-/// What the checks have found so far, in this process. It was printed on standard error, too.
+/// Returns the reports of this process so far. They were printed on standard error, too.
 pub fn reports() -> Result<Vec<Report>, Error> {
     collect(false)
 }
 
-/// The same, and forgets it.
+/// Returns the reports of this process so far and clears them.
 pub fn take_reports() -> Result<Vec<Report>, Error> {
     collect(true)
 }

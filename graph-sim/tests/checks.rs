@@ -1,4 +1,4 @@
-//! The checks that no real driver makes: each fault is found whatever the order of the nodes, and named.
+//! The checks that no real driver makes: each fault is found in every order of the nodes, and the report names the nodes.
 
 #[macro_use]
 mod common;

@@ -92,7 +92,7 @@ fn change(text: &str, random: &mut Random) -> String {
     lines.join("\n")
 }
 
-/// Launches every kernel of a module with arguments of all kinds; says how many ran to their end.
+/// Launches every kernel of a module with arguments of all kinds; returns the number that ran to their end.
 fn launch_all(context: &Context, module: sys::CUmodule, random: &mut Random) -> usize {
     let mut count = 0;
     ok!(sys::cuModuleGetFunctionCount(&mut count, module));

@@ -1,4 +1,4 @@
-//! Nothing that a program hands the driver ends the process: handles are looked up, null is seen, and faults on
+//! No argument of a program ends the process: handles are looked up, null is refused, and faults on
 //! request leave nothing behind.
 
 #[macro_use]
@@ -10,14 +10,14 @@ use std::sync::Mutex;
 use common::*;
 use cudarc::driver::sys;
 
-/// What one test makes fail, no other one may call meanwhile.
+/// While a test makes a call fail, no other test may make that call.
 static ALONE: Mutex<()> = Mutex::new(());
 
 fn alone() -> std::sync::MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// Values that are no handle of anything: null, the streams that always are, odd numbers, pointers of our own.
+/// Values that are no handles: null, the built-in streams, odd numbers, pointers of our own.
 fn wrong_handles() -> Vec<usize> {
     let own = 7u64;
     vec![3, 4, 0x10, 0xdead_beef, usize::MAX, usize::MAX - 7, 0x5000_0000_0000, (&raw const own) as usize]
@@ -194,7 +194,7 @@ fn a_failure_on_request_strikes_once_and_at_its_time() {
     let mut address = 0;
     gives!(NO_MEMORY, sys::cuMemAlloc_v2(&mut address, 16));
     let third = context.alloc(16);
-    // What ends a life does so, and says the error then.
+    // Calls that destroy an object do so before they return the error.
     let before = cuweave_sim::live().unwrap().allocations;
     cuweave_sim::fail("cuMemFree_v2", 1, 999).unwrap();
     gives!(sys::CUresult::CUDA_ERROR_UNKNOWN, sys::cuMemFree_v2(first));
@@ -234,7 +234,7 @@ fn every_call_of_a_piece_of_work_can_be_made_to_fail() {
         let live = cuweave_sim::live().unwrap();
         cuweave_sim::fail(name, 1, 999).unwrap();
         let failed = work().is_err();
-        // What ends a life is called by drops here, which have nobody to tell.
+        // Destructors call these functions here and cannot return an error.
         assert_eq!(failed, !name.contains("Destroy"), "{name}");
         assert_eq!(cuweave_sim::clear_faults().unwrap(), 0, "{name}");
         assert_eq!(cuweave_sim::live().unwrap(), live, "{name}");

@@ -34,7 +34,7 @@ fn cudarcs_captured_graph_runs_again_and_again() {
     let context = CudaContext::new(0).unwrap();
     let stream = context.new_stream().unwrap();
     let module = context.load_module(cudarc::nvrtc::Ptx::from_src(PTX)).unwrap();
-    // With its events cudarc would make the capture wait for work from before it.
+    // With its events cudarc would make the capture wait for earlier work.
     unsafe { context.disable_event_tracking() };
     let count = module.load_function("count").unwrap();
     let mut counter = stream.clone_htod(&[0u32]).unwrap();
@@ -67,7 +67,7 @@ impl Kernels {
         Kernels { context, module }
     }
 
-    /// Launches a kernel with 64-bit arguments; gives what the launch and what the next synchronisation say.
+    /// Launches a kernel with 64-bit arguments; returns the results of the launch and of the next synchronisation.
     fn run(&self, name: &str, threads: u32, args: &[u64]) -> (CUresult, CUresult) {
         let function = self.context.function(self.module, name);
         let mut pointers: Vec<_> =
@@ -92,7 +92,7 @@ impl Kernels {
     }
 }
 
-/// That a kernel breaks the context with that code, and that a report of that kind has these parts.
+/// Asserts that a kernel breaks the context with that code and that a report of that kind has these parts.
 fn breaks(name: &str, args: &[u64], code: CUresult, kind: &str, parts: &[&str]) {
     let kernels = Kernels::new();
     breaks_in(&kernels, name, args, code, kind, parts);
@@ -227,7 +227,7 @@ fn a_fault_in_a_graph_names_the_node_and_the_buffer() {
     notes.node(second, "reads_fresh", 11);
     notes.buffer(&graph, "h", arena, 128, &[first]);
     notes.buffer(&graph, "fresh_k", arena + 128, 128, &[second]);
-    // What an earlier launch of another kernel left there does not count: the buffer's life begins here.
+    // Bytes written by an earlier launch do not count: the live range of the buffer begins here.
     ok!(sys::cuMemsetD8_v2(arena, 0, 512));
     assert_eq!((graph.exec().launch(context), context.sync()), (OK, CUresult::CUDA_ERROR_LAUNCH_FAILED));
     let reports = reports_of("`reads_fresh` (src/plan.rs:11)");

@@ -19,7 +19,7 @@ fn cudarc_finds_the_driver_that_was_loaded() {
     assert!(driver.to_string().starts_with(words));
 }
 
-/// Whether a 64-bit ELF file defines a symbol: its name stands in a table of symbols with a section. Strings of debug
+/// Returns true if a 64-bit ELF file defines a symbol: a symbol table has its name, with a section. Strings of debug
 /// information are no symbols.
 fn defines(elf: &[u8], name: &str) -> bool {
     let number = |at: usize, bytes: usize| {

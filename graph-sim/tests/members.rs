@@ -1,5 +1,5 @@
-//! Nodes that are several launches in one: what their threads do wrong is told of the launch that they belong to, and
-//! launches in one node are as little ordered as launches in two.
+//! Batched nodes: faults of their threads are reported for the member launch that they belong to, and
+//! launches in one node are unordered.
 
 #[macro_use]
 mod common;
@@ -9,9 +9,9 @@ use cudarc::driver::sys;
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 
-/// Kernels of which each block looks up in a table of addresses, which is at `table`, what to do: block `b` takes entry
-/// `b` of it, of the dimension that the name says. `put_*` writes its number there; `get_*`
-/// reads there, and so do `late_*` and `early_*`, behind and before the wait for the grids in front; `add_*` updates.
+/// Kernels whose blocks take their work from a table of addresses at `table`: block `b` takes entry
+/// `b` of it, counted in the dimension in the kernel's name. `put_*` writes its number there; `get_*`
+/// reads there, and so do `late_*` and `early_*`, after and before the wait; `add_*` updates.
 fn ptx() -> String {
     const WAIT: &str = "griddepcontrol.wait;";
     const STORE: &str = "st.global.u32 [%rd3], %r1;";
@@ -44,13 +44,13 @@ fn ptx() -> String {
     format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernels.concat())
 }
 
-/// What a test builds on.
+/// The context of a test.
 struct Setup {
     context: Context,
     notes: Notes,
     module: sys::CUmodule,
     graph: Graph,
-    /// Memory for what kernels write, all of it written.
+    /// Memory for the results of kernels, all of it written.
     data: u64,
 }
 
@@ -66,7 +66,7 @@ impl Setup {
         Some(Setup { notes: Notes::new(), module, graph: Graph::new(), data, context })
     }
 
-    /// A node whose blocks touch what is so far behind the data's begin.
+    /// A node whose blocks touch the bytes at these offsets of the data.
     fn node(&self, kernel: &str, after: &[Node], grid: [u32; 3], offsets: &[u64]) -> Node {
         let table = self.context.upload(&offsets.iter().map(|offset| self.data + offset).collect::<Vec<_>>());
         let function = self.context.function(self.module, kernel);
@@ -78,7 +78,7 @@ impl Setup {
         node
     }
 
-    /// The node with other blocks in an instance.
+    /// Updates the node in an instance to other blocks.
     fn set(&self, exec: &Exec, node: Node, kernel: &str, offsets: &[u64]) {
         let table = self.context.upload(&offsets.iter().map(|offset| self.data + offset).collect::<Vec<_>>());
         let mut pointers = [(&raw const table).cast_mut().cast()];
@@ -176,7 +176,7 @@ fn a_race_of_two_nodes_names_the_members() {
 fn members_that_start_early_meet_what_is_in_front_at_their_wait() {
     for seed in 0..6 {
         for kernel in ["late_x", "early_x"] {
-            // What fails breaks its context.
+            // A failed launch breaks its context.
             let Some(setup) = Setup::new(seed) else { return };
             let names = ["first", "left", "right"].map(|part| format!("{kernel}_{part}_{seed}"));
             let first = setup.node("put_x", &[], [2, 1, 1], &[4, 8]);
@@ -280,7 +280,7 @@ fn members_move_with_the_grid() {
     let (notes, names) = (&setup.notes, ["moved_left", "moved_right"]);
     let told =
         |firsts: [u32; 2]| notes.members(node, 0, &[(names[0], 1, firsts[0]), (names[1], 2, firsts[1])]);
-    // What does not fit the grid is refused.
+    // Members that do not fit the grid are refused.
     assert_eq!((told([0, 3]), told([1, 2]), told([0, 0])), (INVALID, INVALID, INVALID));
     assert_eq!(notes.members(node, 2, &[(names[0], 1, 0), (names[1], 2, 0)]), INVALID);
     assert_eq!(notes.members(node, 3, &[(names[0], 1, 0)]), INVALID);

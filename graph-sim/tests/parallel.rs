@@ -1,4 +1,4 @@
-//! Nodes at the same time: what no path orders does run side by side, and results and checks are the same.
+//! Nodes at the same time: unordered nodes run side by side, and results and checks are the same.
 
 #[macro_use]
 mod common;
@@ -12,7 +12,7 @@ const PTX: &str = "
 .target sm_80
 .address_size 64
 
-// Says that it is here, and waits until the other one has said so.
+// Signals its arrival, and waits for the other kernel's.
 .visible .entry meet(.param .u64 mine, .param .u64 others)
 {
 	.reg .pred %p<2>;
@@ -49,7 +49,7 @@ AGAIN:
 }
 ";
 
-/// A context with nodes at the same time. A real driver runs them so anyway.
+/// A context that runs unordered nodes at the same time, as a real driver does.
 fn parallel() -> Context {
     let context = Context::new();
     if context.simulated {
@@ -122,7 +122,7 @@ fn races_are_found_between_nodes_at_the_same_time() {
         let module = context.module(PTX);
         let add = context.function(module, "add");
         let (from, out) = (context.upload(&[1u32; 512]), context.alloc(4096));
-        // Two kernels on one allocation, apart from each other; and a third that writes what the second one does.
+        // Two kernels on disjoint parts of one allocation, and a third that writes the same part as the second.
         let graph = Graph::new();
         let first = graph.kernel(&[], add, 1, 256, &[out, from]);
         let second = graph.kernel(&[], add, 1, 256, &[out + 1024, from]);
@@ -149,7 +149,7 @@ fn races_are_found_between_members_of_nodes_at_the_same_time() {
         let module = context.module(PTX);
         let add = context.function(module, "add");
         let (from, out) = (context.upload(&[1u32; 512]), context.alloc(4096));
-        // The second block of the one node writes what the first block of the other does.
+        // The second block of the one node writes the same bytes as the first block of the other.
         let graph = Graph::new();
         for (node, at) in [("one", 0), ("other", 1024)] {
             let kernel = graph.kernel(&[], add, 2, 256, &[out + at, from]);

@@ -1,4 +1,4 @@
-//! Programmatic edges: a kernel behind one may start before those end that it depends on, and meets their end at
+//! Programmatic edges: their consumers may start before their producers end, and wait for them at
 //! `griddepcontrol.wait`. Kernels that rely on nothing before it pass under every schedule; all others are reported.
 
 #[macro_use]
@@ -12,8 +12,8 @@ const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 const SHAPE: (u32, u32) = (4, 64);
 const COUNT: usize = 256;
 
-/// Kernels of which each thread makes an element of `to` that of `from` plus one. Where and whether the wait stands
-/// differs.
+/// Kernels whose threads set an element of `to` to that of `from` plus one. The place of the wait
+/// differs, and some kernels do not wait.
 fn ptx() -> String {
     const WAIT: &str = "griddepcontrol.wait;";
     const ONE_WAITS: &str = "mov.u32 %r3, %tid.x; setp.ne.u32 %p1, %r3, 0; @%p1 bra MEET;
@@ -25,10 +25,10 @@ fn ptx() -> String {
         griddepcontrol.wait;
         mov.u32 %r4, 1; st.volatile.shared.u32 [flag], %r4;
         SPIN: ld.volatile.shared.u32 %r4, [flag]; setp.eq.u32 %p1, %r4, 0; @%p1 bra SPIN;";
-    // What comes first, what comes before the load, and what behind it.
+    // The instructions at the start, before the load, and after it.
     let kernels = [
         ("waits", WAIT, "", ""),
-        // Lets its dependents start first of all.
+        // Triggers its dependents first.
         ("triggers", "griddepcontrol.launch_dependents; griddepcontrol.wait;", "", ""),
         ("never_waits", "", "", ""),
         ("loads_first", "", "", WAIT),
@@ -36,7 +36,7 @@ fn ptx() -> String {
         ("stores_first", "", "mov.u32 %r2, 0; st.global.u32 [%rd4], %r2; griddepcontrol.wait;", ""),
         // One thread of a block waits, and the others for it at a barrier.
         ("one_waits", ONE_WAITS, "", ""),
-        // One thread of a block waits and says so in shared memory; the last warp spins until it has.
+        // One thread of a block waits and sets a flag in shared memory; the last warp spins until it is set.
         ("spins", SPINS, "", ""),
     ];
     let kernels = kernels.map(|(name, first, before, behind)| {
@@ -66,7 +66,7 @@ fn ptx() -> String {
     format!(".version 8.0\n.target sm_90\n.address_size 64\n{}", kernels.concat())
 }
 
-/// A port of a kernel node that a programmatic edge leaves by.
+/// An outgoing port of a kernel node for programmatic edges.
 const TRIGGER: u8 = 1;
 const BEGIN: u8 = 2;
 
@@ -84,7 +84,7 @@ fn link(graph: &Graph, from: &[Node], to: Node, port: u8) -> sys::CUresult {
     unsafe { sys::cuGraphAddDependencies_v2(graph.0, from.as_ptr(), to.as_ptr(), data.as_ptr(), from.len()) }
 }
 
-/// What a test builds: kernels over buffers of [`COUNT`] numbers, and edges of both kinds.
+/// A graph under construction: kernels over buffers of [`COUNT`] numbers, and edges of both kinds.
 struct Program {
     context: Context,
     module: sys::CUmodule,
@@ -106,7 +106,7 @@ impl Program {
         Some(Program { context, module, graph: Graph::new(), notes: Notes::new(), prefix })
     }
 
-    /// A kernel node; `after` are the nodes before it, with the ports of their edges.
+    /// Adds a kernel node; `after` are its predecessors, with the ports of their edges.
     fn kernel(&self, kernel: &str, name: &str, after: &[(Node, u8)], to: u64, from: u64) -> Node {
         let function = self.context.function(self.module, kernel);
         let node = self.graph.kernel(&[], function, SHAPE.0, SHAPE.1, &[to, from]);
@@ -125,7 +125,7 @@ impl Program {
         self.context.upload(&(0..COUNT as u32).collect::<Vec<_>>())
     }
 
-    /// Launches twice; no report, and a buffer holds the numbers plus so many.
+    /// Launches twice; asserts that there is no report and that a buffer holds the numbers plus so many.
     fn passes(&self, result: u64, plus: u32) {
         let exec = self.graph.exec();
         for _ in 0..2 {
@@ -136,7 +136,7 @@ impl Program {
         assert_eq!(self.context.download::<u32>(result, COUNT), expected);
     }
 
-    /// Launches; the report names these two nodes, and holds that text.
+    /// Launches; asserts that the report names these two nodes and contains that text.
     fn fails(&self, nodes: [&str; 2], kinds: &[&str], text: &str) {
         let exec = self.graph.exec();
         assert_eq!((exec.launch(&self.context), self.context.sync()), (OK, FAILED));
@@ -173,7 +173,7 @@ fn kernels_that_wait_first_are_ordered_through_chains_of_them() {
                 let (from, a, b) = (p.numbers(), p.fresh(), p.fresh());
                 let first = p.kernel(kernel, "first", &[], a, from);
                 let second = p.kernel(kernel, "second", &[(first, port)], b, a);
-                // Writes what the first one wrote, and the second read; reads what the first one reads.
+                // Writes the bytes that the first one wrote and the second read; reads the bytes that the first one reads.
                 let third = p.kernel(kernel, "third", &[(second, port)], a, b);
                 p.kernel(kernel, "fourth", &[(third, port)], b, a);
                 p.passes(b, 4);
@@ -197,12 +197,12 @@ fn who_comes_behind_a_kernel_without_the_wait_is_not_behind_those_before() {
     under_every_seed("broken_chain", |p| {
         let (from, other, a, b, c) = (p.numbers(), p.numbers(), p.fresh(), p.fresh(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
-        // Touches nothing that the first one touches.
+        // Touches no byte that the first one touches.
         let second = p.kernel("never_waits", "second", &[(first, TRIGGER)], b, other);
         p.kernel("waits", "third", &[(second, 0)], c, a);
         p.fails(["first", "third"], &["race"], "ends without `griddepcontrol.wait`");
     });
-    // A full edge past it mends that.
+    // A full edge past it restores the order.
     under_every_seed("mended_chain", |p| {
         let (from, other, a, b, c) = (p.numbers(), p.numbers(), p.fresh(), p.fresh(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
@@ -234,7 +234,7 @@ fn full_edges_further_up_order_what_is_before_the_wait() {
         let (from, a, b, c) = (p.numbers(), p.fresh(), p.fresh(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
         let second = p.kernel("waits", "second", &[(first, 0)], b, a);
-        // Reads what the first one wrote, which had ended before the second one started.
+        // Reads the bytes that the first one wrote, which had ended before the second one started.
         p.kernel("loads_first", "third", &[(second, TRIGGER)], c, a);
         p.passes(c, 2);
     });
@@ -256,7 +256,7 @@ fn a_store_before_the_wait_over_what_others_read() {
         p.kernel("stores_first", "second", &[(first, TRIGGER)], from, other);
         p.fails(["first", "second"], &["race"], "before any `griddepcontrol.wait`");
     });
-    // Behind a full edge a wait waits for nothing, and all is ordered.
+    // After a full edge a wait has nothing to wait for, and all is ordered.
     under_every_seed("store_behind_full", |p| {
         let (from, other, a) = (p.numbers(), p.numbers(), p.fresh());
         let first = p.kernel("waits", "first", &[], a, from);
@@ -265,7 +265,7 @@ fn a_store_before_the_wait_over_what_others_read() {
     });
 }
 
-/// A buffer inside an arena begins its life with a kernel that started while an older buffer there was in use.
+/// The live range of a buffer in an arena begins with a kernel that started while an older buffer there was in use.
 #[test]
 fn planned_buffers_change_hands_at_the_wait() {
     under_every_seed("arena", |p| {
@@ -317,7 +317,7 @@ fn edge_data_is_kept_and_checked() {
     assert_eq!(bad(a, empty, edge(TRIGGER)), INVALID);
     assert_eq!(bad(empty, a, edge(TRIGGER)), INVALID);
     assert_eq!(link(&graph, &[a], b, TRIGGER), OK);
-    // An edge that is there already, whatever it carries.
+    // An edge that exists already, with any data.
     assert_eq!(link(&graph, &[a], b, 0), INVALID);
     assert_eq!(link(&graph, &[b], c, 0), OK);
 
@@ -330,7 +330,7 @@ fn edge_data_is_kept_and_checked() {
     let mut expected = vec![(a, b, TRIGGER, 1), (b, c, 0, 0)];
     expected.sort_unstable();
     assert_eq!(edges, expected);
-    // Without a place for what they carry, edges that carry something are not told.
+    // Edges with data are not returned without an array for the data.
     let lossy = sys::CUresult::CUDA_ERROR_LOSSY_QUERY;
     let null = std::ptr::null_mut();
     count = 4;
@@ -345,8 +345,8 @@ fn edge_data_is_kept_and_checked() {
     count = 4;
     ok!(sys::cuGraphNodeGetDependencies_v2(b, from.as_mut_ptr(), data.as_mut_ptr(), &mut count));
     assert_eq!((count, from[0], data[0].type_), (1, a, 1));
-    // An edge is taken away with what it carries. Other data than its own is documented to be an error, which the driver
-    // does not give: nothing is relied on there.
+    // An edge is removed with its data. Other data than its own is documented to be an error, which the driver
+    // does not return: the test does not rely on either.
     let programmatic = edge(TRIGGER);
     ok!(sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &programmatic, 1));
     gives!(INVALID, sys::cuGraphRemoveDependencies_v2(graph.0, &a, &b, &programmatic, 1));
@@ -388,7 +388,7 @@ fn nodes_are_added_with_programmatic_edges() {
     });
 }
 
-/// A launch that may start before the one that it follows in its stream is captured as a programmatic edge.
+/// A launch with programmatic stream serialization is captured as a programmatic edge.
 #[test]
 fn streams_that_overlap_their_launches_are_captured() {
     let context = Context::new();

@@ -1,7 +1,7 @@
 //! The rules of graphs with memory nodes, and of what surrounds them, as the real driver has them: where there is a
 //! real driver, these tests run on it.
 //!
-//! Nothing here rests on what is not documented: which address an allocation gets, or in what steps memory is kept.
+//! Nothing here relies on undocumented behaviour: the addresses of allocations, or the granularity of reserved memory.
 
 #[macro_use]
 mod common;
@@ -224,7 +224,7 @@ fn another_graph_frees_what_the_first_one_left() {
     let copy = consumer.copy(&context, &[], out, address, SIZE);
     consumer.free(&[copy], address);
     let (produce, consume) = (producer.exec(), consumer.exec());
-    // Nothing is there to be consumed yet.
+    // There is nothing to be consumed yet.
     assert_eq!(consume.launch(&context), INVALID);
     for _ in 0..2 {
         assert_eq!(produce.launch(&context), OK);

@@ -9,14 +9,14 @@ use std::ptr::null_mut;
 use common::{Context, Graph, INVALID, OK, UNSUPPORTED};
 use cudarc::driver::sys::{self, CUresult};
 
-/// Set where this program runs itself: the tests that check settings are there for that alone.
+/// Set where this program runs itself: the tests of settings do nothing without it.
 const AGAIN: &str = "CUWEAVE_TEST_AGAIN";
 
 fn is_again() -> bool {
     std::env::var_os(AGAIN).is_some()
 }
 
-/// Runs the test `name` of this program with settings, and says what it printed.
+/// Runs the test `name` of this program with settings, and returns its output.
 fn again(name: &str, settings: &[(&str, &str)]) -> (bool, String) {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args([name, "--exact", "--nocapture"]).env(AGAIN, "1").envs(settings.iter().copied());
@@ -160,12 +160,12 @@ fn has_three_devices() {
 #[test]
 fn nodes_can_run_at_the_same_time() {
     passes("two_kernels_meet", &[("CUWEAVE_SIM_PARALLEL", "1")]);
-    // One after the other they wait for ever.
+    // They would wait for ever if they ran one after the other.
     let (passed, text) = again("two_kernels_meet", &[("CUWEAVE_SIM_INSTRUCTIONS", "100000")]);
     assert!(!passed && text.contains("error[instruction-limit]"), "{text}");
 }
 
-/// Each kernel says that it is here, and waits until the other one has said so.
+/// Each kernel signals its arrival, and waits for the other's.
 #[test]
 fn two_kernels_meet() {
     if !is_again() {
@@ -238,7 +238,7 @@ fn uses_the_driver_that_it_has() {
     cuweave_sim::load().unwrap();
     let stream = cudarc::driver::CudaContext::new(0).unwrap().default_stream();
     let memory = stream.clone_htod(&[1u8; 100]).unwrap();
-    // Were there two, this would count the other one's.
+    // If there were two, this would count the other one's.
     assert_eq!(cuweave_sim::live().unwrap().bytes, 100);
     drop(memory);
 }

@@ -1,5 +1,5 @@
-//! Bytes that nothing wrote: variables begin with zeros, copies on devices carry the mark along, and what arrives on the
-//! host is reported there.
+//! Bytes that nothing wrote: variables begin with zeros, copies on devices carry the mark along, and copies to the
+//! host are reported.
 
 #[macro_use]
 mod common;
@@ -24,7 +24,7 @@ fn partly(context: &Context, notes: &Notes, name: &str) -> u64 {
     address
 }
 
-/// The one warning that names this, which says so many bytes.
+/// The one warning that names this, with so many bytes.
 fn warned(name: &str, bytes: u64) {
     let reports = reports_of(&format!("`{name}`"));
     assert_eq!(reports.len(), 1, "`{name}`: {reports:?}");
@@ -102,7 +102,7 @@ fn every_copy_of_a_stream_to_the_host_tells() {
     warned("uw_3d", 12);
     ok!(sys::cuMemcpy3DAsync_v2(&rows(source("uw_3d_async"), to, 16, (12, 2)), stream));
     warned("uw_3d_async", 12);
-    // The context goes on: it is a warning.
+    // The context is not broken: it is a warning.
     assert_eq!(context.sync(), OK);
 }
 
@@ -273,7 +273,7 @@ fn variables_that_are_copied_into_carry_the_mark() {
 fn memory_that_nothing_touches_costs_nothing() {
     let Some((context, _)) = simulated() else { return };
     let before = std::time::Instant::now();
-    // More in all than many a machine has.
+    // More in all than many machines have.
     let all: Vec<u64> = (0..4).map(|_| context.alloc(8 << 30)).collect();
     for &address in &all {
         ok!(sys::cuMemsetD32_v2(address + (7 << 30), 5, 4));

@@ -47,7 +47,7 @@ impl Memory for Device {
     }
 }
 
-/// Seconds that this thread has had a core, where the system says so: other programs do not count then.
+/// Returns the CPU time of this thread in seconds, if the system reports it.
 fn busy() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(|nanoseconds: f64| nanoseconds / 1e9)

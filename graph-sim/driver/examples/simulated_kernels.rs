@@ -1,4 +1,4 @@
-//! Which kernels of PTX files the simulated driver can run, and why not the others.
+//! Lists the kernels of PTX files that the simulated driver can run, and the reasons for the others.
 //!
 //! `cargo run -p cuweave-sim-driver --example simulated_kernels -- a.ptx b.ptx`
 

@@ -1,62 +1,32 @@
-//! What every exported call does before and after its own work.
+//! The prologue and epilogue of every exported call.
 //!
-//! A call that panics gives an error instead, a fault on request strikes here, and a context that an earlier
-//! kernel broke answers every call with that kernel's error. A call newer than the driver that we present
-//! ourselves as is refused.
+//! A call that panics returns an error, requested faults are injected here, and a context that an earlier
+//! kernel broke returns that kernel's error from every call. A call newer than the CUDA version that the driver
+//! presents itself as is refused.
 
-use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Mutex, PoisonError};
 
-use crate::config::config;
-use crate::faults;
+use crate::base::callback;
+use crate::base::config::config;
+use crate::base::console::{print, say_once};
+use crate::base::faults;
+use crate::base::status::{Result, Status};
 use crate::state::{current_context, state};
-use crate::status::{Result, Status};
 
-/// How a call behaves around its own work.
+/// The checks that are made before a call does its work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// Needs `cuInit`, and a context that is not broken.
     Call,
-    /// Ends something's life: it does so even if it then returns an error.
+    /// Destroys or frees an object: it does so even if it then returns an error.
     Release,
-    /// Needs neither, but the driver's state.
+    /// Needs the driver's state, but neither `cuInit` nor a context.
     Basic,
-    /// Asks nothing of the driver's state.
+    /// Does not use the driver's state.
     Query,
 }
 
-thread_local! {
-    static IN_CALLBACK: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs a function of the program from inside the driver: it may not call the driver.
-pub fn outside<T>(function: impl FnOnce() -> T) -> T {
-    let before = IN_CALLBACK.replace(true);
-    let result = function();
-    IN_CALLBACK.set(before);
-    result
-}
-
-/// Prints a line on standard error, in one piece: the program has a standard library of its own, whose output is not
-/// kept apart from ours.
-pub fn print(text: &str) {
-    use std::io::Write;
-    let _ = std::io::stderr().write_all(format!("cuweave-sim: {text}\n").as_bytes());
-}
-
-/// Prints a line once for each text.
-pub fn say_once(text: String) {
-    static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
-    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    if !said.contains(&text) {
-        print(&text);
-        said.insert(text);
-    }
-}
-
-/// Runs the work of a call; what it gives is the call's result code.
+/// Runs the body of a call and returns its result code.
 pub fn enter(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Result) -> u32 {
     let work = AssertUnwindSafe(|| run(name, newer, kind, body));
     match catch_unwind(work) {
@@ -77,7 +47,7 @@ fn run(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Resul
         ));
         return Err(Status::NOT_SUPPORTED);
     }
-    if kind != Kind::Query && IN_CALLBACK.get() {
+    if kind != Kind::Query && callback::is_inside() {
         return Err(Status::NOT_PERMITTED);
     }
     let fault = faults::strike(name);
@@ -98,28 +68,18 @@ fn run(name: &'static str, newer: bool, kind: Kind, body: impl FnOnce() -> Resul
     }
 }
 
-/// The first CUDA version that has a symbol; the oldest that we know for one in no list.
+/// Returns the first CUDA version that has a symbol; 11.4 for unlisted ones.
 pub fn first_version(name: &str) -> (u32, u32) {
-    let at = SYMBOLS.binary_search_by_key(&name, |symbol| symbol.name);
-    at.map_or((11, 4), |at| SYMBOLS[at].first)
+    let at = VERSIONS.binary_search_by_key(&name, |symbol| symbol.0);
+    at.map_or((11, 4), |at| VERSIONS[at].1)
 }
 
-/// Whether a symbol is newer than the driver that we present ourselves as.
+/// Returns true if a symbol is newer than the CUDA version that this driver presents itself as.
 pub fn is_newer(name: &str) -> bool {
     first_version(name) > config().version
 }
 
-/// A symbol of the driver interface.
-pub struct Symbol {
-    /// Its name, suffix included.
-    pub name: &'static str,
-    /// The first CUDA version that has it.
-    pub first: (u32, u32),
-    /// The exported function.
-    pub address: unsafe extern "C" fn(),
-}
-
-include!(concat!(env!("OUT_DIR"), "/symbols.rs"));
+include!(concat!(env!("OUT_DIR"), "/versions.rs"));
 
 /// Refuses a call that has no implementation.
 pub fn unsupported(name: &'static str) -> u32 {
@@ -130,7 +90,7 @@ pub fn unsupported(name: &'static str) -> u32 {
     Status::NOT_SUPPORTED.0
 }
 
-/// Defines exported calls: `Kind fn name(arguments) { work }`, the work giving a [`Result`].
+/// Defines exported calls: `Kind fn name(arguments) { work }`, where the work returns a [`Result`].
 macro_rules! driver_calls {
     ($($(#[$attribute:meta])* $kind:ident fn $name:ident($($argument:ident: $type:ty),* $(,)?) $body:block)*) => {$(
         $(#[$attribute])*
@@ -138,62 +98,17 @@ macro_rules! driver_calls {
         pub unsafe extern "C" fn $name($($argument: $type),*) -> u32 {
             static NEWER: std::sync::OnceLock<bool> = std::sync::OnceLock::new();
             let newer = *NEWER.get_or_init(|| $crate::call::is_newer(stringify!($name)));
-            if !$crate::trace::is_on() {
+            if !$crate::base::trace::is_on() {
                 return $crate::call::enter(stringify!($name), newer, $crate::call::Kind::$kind, || $body);
             }
-            let arguments = vec![$($crate::trace::number(&$argument)),*];
+            let arguments = vec![$($crate::base::trace::number(&$argument)),*];
             let result = $crate::call::enter(stringify!($name), newer, $crate::call::Kind::$kind, || $body);
-            $crate::trace::keep(stringify!($name), arguments, result);
+            $crate::base::trace::keep(stringify!($name), arguments, result);
             result
         }
     )*};
 }
 pub(crate) use driver_calls;
-
-/// Writes a result through a pointer of the program, null being an invalid value.
-pub fn put<T>(place: *mut T, value: T) -> Result {
-    if place.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
-    // SAFETY: a pointer that is not null points, by the contract of the C interface, to room for the value.
-    unsafe { place.write_unaligned(value) };
-    Ok(())
-}
-
-/// Writes a result that the program may not want.
-pub fn offer<T>(place: *mut T, value: T) {
-    let _ = put(place, value);
-}
-
-/// Reads an argument through a pointer of the program, null being an invalid value.
-pub fn take<T: Copy>(place: *const T) -> Result<T> {
-    if place.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
-    // SAFETY: a pointer that is not null points, by the contract of the C interface, to a value.
-    Ok(unsafe { place.read_unaligned() })
-}
-
-/// Reads an array of the program, null being an invalid value unless nothing is wanted.
-pub fn take_all<T: Copy>(place: *const T, count: usize) -> Result<Vec<T>> {
-    if count == 0 {
-        return Ok(Vec::new());
-    }
-    if place.is_null() || count > isize::MAX as usize / size_of::<T>().max(1) {
-        return Err(Status::INVALID_VALUE);
-    }
-    // SAFETY: as in `take`, for each element.
-    Ok((0..count).map(|at| unsafe { place.add(at).read_unaligned() }).collect())
-}
-
-/// Reads a C string of the program.
-pub fn take_text(place: *const std::ffi::c_char) -> Result<String> {
-    if place.is_null() {
-        return Err(Status::INVALID_VALUE);
-    }
-    // SAFETY: by the contract of the C interface the text ends with a nul.
-    Ok(unsafe { std::ffi::CStr::from_ptr(place) }.to_string_lossy().into_owned())
-}
 
 #[cfg(test)]
 mod tests {
@@ -201,7 +116,7 @@ mod tests {
 
     #[test]
     fn symbols_are_sorted_so_that_every_one_is_found() {
-        assert!(SYMBOLS.windows(2).all(|pair| pair[0].name < pair[1].name));
+        assert!(VERSIONS.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert_eq!(first_version("cuGraphAddNode_v2"), (12, 3));
         assert_eq!(first_version("cuInit"), (11, 4));
     }

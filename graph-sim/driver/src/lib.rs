@@ -1,39 +1,29 @@
 //! The simulated libcuda.
 //!
-//! A `libcuda` that needs no GPU: the C interface of the CUDA driver in front of an interpreter for PTX. It keeps
-//! the rules of the real driver, with its error codes, and checks what that does not: see `check` and
+//! A `libcuda` that needs no GPU: the C interface of the CUDA driver in front of an interpreter for PTX. It enforces
+//! the rules of the real driver, with its error codes, and makes checks that the real driver does not: see `check` and
 //! `report`. Programs do not use this crate by name; `cuweave-sim` loads the library that it builds.
 //!
-//! From the outside in:
+//! From the outside in; each module imports only those below it:
 //!
-//! - `abi`: the exported calls; `call`: what each does before and after its work
-//! - `state`: all that the driver knows; `table`: handles
-//! - `op`: work, of streams and of graph nodes alike; `stream` and `capture` take it
-//! - `graph`: definitions, instances, launches
-//! - `device`: what the devices are
+//! - `abi`: the exported calls
+//! - `call`: the prologue and epilogue of each call
+//! - `stream`: work of streams, captured or done when it is enqueued
+//! - `graph`: definitions, captures, instances, launches
+//! - `check`: the checks of a graph launch
+//! - `work`: kernels, copies and fills, of streams and of graph nodes alike
+//! - `state`: all that the driver knows
 //! - `memory`: the address space and its shadow
-//! - `module`, `image`, `kernel`: PTX, and the interpreter's runs
-//! - `interp`: the interpreter, which knows nothing of the driver
+//! - `interp`: the PTX interpreter, which does not depend on the driver
+//! - `base`: C types, result codes, settings, log and reports
 
 mod abi;
+mod base;
 mod call;
-mod capture;
 mod check;
-mod config;
-mod device;
-mod faults;
 mod graph;
-mod image;
 pub mod interp;
-mod kernel;
-mod log;
 mod memory;
-mod module;
-mod op;
-mod report;
 mod state;
-mod status;
 mod stream;
-mod table;
-mod trace;
-mod types;
+mod work;

@@ -1,14 +1,15 @@
-//! Work of streams: captured, or done at once.
+//! Work of streams: captured, or done when it is enqueued.
 
-use crate::call;
-use crate::graph::run;
-use crate::kernel::{self, Part};
+use crate::base::callback;
+use crate::base::status::{Result, Status};
+use crate::graph::accounts;
 use crate::memory::Kind;
-use crate::op::{self, Op};
+use crate::state::op::Op;
 use crate::state::{State, state};
-use crate::status::{Result, Status};
+use crate::work::kernel::{self, Part};
+use crate::work::transfer;
 
-/// Gives a stream work.
+/// Enqueues work in a stream.
 pub fn enqueue(stream: u64, op: &Op) -> Result {
     let mut state = state();
     let context = state.stream_context(stream)?;
@@ -29,8 +30,8 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             Ok(())
         }
         Op::Copy(copy) => {
-            let told = op::run_copy(&state, copy, None)?
-                .map_or(Ok(()), |found| op::tell_unwritten(&state, found, (None, None)));
+            let told = transfer::run_copy(&state, copy, None)?
+                .map_or(Ok(()), |found| transfer::tell_unwritten(&state, found, (None, None)));
             if let Err(report) = told {
                 state.break_context(context, report.status);
                 drop(state);
@@ -38,12 +39,12 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
             }
             Ok(())
         }
-        Op::Fill(fill) => op::run_fill(&state, fill, None),
+        Op::Fill(fill) => transfer::run_fill(&state, fill, None),
         Op::Host { function, data } => {
             let (function, data) = (*function, *data);
             drop(state);
             // SAFETY: the program gave the function for being called so.
-            call::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
+            callback::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
             Ok(())
         }
         Op::Free(address) => free(&mut state, *address),
@@ -51,10 +52,10 @@ pub fn enqueue(stream: u64, op: &Op) -> Result {
     }
 }
 
-/// Frees what was allocated in stream order, or left by a graph, or by `cuMemAlloc`.
+/// Frees an allocation in stream order, of a graph, or of `cuMemAlloc`.
 pub fn free(state: &mut State, address: u64) -> Result {
     match state.memory.at(address).ok_or(Status::INVALID_VALUE)?.kind {
-        Kind::Graph(_) => run::free(state, address),
+        Kind::Graph(_) => accounts::free(state, address),
         Kind::Pool(pool) => {
             let gone = state.memory.free(address)?;
             if let Some(pool) = state.pools.get_mut(pool) {

@@ -1,5 +1,5 @@
-//! The writes that outlines tell of a launch, against those that it does when it is run: byte for byte, on every kernel of the corpus
-//! and of this repository, and on kernels made at random.
+//! Compares the writes that outlines predict for a launch with those of its run, byte for byte: on every kernel of the corpus
+//! and of this repository, and on random kernels.
 
 use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
 use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function};
@@ -293,7 +293,7 @@ fn random_kernel(random: &mut Random) -> String {
     let vector = random.below(4) == 0;
     let (bytes, store) =
         if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
-    // Whatever the index is, the store stays within the buffer.
+    // The store stays within the buffer for every index.
     let body = format!(
         "setp.gt.u32 %p6, %r90, 4095; @%p6 bra SKIP; mul.wide.u32 %rd2, %r90, {bytes}; add.s64 %rd3, %rd1, %rd2; {store}\nSKIP:\n"
     );

@@ -1,5 +1,5 @@
-//! The proofs of `cuweave-core` against what kernels really read and write: every kernel of the corpus that can be
-//! run here is run, and each byte that it touches must be one that its proof lets it touch.
+//! Compares the proofs about kernels with their accesses: every kernel of the corpus that can be
+//! run here is run, and each byte that it touches must be within the bounds of its proof.
 
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Access, Analysis, Class};
@@ -59,7 +59,7 @@ fn kernels_touch_what_their_proof_says() {
                 parameters: &parameters,
                 variables: &variables,
             };
-            // A fault ends a launch; what was touched before it is as true.
+            // A fault ends a launch; the accesses before it are checked too.
             let options = Options {
                 limit: 100_000,
                 threads: Some(1),
@@ -80,7 +80,7 @@ fn kernels_touch_what_their_proof_says() {
                     Access::Atomics => flags & WRITTEN == 0 || flags & ATOMIC != 0,
                     Access::ReadsAndWrites | Access::Unknown => true,
                 };
-                // No byte behind the bound, where there is one. Every number is given as 40.
+                // No byte past the bound, where there is one. Every number is passed as 40.
                 if let Some(reach) = &facts.reach {
                     let value = |poly: &Poly| {
                         poly.substitute(&|_| Some(Poly::constant(40))).and_then(|sum| sum.as_constant())

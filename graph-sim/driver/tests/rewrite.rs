@@ -1,15 +1,17 @@
-//! Rewritten kernels do what they did: every kernel of the corpus that runs here, launched member by member as it is
+//! Rewritten kernels behave as the originals: every kernel of the corpus that runs here, launched member by member as it is
 //! written, and as one launch of each form of its variants, leaves equal bytes.
 
 use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, waiting};
 use cuweave_ptx::{self as ptx, Analysis, Class, Function, Module};
-use cuweave_sim_driver::interp::{Fault, Launch, Memory, Options, PAGE, Program, Region, ahead, run};
+use cuweave_sim_driver::interp::{
+    Fault, Launch, Memory, Options, PAGE, Program, Region, run, run_until_wait,
+};
 use std::path::{Path, PathBuf};
 
 /// Bytes of each buffer.
 const SIZE: usize = 1 << 14;
 const BASE: u64 = 0x7f00_0000_0000;
-/// Far from each other, so that an index that goes wrong meets no other buffer.
+/// Far from each other, so that a wrong index hits no other buffer.
 const STEP: u64 = 1 << 46;
 const MEMBERS: usize = 3;
 
@@ -40,7 +42,7 @@ impl Buffers {
             size: size as u64,
             data: words.as_mut_ptr().cast(),
             shadow: shadow.as_mut_ptr(),
-            // Conflicts are not looked for.
+            // Conflicts are not checked.
             marks: shadow.as_mut_ptr(),
             pages: pages.as_mut_ptr(),
             written: true,
@@ -78,7 +80,7 @@ fn files() -> Vec<PathBuf> {
         let Ok(all) = std::fs::read_dir(root.join(folder)) else { continue };
         files.extend(all.map(|file| file.unwrap().path()));
     }
-    // One architecture says what another does, too.
+    // One architecture is enough: the others behave alike.
     files.retain(|file| {
         file.extension().is_some_and(|end| end == "ptx") && !file.to_string_lossy().contains(".75.")
     });
@@ -86,7 +88,7 @@ fn files() -> Vec<PathBuf> {
     files
 }
 
-/// What the members are launched with.
+/// The arguments of the members.
 struct Members {
     grids: [[u32; 3]; MEMBERS],
     block: [u32; 3],
@@ -148,7 +150,7 @@ fn variables(program: &Program, memory: &mut Buffers) -> Vec<u64> {
     addresses
 }
 
-/// A launch to its end. Of a kernel that waits, first how far it gets while grids in front of it run: nowhere.
+/// Runs a launch to its end. A kernel that waits is first run up to its wait, and must not have touched anything.
 fn go(launch: &Launch<'_>, memory: &Buffers, waits: bool) -> Result<(), String> {
     // One thread, so that atomics of floats come in one order.
     let options = Options {
@@ -164,12 +166,12 @@ fn go(launch: &Launch<'_>, memory: &Buffers, waits: bool) -> Result<(), String> 
         let marks = |memory: &Buffers| memory.shadow.iter().flatten().filter(|&&flags| flags != 0).count();
         let before = marks(memory);
         let options = Options { dependent: true, ..options };
-        let paused = ahead(launch, memory, &options).map_err(fault)?;
-        if !paused.early().is_empty() || marks(memory) != before {
+        let paused = run_until_wait(launch, memory, &options).map_err(fault)?;
+        if !paused.pre_wait().is_empty() || marks(memory) != before {
             return Err("it touches memory before the wait".to_owned());
         }
     }
-    // From its beginning: blocks that were paused go on in another order, which shows where they race.
+    // From its beginning: paused blocks continue in another order, which would show races.
     run(launch, memory, &options, None).map(|_| ()).map_err(fault)
 }
 
@@ -178,7 +180,7 @@ fn bytes(memory: &Buffers, count: usize) -> Vec<Vec<u64>> {
     memory.data[..count].to_vec()
 }
 
-/// One launch a member, as it is written. `None` where it does not run here, or not to its end.
+/// Launches each member as it is written. `None` if a launch does not run here, or not to its end.
 fn one_by_one(
     program: &Program,
     function: &Function<'_>,
@@ -282,7 +284,7 @@ const CASES: [(GridShape, [[u32; 3]; MEMBERS]); 6] = [
     (GridShape::Flat, [[4, 1, 1], [2, 1, 1], [1, 2, 1]]),
 ];
 
-/// A variant for each case of each entry that may have some, and their program.
+/// A variant for each case of each entry that can be rewritten, and their program.
 fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
     let stem = free_name(module, "variant");
     let mut forms = Vec::new();
@@ -291,7 +293,7 @@ fn variants(module: &Module<'_>) -> (Program, Vec<Batch>) {
             forms.push(Batch {
                 entry: entry.name.to_owned(),
                 name: format!("{stem}_{}", forms.len()),
-                // More than there are members, and odd numbers of them.
+                // Limits above the number of members, and odd ones.
                 capacity: 3 + case as u32,
                 shape,
                 waits: case.is_multiple_of(2),
@@ -351,7 +353,7 @@ fn one_launch_does_what_the_members_do() {
     assert!(kernels >= 100 && changed >= 500, "{kernels} kernels, {changed} changed");
 }
 
-/// Whether the launches wrote something.
+/// Returns true if the launches wrote something.
 fn is_changed(function: &Function<'_>, pointers: &[bool], found: &[Vec<u64>]) -> bool {
     let mut memory = Buffers::new();
     members(function, pointers, [LINE; MEMBERS], &mut memory);

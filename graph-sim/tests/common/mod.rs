@@ -1,4 +1,4 @@
-//! What the tests that speak the driver's own language share.
+//! Helpers of the tests that call the driver directly.
 
 #![allow(dead_code)]
 
@@ -28,7 +28,7 @@ macro_rules! gives {
     };
 }
 
-/// A context of the test's own: what one test breaks, no other one sees.
+/// A context of the test's own, so that a test breaks no other test's context.
 pub struct Context {
     pub context: sys::CUcontext,
     pub stream: sys::CUstream,
@@ -206,7 +206,7 @@ impl Notes {
     }
 }
 
-/// The reports that name this, taken apart from those of tests that run beside this one.
+/// The reports that name this, without those of tests that run at the same time.
 pub fn reports_of(name: &str) -> Vec<cuweave_sim::Report> {
     let all = cuweave_sim::reports().unwrap();
     all.into_iter().filter(|report| report.text.contains(name)).collect()

@@ -1,16 +1,18 @@
-//! What a device is: numbers of its compute capability, or an H200's, where programs compute with them.
+//! Device attributes: those of its compute capability, or an H200's where programs compute with them.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::call::{driver_calls, put, take};
-use crate::device::{MULTIPROCESSORS, device};
+use crate::base::config::device;
+use crate::base::device::MULTIPROCESSORS;
+use crate::base::pointer::{put, take};
+use crate::base::status::Status;
+use crate::base::types::CUdevice;
+use crate::call::driver_calls;
 use crate::state::state;
-use crate::status::Status;
-use crate::types::CUdevice;
 
-/// The value of a device attribute; 0 for what the simulator has not, `None` for numbers that mean nothing.
+/// Returns the value of a device attribute; 0 for unsupported features, `None` for unknown numbers.
 fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
     let device = device();
     Some(match number {
@@ -50,10 +52,10 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         111 => device.shared_reserved as c_int,
         120 => device.has_clusters().into(),
         126 => 4,
-        // What it can do.
+        // Supported features.
         19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 113 | 115 | 129 => 1,
         131 | 134 => 0,
-        // What it has not, or cannot.
+        // Unsupported features.
         0 => return None,
         number if number < 162 => 0,
         _ => return None,

@@ -1,17 +1,18 @@
-//! Initialisation, devices as such, and contexts.
+//! Initialisation, devices, and contexts.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_int, c_uint};
 
-use crate::call::{driver_calls, offer, put, take_text};
-use crate::config::config;
+use crate::base::config::config;
+use crate::base::pointer::{offer, put, take_text};
+use crate::base::status::Status;
+use crate::base::types::{CUcontext, CUdevice};
+use crate::call::driver_calls;
 use crate::memory::TOTAL;
 use crate::state::{Context, current_context, pop_context, push_context, set_current_context, state};
-use crate::status::Status;
-use crate::types::{CUcontext, CUdevice};
 
-/// Ends what belongs to a context.
+/// Destroys the objects of a context.
 fn clear(state: &mut crate::state::State, context: u64) {
     let modules: Vec<u64> = state
         .modules

@@ -4,14 +4,15 @@
 
 use std::ffi::{c_uchar, c_uint, c_ushort, c_void};
 
-use crate::call::{driver_calls, take};
-use crate::op::{Copy, Fill, Op};
-use crate::status::{Result, Status};
-use crate::stream::enqueue;
-use crate::types::{
+use crate::base::pointer::take;
+use crate::base::status::{Result, Status};
+use crate::base::types::{
     CUDA_MEMCPY2D, CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, CUcontext, CUdeviceptr, CUstream, MEMORY_DEVICE,
     MEMORY_HOST, MEMORY_UNIFIED,
 };
+use crate::call::driver_calls;
+use crate::state::op::{Copy, Fill, Op};
+use crate::stream::enqueue;
 
 fn line(to: (u32, u64), from: (u32, u64), bytes: usize, stream: CUstream) -> Result {
     if bytes == 0 {

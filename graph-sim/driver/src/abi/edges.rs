@@ -3,10 +3,11 @@
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use super::graph::put_list;
-use crate::call::{driver_calls, put, take_all};
+use crate::base::pointer::{put, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUgraph, CUgraphEdgeData, CUgraphNode};
+use crate::call::driver_calls;
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::{CUgraph, CUgraphEdgeData, CUgraphNode};
 
 type Edge = (u64, u64, CUgraphEdgeData);
 
@@ -37,7 +38,7 @@ fn behind(state: &State, node: CUgraphNode) -> Result<Vec<Edge>> {
     Ok(edges)
 }
 
-/// Writes edges; without a place for their data none may carry any.
+/// Writes edges; without a pointer for their data none may have any.
 fn put_edges(
     edges: &[Edge],
     from: Option<*mut u64>,
@@ -49,11 +50,11 @@ fn put_edges(
     if wanted && data.is_null() && edges.iter().any(|edge| edge.2 != CUgraphEdgeData::default()) {
         return Err(Status::LOSSY_QUERY);
     }
-    let room = if count.is_null() { 0 } else { crate::call::take(count)? };
+    let room = if count.is_null() { 0 } else { crate::base::pointer::take(count)? };
     if let Some(place) = from {
         put_list(place, count, &edges.iter().map(|edge| edge.0).collect::<Vec<_>>(), 0)?;
     }
-    let found = crate::call::take(count).unwrap_or(edges.len());
+    let found = crate::base::pointer::take(count).unwrap_or(edges.len());
     if let Some(place) = to {
         put(count, room)?;
         put_list(place, count, &edges.iter().map(|edge| edge.1).collect::<Vec<_>>(), 0)?;

@@ -1,18 +1,19 @@
-//! Instances of graphs: making, launching, updating and ending them.
+//! Instances of graphs: their creation, launch, update and destruction.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_uint};
 
 use super::nodes::{any_op, context, copy_op, host_op, kernel_op, widen};
-use crate::call::{driver_calls, offer, put, take};
+use crate::base::log;
+use crate::base::pointer::{offer, put, take};
+use crate::base::status::{Result, Status};
+use crate::base::types::*;
+use crate::call::driver_calls;
 use crate::graph::exec::Refusal;
 use crate::graph::run;
-use crate::log;
-use crate::op::{Fill, Op};
+use crate::state::op::{Fill, Op};
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::*;
 
 fn instantiate(exec: *mut CUgraphExec, graph: CUgraph, flags: u64) -> std::result::Result<(), Refusal> {
     if exec.is_null() {

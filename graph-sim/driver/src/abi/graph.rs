@@ -1,22 +1,23 @@
-//! Graphs as such: making, cloning, ending, and what they consist of.
+//! Graphs: creation, clones, destruction, and lists of nodes.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_uint, c_void};
 
-use crate::call::{driver_calls, put, take_text};
-use crate::op::Op;
+use crate::base::pointer::{put, take_text};
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUgraph, CUgraphExec, CUgraphNode, CUuserObject};
+use crate::call::driver_calls;
+use crate::state::op::Op;
 use crate::state::{UserObject, state};
-use crate::status::{Result, Status};
-use crate::types::{CUgraph, CUgraphExec, CUgraphNode, CUuserObject};
 
-/// Writes a list in the way of the driver: with no place for it, only its length is told; places over are zeroed.
+/// Writes a list as the driver does: without a pointer for it only its length is written; excess elements are zeroed.
 pub(super) fn put_list<T: Copy>(place: *mut T, count: *mut usize, list: &[T], zero: T) -> Result {
     if count.is_null() {
         return Err(Status::INVALID_VALUE);
     }
     if !place.is_null() {
-        let room = crate::call::take(count)?;
+        let room = crate::base::pointer::take(count)?;
         for at in 0..room {
             // SAFETY: the program gives room for so many entries.
             unsafe { place.add(at).write_unaligned(list.get(at).copied().unwrap_or(zero)) };

@@ -6,15 +6,16 @@ use std::collections::BTreeMap;
 use std::ffi::{c_uint, c_void};
 
 use super::module::same_context;
-use crate::call::{driver_calls, take, take_all};
-use crate::kernel;
-use crate::op::{Launch, Op};
+use crate::base::pointer::{take, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
+use crate::call::driver_calls;
+use crate::state::op::{Launch, Op};
 use crate::state::{State, state};
-use crate::status::{Result, Status};
 use crate::stream::enqueue;
-use crate::types::{CUfunction, CUlaunchAttribute, CUlaunchConfig, CUstream};
+use crate::work::kernel;
 
-/// The parameter space of a launch from either form of a program's arguments.
+/// Returns the parameter space of a launch from either form of a program's arguments.
 pub(super) fn parameters(
     state: &State,
     function: CUfunction,
@@ -83,7 +84,7 @@ fn launch(
     enqueue(stream, &Op::Kernel(Launch { function, grid, block, shared, parameters, attributes }))
 }
 
-/// Launch attributes by number; one that means nothing is an error.
+/// Returns the launch attributes by number; an unknown one is an error.
 pub(super) fn attributes(list: *const CUlaunchAttribute, count: c_uint) -> Result<BTreeMap<u32, [u64; 8]>> {
     let list = take_all(list, count as usize)?;
     if list.iter().any(|attribute| attribute.id > 18) {

@@ -1,18 +1,19 @@
-//! Allocations of every kind, and questions about addresses.
+//! Allocations of every kind, and queries about addresses.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_int, c_uint, c_void};
 
-use crate::call::{driver_calls, offer, put, take_all};
-use crate::memory::{Allocation, Kind, TOTAL};
-use crate::op::Op;
-use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::stream;
-use crate::types::{
+use crate::base::pointer::{offer, put, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::{
     CUdeviceptr, CUmemLocation, CUmemoryPool, CUstream, LOCATION_DEVICE, MEMORY_DEVICE, MEMORY_HOST,
 };
+use crate::call::driver_calls;
+use crate::memory::{Allocation, Kind, TOTAL};
+use crate::state::op::Op;
+use crate::state::{State, state};
+use crate::stream;
 
 /// Allocates for the calling thread's context.
 fn allocate(place: *mut CUdeviceptr, bytes: usize, kind: Kind) -> Result {
@@ -68,14 +69,14 @@ pub(super) fn allocate_ordered(
     put(place, address)
 }
 
-/// Checks what advice and prefetches are given.
+/// Checks the arguments of advice and prefetches.
 fn managed(state: &State, address: u64, bytes: usize) -> Result {
     let found = state.memory.find(address).ok_or(Status::INVALID_VALUE)?;
     let inside = bytes > 0 && bytes as u64 <= found.end() - address;
     if found.kind == Kind::Managed && inside { Ok(()) } else { Err(Status::INVALID_VALUE) }
 }
 
-/// Whether a location is one: any that memory may be at.
+/// Returns true if memory may be at a location.
 fn location(state: &State, location: CUmemLocation, kinds: std::ops::RangeInclusive<u32>) -> Result {
     if !kinds.contains(&location.kind) {
         return Err(Status::INVALID_VALUE);
@@ -262,7 +263,7 @@ driver_calls! {
             }
             match state.memory.find(pointer) {
                 Some(found) => pointer_attribute(data, number, pointer, found)?,
-                // Of memory that the driver does not know, all is null.
+                // All attributes of unknown memory are null.
                 None => match number {
                     2 | 6 | 8 | 10 | 13 | 14 => put(data.cast::<u32>(), 0)?,
                     9 => put(data.cast::<i32>(), -2)?,

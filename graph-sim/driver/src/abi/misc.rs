@@ -1,13 +1,15 @@
-//! Errors in words, addresses of calls, logs and profiler marks.
+//! Texts of errors, addresses of calls, logs and profiler marks.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use crate::call::{SYMBOLS, driver_calls, offer, put, take, take_text};
-use crate::config::config;
-use crate::log;
-use crate::status::{Result, Status};
+use super::symbols::{SYMBOLS, Symbol};
+use crate::base::config::config;
+use crate::base::log;
+use crate::base::pointer::{offer, put, take, take_text};
+use crate::base::status::{Result, Status};
+use crate::call::driver_calls;
 
 /// A name without its version: `cuMemAlloc` of `cuMemAlloc_v2`.
 fn base(name: &str) -> &str {
@@ -22,14 +24,14 @@ const FOUND: u32 = 0;
 const NOT_FOUND: u32 = 1;
 const TOO_OLD: u32 = 2;
 
-/// The newest version of a call that both this driver and the asking program know; a name with a version is that
+/// Returns the newest version of a call that both this driver and the program know; a name with a version is that
 /// very call.
 fn address(name: &str, asked: (u32, u32)) -> (*mut c_void, u32) {
     let own = config().version;
     let named: Vec<_> =
         SYMBOLS.iter().filter(|symbol| symbol.name == name || base(symbol.name) == name).collect();
     let exact = base(name) != name;
-    let fits = |symbol: &&&crate::call::Symbol| symbol.first <= own && (exact || symbol.first <= asked);
+    let fits = |symbol: &&&Symbol| symbol.first <= own && (exact || symbol.first <= asked);
     // Versions of a name are sorted: `cuX`, then `cuX_v2`.
     match named.iter().filter(fits).max_by_key(|symbol| (symbol.first, symbol.name)) {
         Some(symbol) => (symbol.address as *mut c_void, FOUND),
@@ -47,7 +49,7 @@ fn proc_address(name: *const c_char, place: *mut *mut c_void, version: c_int, re
     let (found, why) = address(&name, (version / 1000, version % 1000 / 10));
     put(place, found)?;
     offer(result, why);
-    // With a place for the reason the call itself succeeds.
+    // With a pointer for the reason the call itself succeeds.
     if why == FOUND || !result.is_null() { Ok(()) } else { Err(Status::NOT_FOUND) }
 }
 

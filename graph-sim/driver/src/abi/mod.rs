@@ -1,7 +1,7 @@
 //! The C interface: one exported function for each call of the driver API, by subject.
 //!
-//! These functions read arguments and write results; the work is done elsewhere. Whatever is not here is exported
-//! too, and refuses.
+//! These functions read arguments and write results; the work is done below. All other calls are exported
+//! too, and refuse.
 
 #![allow(non_snake_case)]
 
@@ -20,6 +20,7 @@ mod occupancy;
 mod pool;
 mod sim;
 mod stream;
+mod symbols;
 
 pub use attributes::*;
 pub use context::*;

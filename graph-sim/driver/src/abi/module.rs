@@ -4,15 +4,16 @@
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
-use crate::call::{driver_calls, offer, put, take_text};
-use crate::device::device;
-use crate::image;
-use crate::kernel::MAX_THREADS;
+use crate::base::config::device;
+use crate::base::pointer::{offer, put, take_text};
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+use crate::call::driver_calls;
+use crate::state::image;
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUkernel, CUlibrary, CUmodule};
+use crate::work::kernel::MAX_THREADS;
 
-/// The image that a program points at: text up to a nul, or a binary that says its own length.
+/// Reads the image that a program points at: text up to a nul, or a binary with its length in the header.
 fn image_bytes<'a>(data: *const c_void) -> Result<&'a [u8]> {
     if data.is_null() {
         return Err(Status::INVALID_VALUE);
@@ -120,7 +121,7 @@ fn set_attribute(function: CUfunction, number: u32, value: c_int) -> Result {
     Ok(())
 }
 
-/// The name of a kernel as a C string that lives as long as the process: few, and each made once.
+/// Returns the name of a kernel as a C string that lives as long as the process. Each name is allocated once.
 fn name(place: *mut *const c_char, function: CUfunction) -> Result {
     use std::sync::Mutex;
     static NAMES: Mutex<Vec<CString>> = Mutex::new(Vec::new());
@@ -275,7 +276,7 @@ driver_calls! {
     Call fn cuFuncLoad(function: CUfunction) { state().function(function).map(drop) }
 }
 
-/// The context that a kernel's own one is checked against.
+/// Checks the context that a kernel's context must equal.
 pub(super) fn same_context(state: &State, function: CUfunction, context: CUcontext) -> Result {
     let own = state.function(function)?.context;
     if state.context(own)?.device == state.context(context)?.device {

@@ -1,4 +1,4 @@
-//! Nodes of graphs: adding them, reading and changing their parameters.
+//! Nodes of graphs: their creation, and queries and updates of their parameters.
 
 #![allow(missing_docs, clippy::missing_safety_doc)]
 
@@ -6,14 +6,15 @@ use std::collections::BTreeMap;
 use std::ffi::c_uint;
 
 use super::launch::parameters;
-use crate::call::{driver_calls, put, take, take_all};
-use crate::graph::edit::Dependencies;
-use crate::kernel;
-use crate::log;
-use crate::op::{Copy, Fill, Launch, Op};
+use crate::base::log;
+use crate::base::pointer::{put, take, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::*;
+use crate::call::driver_calls;
+use crate::state::graph::Dependencies;
+use crate::state::op::{Copy, Fill, Launch, Op};
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::*;
+use crate::work::kernel;
 
 /// `cudaGraphKernelNodeParams`' first form has neither kernel nor context.
 pub(super) fn widen(p: CUDA_KERNEL_NODE_PARAMS_v1) -> CUDA_KERNEL_NODE_PARAMS {
@@ -38,7 +39,7 @@ pub(super) fn kernel_op(state: &State, p: &CUDA_KERNEL_NODE_PARAMS) -> Result<Op
     Ok(Op::Kernel(launch))
 }
 
-/// A context that a node is given: one must be.
+/// Checks the context of a node, which must exist.
 pub(super) fn context(state: &State, context: CUcontext) -> Result {
     if context == 0 { Err(Status::INVALID_CONTEXT) } else { state.context(context).map(drop) }
 }
@@ -104,7 +105,7 @@ fn add(
     put(node, state.add_node(graph, dependencies, op)?)
 }
 
-/// The address that an alloc node has got.
+/// Returns the address of an alloc node.
 fn address(state: &State, node: CUgraphNode) -> Result<u64> {
     match state.node(node)?.op {
         Op::Alloc { address, .. } => Ok(address),
@@ -149,7 +150,7 @@ fn body<T: std::marker::Copy>(p: &CUgraphNodeParams) -> Result<T> {
     take(p.body.as_ptr().cast::<T>())
 }
 
-/// The work that parameters of any kind describe, children apart.
+/// Returns the work that parameters of any kind but a child graph describe.
 pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
     match p.kind {
         NODE_KERNEL => kernel_op(state, &body(p)?),
@@ -171,7 +172,7 @@ pub(super) fn any_op(state: &State, p: &CUgraphNodeParams) -> Result<Op> {
         NODE_MEM_ALLOC => alloc_op(state, &body(p)?),
         NODE_MEM_FREE => Ok(Op::Free(body(p)?)),
         kind if kind <= 18 => {
-            crate::call::say_once(format!("graph nodes of type {kind} are not simulated"));
+            crate::base::console::say_once(format!("graph nodes of type {kind} are not simulated"));
             Err(Status::NOT_SUPPORTED)
         }
         _ => Err(Status::INVALID_VALUE),
@@ -182,7 +183,7 @@ fn event(state: &State, event: CUevent) -> Result<CUevent> {
     state.events.get(event).map(|_| event).ok_or(Status::INVALID_HANDLE)
 }
 
-/// Gives a node of a definition other work of the same kind.
+/// Replaces the work of a graph's node by other work of the same kind.
 fn set(node: CUgraphNode, make: impl FnOnce(&State) -> Result<Op>) -> Result {
     let mut state = state();
     let op = make(&state)?;
@@ -227,9 +228,9 @@ fn kernel_params(state: &State, node: CUgraphNode) -> Result<CUDA_KERNEL_NODE_PA
 }
 
 fn copy_params(copy: &Copy) -> CUDA_MEMCPY3D {
-    let host = |end: &crate::op::End| if end.kind == MEMORY_HOST { end.at.start } else { 0 };
-    let device = |end: &crate::op::End| if end.kind == MEMORY_HOST { 0 } else { end.at.start };
-    let rows = |end: &crate::op::End| (end.at.slice / end.at.pitch.max(1)) as usize;
+    let host = |end: &crate::state::op::End| if end.kind == MEMORY_HOST { end.at.start } else { 0 };
+    let device = |end: &crate::state::op::End| if end.kind == MEMORY_HOST { 0 } else { end.at.start };
+    let rows = |end: &crate::state::op::End| (end.at.slice / end.at.pitch.max(1)) as usize;
     CUDA_MEMCPY3D {
         srcXInBytes: 0,
         srcY: 0,
@@ -452,7 +453,7 @@ driver_calls! {
         let mut state = state();
         let entry = state.nodes.get_mut(node).ok_or(Status::INVALID_VALUE)?;
         match &mut entry.op {
-            // The others order streams, which a node is in none of.
+            // The other attributes order streams, and a node is in none.
             Op::Kernel(launch) if !matches!(number, 0 | 3 | 6 | 7 | 12) && number <= 18 => {
                 launch.attributes.insert(number, value);
                 Ok(())

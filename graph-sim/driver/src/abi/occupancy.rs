@@ -4,12 +4,14 @@
 
 use std::ffi::{c_int, c_uint};
 
-use crate::call::{driver_calls, put, take};
-use crate::device::{MULTIPROCESSORS, device};
-use crate::kernel::MAX_THREADS;
+use crate::base::config::device;
+use crate::base::device::MULTIPROCESSORS;
+use crate::base::pointer::{put, take};
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUfunction, CUlaunchConfig, CUoccupancyB2DSize};
+use crate::call::driver_calls;
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::{CUfunction, CUlaunchConfig, CUoccupancyB2DSize};
+use crate::work::kernel::MAX_THREADS;
 
 fn blocks(state: &State, function: CUfunction, block: c_int, shared: usize) -> Result<usize> {
     let entry = state.function(function)?;
@@ -45,8 +47,8 @@ fn best(
     while size > 0 {
         let threads = size.min(most);
         // SAFETY: the program gave the function for being called so.
-        let shared =
-            of_block.map_or(shared, |of_block| crate::call::outside(|| unsafe { of_block(threads) }));
+        let shared = of_block
+            .map_or(shared, |of_block| crate::base::callback::outside(|| unsafe { of_block(threads) }));
         let count = blocks(&state(), function, threads, shared)?;
         let busy = count * threads as usize;
         if busy > found.0 {

@@ -4,13 +4,14 @@
 
 use std::ffi::{c_uint, c_void};
 
-use crate::call::{driver_calls, put, take, take_all};
-use crate::state::{Pool, state};
-use crate::status::Status;
-use crate::types::{
+use crate::base::pointer::{put, take, take_all};
+use crate::base::status::Status;
+use crate::base::types::{
     ALLOCATION_PINNED, CUdevice, CUmemAccessDesc, CUmemLocation, CUmemPoolProps, CUmemoryPool,
     LOCATION_DEVICE,
 };
+use crate::call::driver_calls;
+use crate::state::{Pool, state};
 
 driver_calls! {
     Call fn cuDeviceGetDefaultMemPool(pool: *mut CUmemoryPool, dev: CUdevice) {
@@ -41,7 +42,7 @@ driver_calls! {
             return Err(Status::INVALID_VALUE);
         }
         if props.handleTypes != 0 || props.location.kind != LOCATION_DEVICE {
-            crate::call::say_once("shared and host memory pools are not simulated".to_owned());
+            crate::base::console::say_once("shared and host memory pools are not simulated".to_owned());
             return Err(Status::NOT_SUPPORTED);
         }
         let mut state = state();

@@ -1,4 +1,4 @@
-//! What only the simulator has: names and buffers from the program, faults, reports and counts.
+//! Calls that only the simulator has: names and buffers from the program, faults, reports and counts.
 //!
 //! `ANNOTATE.md` documents the calls for other programs; the crate `cuweave-sim` wraps the rest.
 
@@ -7,21 +7,23 @@
 use std::ffi::{c_char, c_uint};
 use std::sync::Arc;
 
-use crate::call::{Kind, enter, put, take, take_all};
-use crate::faults;
-use crate::graph::members::{Along, Members, WHOLE};
-use crate::graph::{Buffer, Note};
+use crate::base::faults;
+use crate::base::note::Note;
+use crate::base::pointer::{put, take, take_all};
+use crate::base::report;
+use crate::base::status::{Result, Status};
+use crate::base::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
+use crate::call::{Kind, enter};
 use crate::memory;
-use crate::op::Op;
-use crate::report;
+use crate::state::graph::Buffer;
+use crate::state::members::{Along, Members, WHOLE};
+use crate::state::op::Op;
 use crate::state::state;
-use crate::status::{Result, Status};
-use crate::types::{CUdeviceptr, CUgraph, CUgraphExec, CUgraphNode};
 
 /// The nonce of this build, which the crate `cuweave-sim` of the same build looks for in the library's bytes.
 static NONCE: &str = concat!("cuweave-sim nonce ", env!("CUWEAVE_SIM_NONCE"));
 
-/// The nonce as a number. That it exists tells the simulated driver from a real one.
+/// Returns the nonce as a number. A real driver does not have this symbol.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimNonce() -> u64 {
     let digits = std::hint::black_box(NONCE).rsplit(' ').next().unwrap_or_default();
@@ -34,7 +36,7 @@ pub extern "C" fn cuweaveSimAnnotate() -> c_uint {
     3
 }
 
-/// Whether this library was built without optimisation.
+/// Returns true if this library was built without optimisation.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimIsSlow() -> c_uint {
     c_uint::from(matches!(env!("CUWEAVE_SIM_OPT_LEVEL"), "0" | "1"))
@@ -80,7 +82,7 @@ pub struct SimMember {
     first: c_uint,
 }
 
-/// The flag of a buffer whose life is within the graph.
+/// The flag of a buffer whose live range is within the graph.
 const PLANNED: c_uint = 1;
 
 fn note(name: Text, file: Text, line: c_uint) -> Result<Note> {
@@ -186,7 +188,7 @@ pub unsafe extern "C" fn cuweaveSimMoveBuffers(
         if shape.buffers.len() != count || !told.zip(&addresses).all(fits) {
             return Err(Status::INVALID_VALUE);
         }
-        // While a launch looks at it, it may not change.
+        // It may not change during a launch.
         let shape = Arc::get_mut(shape).ok_or(Status::NOT_READY)?;
         for ((buffer, _), address) in shape.buffers.iter_mut().zip(addresses) {
             buffer.address = address;
@@ -220,7 +222,8 @@ pub unsafe extern "C" fn cuweaveSimParallel(parallel: c_uint) -> u32 {
 pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> u32 {
     enter("cuweaveSimFail", false, Kind::Basic, || {
         let call = call.read()?;
-        let known = crate::call::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
+        let known =
+            super::symbols::SYMBOLS.binary_search_by_key(&call.as_str(), |symbol| symbol.name).is_ok();
         if !known || error == 0 {
             return Err(Status::INVALID_VALUE);
         }
@@ -229,13 +232,13 @@ pub unsafe extern "C" fn cuweaveSimFail(call: Text, nth: u64, error: c_uint) -> 
     })
 }
 
-/// Forgets the faults that have not struck; gives their number.
+/// Removes the pending faults; returns their number.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimClearFaults() -> u64 {
     faults::clear() as u64
 }
 
-/// Gives each function that was called and how often through a function, one after the other.
+/// Calls `hear` with each function that was called and the number of its calls.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimCalls(
     hear: Option<unsafe extern "C" fn(*mut u8, Text, u64)>,
@@ -252,7 +255,7 @@ pub unsafe extern "C" fn cuweaveSimCalls(
     })
 }
 
-/// What lives: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
+/// Counts of live objects: graphs, nodes, instances, events, streams, modules, allocations, bytes of device memory.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     enter("cuweaveSimLive", false, Kind::Basic, || {
@@ -267,7 +270,7 @@ pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     })
 }
 
-/// Gives the reports through a function, one after the other: kind, error, nodes joined by line ends, and words.
+/// Calls `hear` with each report: kind, error, nodes joined by line ends, and text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimReports(
     forget: c_uint,
@@ -286,20 +289,20 @@ pub unsafe extern "C" fn cuweaveSimReports(
     })
 }
 
-/// Keeps the calls from now on, one by one, or stops.
+/// Starts or stops the recording of calls.
 #[unsafe(no_mangle)]
 pub extern "C" fn cuweaveSimTrace(on: c_uint) -> c_uint {
-    crate::trace::set(on != 0);
+    crate::base::trace::set(on != 0);
     0
 }
 
-/// Tells the calls that were kept, oldest first, and forgets them: thread, name, arguments, result, what was made.
+/// Calls `hear` with each recorded call, oldest first, and clears them: thread, name, arguments, result, created handle.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuweaveSimTakeTrace(
     hear: unsafe extern "C" fn(*mut u8, u64, Text, *const u64, usize, u32, u64),
     data: *mut u8,
 ) -> c_uint {
-    for call in crate::trace::take() {
+    for call in crate::base::trace::take() {
         let name = Text { start: call.name.as_ptr().cast(), bytes: call.name.len() };
         let (arguments, count) = (call.arguments.as_ptr(), call.arguments.len());
         // SAFETY: the crate `cuweave-sim` of the same build gave the function with its data.

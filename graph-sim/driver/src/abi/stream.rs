@@ -5,17 +5,18 @@
 use std::ffi::{c_int, c_uint, c_void};
 use std::time::Instant;
 
-use crate::call::{driver_calls, offer, put, take_all};
-use crate::capture::{ACTIVE, NONE, exchange_mode};
-use crate::graph::edit::full;
-use crate::op::Op;
-use crate::state::{Event, State, Stream, state};
-use crate::status::{Result, Status};
-use crate::stream::enqueue;
-use crate::types::{
+use crate::base::pointer::{offer, put, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::{
     CUcontext, CUdevice, CUevent, CUgraph, CUgraphEdgeData, CUgraphNode, CUhostFn, CUstream, STREAM_LEGACY,
     STREAM_PER_THREAD,
 };
+use crate::call::driver_calls;
+use crate::graph::capture::{ACTIVE, NONE, exchange_mode};
+use crate::state::graph::full;
+use crate::state::op::Op;
+use crate::state::{Event, State, Stream, state};
+use crate::stream::enqueue;
 
 fn create(stream: *mut CUstream, flags: c_uint, priority: c_int) -> Result {
     if stream.is_null() || flags & !1 != 0 {
@@ -52,7 +53,7 @@ fn elapsed(milliseconds: *mut f32, start: CUevent, end: CUevent) -> Result {
     put(milliseconds, seconds * 1000.0)
 }
 
-/// The answers about a stream's capture, in the order of the call's third version.
+/// The results of a capture query, in the order of the call's third version.
 fn capture_info(
     stream: CUstream,
     status: *mut c_uint,
@@ -63,7 +64,7 @@ fn capture_info(
     count: *mut usize,
 ) -> Result {
     thread_local! {
-        // The arrays belong to the driver; they last until the thread asks again.
+        // The arrays belong to the driver; they stay valid until the thread's next query.
         static ARRAYS: std::cell::RefCell<(Vec<u64>, Vec<CUgraphEdgeData>)> =
             const { std::cell::RefCell::new((Vec::new(), Vec::new())) };
     }
@@ -155,10 +156,10 @@ driver_calls! {
             return state.capture(stream, &Op::Wait(event)).map(drop);
         }
         if !recorded && captured.is_none() {
-            // An event that was never recorded is nothing to wait for.
+            // A wait for an event that was never recorded does nothing.
             return Ok(());
         }
-        // Work is done as it is enqueued: there is nothing left to wait for.
+        // Work is done when it is enqueued: there is nothing left to wait for.
         state.capture_wait(stream, captured).map(drop)
     }
 
@@ -200,7 +201,7 @@ driver_calls! {
         }
         drop(state);
         // SAFETY: the program gave the function for being called so.
-        crate::call::outside(|| unsafe { callback(stream, 0, data) });
+        crate::base::callback::outside(|| unsafe { callback(stream, 0, data) });
         Ok(())
     }
 
@@ -267,7 +268,7 @@ driver_calls! {
     }
 
     Call fn cuThreadExchangeStreamCaptureMode(mode: *mut c_uint) {
-        let wanted = crate::call::take(mode)?;
+        let wanted = crate::base::pointer::take(mode)?;
         if wanted > 2 {
             return Err(Status::INVALID_VALUE);
         }

@@ -1,15 +1,13 @@
-//! Which of two nodes of a launch precedes the other, and why neither does.
+//! The order of the nodes of a launch.
 
-use super::Checker;
-use crate::graph::exec::Shape;
-use crate::graph::points::{Points, When};
-use crate::interp::Early;
+use super::points::{Phase, Points};
+use crate::state::exec::Shape;
 
 /// The order of a launch.
 pub(super) enum Order<'a> {
-    /// All edges are complete order: it is the same in every launch.
+    /// All edges are full: the order is the same in every launch.
     Edges(&'a Shape),
-    /// It depends on what the kernels do.
+    /// There are programmatic edges: the order depends on which kernels wait.
     Kernels(Points),
 }
 
@@ -21,228 +19,11 @@ impl<'a> Order<'a> {
         }
     }
 
-    /// Whether all that a node does precedes what another one does then.
-    pub fn before(&self, first: usize, second: usize, when: When) -> bool {
+    /// Returns true if all accesses of `first` precede those of `second` in the phase `phase`.
+    pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
         match self {
             Order::Edges(shape) => shape.precedence().before(first, second),
-            Order::Kernels(points) => points.before(first, second, when),
-        }
-    }
-}
-
-impl Checker<'_> {
-    /// A node starts; to be called when those have that programmatic edges to it come from.
-    pub fn start(&mut self, node: usize) {
-        if let Order::Kernels(points) = &mut self.order {
-            points.start(node, &self.shape.full[node], &self.shape.programmatic[node]);
-        }
-    }
-
-    /// A node runs to its end; to be called when those have ended that edges to it come from.
-    pub fn meet(&mut self, node: usize) {
-        if let Order::Kernels(points) = &mut self.order {
-            points.meet(node, &self.shape.programmatic[node]);
-        }
-    }
-
-    /// A node has ended; `waited` says whether it did so only after those that programmatic edges to it come from.
-    pub fn end(&mut self, node: usize, waited: bool) {
-        if let Order::Kernels(points) = &mut self.order {
-            points.end(node, waited);
-        }
-    }
-
-    /// Takes in which instructions of a node touched memory before its wait.
-    pub fn note_early(&mut self, node: usize, early: Vec<Early>) {
-        if !early.is_empty() {
-            self.early.insert(node, early);
-        }
-    }
-
-    /// That a node touches bytes before its wait, in words; nothing if it does not.
-    pub(super) fn describe_early(&self, node: usize, from: u64, to: u64) -> String {
-        let Some(early) = self.early.get(&node) else { return String::new() };
-        let mut lines: Vec<u32> =
-            early.iter().filter(|early| early.from < to && from < early.to).map(|early| early.line).collect();
-        lines.sort_unstable();
-        let shown: Vec<String> = lines.iter().take(3).map(u32::to_string).collect();
-        match (shown.len(), lines.len() > shown.len()) {
-            (0, _) => String::new(),
-            (1, _) => format!(" (PTX line {}, before any `griddepcontrol.wait`)", shown[0]),
-            (_, more) => {
-                let others = if more { " and others" } else { "" };
-                format!(" (PTX lines {}{others}, before any `griddepcontrol.wait`)", shown.join(", "))
-            }
-        }
-    }
-
-    /// Why nodes are not ordered, `early` if one of them touched the bytes before its wait.
-    pub(super) fn why_unordered(&self, a: usize, b: usize, early: bool) -> String {
-        let (a, b) = (self.shape.actors.node(a), self.shape.actors.node(b));
-        if a == b {
-            return "they are launches in one node".to_owned();
-        }
-        let edges = self.shape.precedence();
-        if !edges.before(a, b) && !edges.before(b, a) {
-            return "an edge from one to the other is missing".to_owned();
-        }
-        if early {
-            return "a programmatic edge orders only what is behind the wait".to_owned();
-        }
-        "a kernel between them, behind a programmatic edge, ends without `griddepcontrol.wait`".to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::check::Users;
-    use crate::graph::schedule::{Plan, Random, Step};
-    use crate::memory::{ATOMIC, EARLY, READ, WRITTEN};
-    use crate::op::Touched;
-    use proptest::prelude::*;
-    use std::collections::BTreeSet;
-
-    /// A kernel: the nodes before it and whether their edges are programmatic, what it touches and whether before its
-    /// wait, and whether it waits.
-    #[derive(Clone, Debug)]
-    struct Kernel {
-        before: Vec<(usize, bool)>,
-        accesses: Vec<(u64, u64, u8, bool)>,
-        waits: bool,
-    }
-
-    impl Kernel {
-        fn edges(&self, programmatic: bool) -> Vec<usize> {
-            self.before.iter().filter(|edge| edge.1 == programmatic).map(|edge| edge.0).collect()
-        }
-
-        /// Whether an access is before the wait: without a wait all are, with nothing to wait for none is.
-        fn is_early(&self, early: bool) -> bool {
-            !self.edges(true).is_empty() && (early || !self.waits)
-        }
-
-        fn touched(&self, early: bool) -> Touched {
-            let own = self.accesses.iter().filter(|access| self.is_early(access.3) == early);
-            own.map(|&(from, to, how, _)| (from, to, if early { how << EARLY } else { how })).collect()
-        }
-    }
-
-    fn program() -> impl Strategy<Value = Vec<Kernel>> {
-        let how = prop_oneof![Just(READ), Just(WRITTEN), Just(ATOMIC), Just(READ | WRITTEN)];
-        let access = (0u64..12, 1u64..6, how, any::<bool>());
-        let kernel = (
-            proptest::collection::vec((any::<proptest::sample::Index>(), any::<bool>()), 0..3),
-            proptest::collection::vec(access, 0..3),
-            prop::bool::weighted(0.7),
-        );
-        proptest::collection::vec(kernel, 1..8).prop_map(|kernels| {
-            let make =
-                |(at, (picks, accesses, waits)): (usize, (Vec<(proptest::sample::Index, bool)>, _, _))| {
-                    let mut before: Vec<(usize, bool)> = match at {
-                        0 => Vec::new(),
-                        _ => picks.into_iter().map(|(pick, kind)| (pick.index(at), kind)).collect(),
-                    };
-                    before.sort_unstable();
-                    before.dedup_by_key(|edge| edge.0);
-                    let accesses: Vec<(u64, u64, u8, bool)> = accesses;
-                    let accesses =
-                        accesses.into_iter().map(|(at, len, how, early)| (at, at + len, how, early));
-                    Kernel { before, accesses: accesses.collect(), waits }
-                };
-            kernels.into_iter().enumerate().map(make).collect()
-        })
-    }
-
-    /// Start, meeting point and end of each node as vertices `3 n`, `3 n + 1` and `3 n + 2`: those reached from each.
-    fn reach(kernels: &[Kernel]) -> Vec<Vec<bool>> {
-        let mut next = vec![Vec::new(); 3 * kernels.len()];
-        for (node, kernel) in kernels.iter().enumerate() {
-            next[3 * node].extend([3 * node + 1, 3 * node + 2]);
-            if kernel.waits {
-                next[3 * node + 1].push(3 * node + 2);
-            }
-            for &(before, programmatic) in &kernel.before {
-                if programmatic {
-                    next[3 * before].push(3 * node);
-                    next[3 * before + 2].push(3 * node + 1);
-                } else {
-                    next[3 * before + 2].push(3 * node);
-                }
-            }
-        }
-        let from = |start: usize| {
-            let (mut seen, mut work) = (vec![false; next.len()], vec![start]);
-            while let Some(vertex) = work.pop() {
-                if !std::mem::replace(&mut seen[vertex], true) {
-                    work.extend(&next[vertex]);
-                }
-            }
-            seen
-        };
-        (0..next.len()).map(from).collect()
-    }
-
-    fn races(kernels: &[Kernel]) -> BTreeSet<(usize, usize)> {
-        let reach = reach(kernels);
-        let mut races = BTreeSet::new();
-        for (b, second) in kernels.iter().enumerate() {
-            for (a, first) in kernels[..b].iter().enumerate() {
-                let ordered = |from: usize, to: usize, early: bool| {
-                    let point = 3 * to + usize::from(!kernels[to].is_early(early));
-                    reach[3 * from + 2][point]
-                };
-                let conflict = first.accesses.iter().any(|x| {
-                    second.accesses.iter().any(|y| {
-                        x.0.max(y.0) < x.1.min(y.1)
-                            && (x.2 | y.2) & (WRITTEN | ATOMIC) != 0
-                            && !(x.2 == ATOMIC && y.2 == ATOMIC)
-                            && !ordered(a, b, y.3)
-                            && !ordered(b, a, x.3)
-                    })
-                });
-                if conflict {
-                    races.insert((a, b));
-                }
-            }
-        }
-        races
-    }
-
-    proptest! {
-        #[test]
-        fn races_along_programmatic_edges_are_found_under_every_schedule(
-            kernels in program(),
-            seed in any::<u64>(),
-        ) {
-            let full: Vec<_> = kernels.iter().map(|kernel| kernel.edges(false)).collect();
-            let programmatic: Vec<_> = kernels.iter().map(|kernel| kernel.edges(true)).collect();
-            let plan = Plan::new(&full, &programmatic, Some(Random::new(seed)));
-            let shape = Shape::with(full, programmatic, Vec::new());
-            let (users, names) = (Users::new(&shape), |node: usize| node.to_string());
-            let mut checker = Checker::new(&users, &names, Vec::new());
-            let mut ahead = BTreeSet::new();
-            for step in plan.order().unwrap() {
-                match step {
-                    Step::Start { node, ahead: early } => {
-                        checker.start(node);
-                        if early {
-                            ahead.insert(node);
-                            checker.touched(node, &kernels[node].touched(true), &|_| String::new());
-                        }
-                    }
-                    Step::Finish(node) => {
-                        checker.meet(node);
-                        let mut touched = if ahead.contains(&node) { Vec::new() } else { kernels[node].touched(true) };
-                        touched.extend(kernels[node].touched(false));
-                        checker.touched(node, &touched, &|_| String::new());
-                        checker.end(node, kernels[node].waits);
-                    }
-                }
-            }
-            let races = races(&kernels);
-            prop_assert_eq!(races.is_empty(), checker.reported.is_empty(), "{:?} {:?}", races, checker.reported);
-            prop_assert!(checker.reported.is_subset(&races), "{:?} {:?}", races, checker.reported);
+            Order::Kernels(points) => points.before(first, second, phase),
         }
     }
 }

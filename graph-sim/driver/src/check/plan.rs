@@ -1,64 +1,17 @@
-//! The checks of a memory plan: of buffers that the program told us about.
+//! The checks of a memory plan: of buffers that the program described.
 //!
 //! - Planned buffers share bytes only if all users of one precede all users of the other. This depends on the edges
 //!   alone, so it is checked before anything runs.
 //! - Inside an allocation that holds planned buffers a node touches only buffers of which it is a user.
-//! - What a user reads of a planned buffer no stranger wrote since the buffer's life began.
+//! - Bytes that a user reads of a planned buffer are written by its users only, since its live range began.
 
-use super::Checker;
-use crate::graph::exec::Shape;
-use crate::memory::{ATOMIC, READ};
-use crate::op::access_word;
-use crate::report::Report;
-use crate::status::Status;
-
-/// Pairs of buffers reported of one plan: a plan that is wrong is often wrong in many places.
-const MOST: usize = 10;
-
-/// The planned buffers that share bytes without an order between their users.
-pub(super) fn overlaps(shape: &Shape, names: &dyn Fn(usize) -> String) -> Vec<Report> {
-    let mut planned: Vec<_> = shape
-        .buffers
-        .iter()
-        .filter(|(buffer, users)| buffer.planned && buffer.bytes > 0 && !users.is_empty())
-        .collect();
-    if planned.len() < 2 {
-        return Vec::new();
-    }
-    planned.sort_by_key(|(buffer, _)| buffer.address);
-    let precedence = shape.precedence();
-    let mut reports = Vec::new();
-    for (at, (first, users)) in planned.iter().enumerate() {
-        let end = first.address + first.bytes;
-        for (second, others) in planned[at + 1..].iter().take_while(|(second, _)| second.address < end) {
-            let unordered = |before: &[usize], behind: &[usize]| {
-                let pairs = before.iter().flat_map(|&a| behind.iter().map(move |&b| (a, b)));
-                pairs
-                    .into_iter()
-                    .find(|&(a, b)| !precedence.before(shape.actors.node(a), shape.actors.node(b)))
-            };
-            let (Some(_), Some(pair)) = (unordered(others, users), unordered(users, others)) else {
-                continue;
-            };
-            let (from, to) = (second.address, end.min(second.address + second.bytes));
-            let (a, b) = (names(pair.0), names(pair.1));
-            let text = format!(
-                "buffers {} and {} share bytes {from:#x}..{to:#x}, and no path leads from node {a}, which uses the \
-                 one, to node {b}, which uses the other: both live at the same time",
-                first.note.describe(),
-                second.note.describe(),
-            );
-            reports.push(Report { kind: "overlap", status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
-            if reports.len() == MOST {
-                return reports;
-            }
-        }
-    }
-    reports
-}
+use super::checker::Checker;
+use crate::base::report::Report;
+use crate::base::status::Status;
+use crate::memory::{ATOMIC, READ, access_word};
 
 impl Checker<'_> {
-    /// The planned buffers whose life begins with a node that is about to run.
+    /// Returns the planned buffers whose live range begins with a node that is about to run.
     pub fn begins(&mut self, node: usize) -> Vec<(u64, u64)> {
         let mut born = Vec::new();
         for at in self.users.uses.get(&node).cloned().unwrap_or_default() {
@@ -122,7 +75,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks who wrote what a node read of a buffer.
+    /// Checks the writers of the bytes that a node read of a buffer.
     fn check_writers(&mut self, node: usize, from: u64, to: u64, buffer: usize) {
         let (buffer, users) = &self.shape.buffers[buffer];
         if !buffer.planned {

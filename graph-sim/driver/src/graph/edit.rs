@@ -2,42 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Graph, Node, Owner, place};
-use crate::config::config;
-use crate::device::device;
-use crate::log;
-use crate::op::Op;
+use crate::base::config::{config, device};
+use crate::base::log;
+use crate::base::status::{Result, Status};
+use crate::base::types::CUgraphEdgeData;
 use crate::state::State;
-use crate::status::{Result, Status};
-use crate::types::CUgraphEdgeData;
-
-/// A node's dependencies: the nodes, and what their edges carry.
-pub type Dependencies = Vec<(u64, CUgraphEdgeData)>;
-
-/// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
-pub const PROGRAMMATIC: u8 = 1;
-
-/// An edge that is complete order, as almost all are.
-pub fn full(nodes: &[u64]) -> Dependencies {
-    nodes.iter().map(|&node| (node, CUgraphEdgeData::default())).collect()
-}
+use crate::state::graph::{Dependencies, Graph, Node, Owner, PROGRAMMATIC};
+use crate::state::op::Op;
+use crate::state::place;
 
 impl State {
-    /// A graph's entry.
-    pub fn graph(&self, graph: u64) -> Result<&Graph> {
-        self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// A graph's entry.
-    pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
-        self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// A node's entry.
-    pub fn node(&self, node: u64) -> Result<&Node> {
-        self.nodes.get(node).ok_or(Status::INVALID_VALUE)
-    }
-
     /// An empty graph.
     pub fn create_graph(&mut self) -> u64 {
         let id = self.id();
@@ -66,7 +40,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a node. The work of an alloc node is completed here: its address is chosen.
+    /// Adds a node. The address of an alloc node is chosen here.
     pub fn add_node(&mut self, graph: u64, dependencies: Dependencies, op: Op) -> Result<u64> {
         self.graph(graph)?;
         self.check_dependencies(graph, &dependencies, Some(&op))?;
@@ -131,7 +105,7 @@ impl State {
         Ok(())
     }
 
-    /// Notes a free node of a graph: for the graph's own allocation, or for one that another graph leaves.
+    /// Records a free node of a graph: for the graph's own allocation, or for one that another graph does not free.
     fn plan_free(&mut self, graph: u64, address: u64) -> Result<usize> {
         let no = |what: &str| log::say(Status::INVALID_VALUE, format!("a free of {address:#x}, {what}"));
         if self.graph(graph)?.place.can_free(address) {
@@ -153,12 +127,12 @@ impl State {
         Ok(self.graph_mut(graph)?.place.free(address))
     }
 
-    /// Whether a graph has memory nodes, its children's counted in.
+    /// Returns true if a graph or one of its child graphs has memory nodes.
     pub fn has_memory(&self, graph: u64) -> bool {
         self.any_node(graph, Op::is_memory)
     }
 
-    /// Whether any node of a graph or of its children is such.
+    /// Returns true if `is` holds for any node of a graph or of its child graphs.
     pub fn any_node(&self, graph: u64, is: impl Fn(&Op) -> bool) -> bool {
         let mut graphs = vec![graph];
         while let Some(graph) = graphs.pop() {
@@ -203,7 +177,7 @@ impl State {
         Ok(())
     }
 
-    /// Takes edges away.
+    /// Removes edges.
     pub fn remove_edges(&mut self, graph: u64, edges: &[(u64, u64, CUgraphEdgeData)]) -> Result {
         self.graph(graph)?;
         if !edges.is_empty() && self.has_memory(graph) {
@@ -230,7 +204,7 @@ impl State {
         Ok(())
     }
 
-    /// Ends a node, and its edges with it.
+    /// Destroys a node and its edges.
     pub fn destroy_node(&mut self, node: u64) -> Result {
         let graph = self.node(node)?.graph;
         if self.has_memory(graph) {
@@ -346,7 +320,7 @@ impl State {
         Ok(node)
     }
 
-    /// Ends a graph of the program's.
+    /// Destroys a graph of the program.
     pub fn destroy_graph(&mut self, graph: u64) -> Result {
         if self.graph(graph)?.owner != Owner::Program {
             return Err(Status::INVALID_VALUE);
@@ -355,7 +329,7 @@ impl State {
         Ok(())
     }
 
-    /// Ends a graph, its children with it.
+    /// Destroys a graph and its child graphs.
     pub fn remove_graph(&mut self, graph: u64) {
         let mut work = vec![graph];
         while let Some(graph) = work.pop() {
@@ -380,7 +354,7 @@ impl State {
         }
     }
 
-    /// Takes references from a user object; the last one ends it.
+    /// Releases references to a user object; the last release destroys it.
     pub fn drop_references(&mut self, object: u64, count: u64) {
         let Some(entry) = self.objects.get_mut(object) else { return };
         entry.references = entry.references.saturating_sub(count);
@@ -390,12 +364,12 @@ impl State {
         {
             // SAFETY: the program gave the function for being called so, once. It may not call the driver, so
             // that the lock may stay held.
-            crate::call::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
+            crate::base::callback::outside(|| unsafe { destroy(object.data as *mut std::ffi::c_void) });
         }
     }
 }
 
-/// The rules of what an edge carries. `to` is unknown for edges into nodes that are being made.
+/// Checks the data of an edge. `to` is unknown for edges into nodes that are being made.
 fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
     let kernels = matches!(from, Op::Kernel(_)) && to.is_none_or(|to| matches!(to, Op::Kernel(_)));
     let programmatic = data.kind == PROGRAMMATIC;
@@ -408,8 +382,8 @@ fn check_edge(from: &Op, data: CUgraphEdgeData, to: Option<&Op>) -> Result {
     if !valid {
         return Err(log::say(Status::INVALID_VALUE, "edge data that no edge may carry"));
     }
-    // The manual has them from compute capability 9.0 on, and no word of the code before that.
-    if programmatic && !device().starts_early() {
+    // Documented from compute capability 9.0 on; the error code for older devices is not documented.
+    if programmatic && !device().has_programmatic_launch() {
         let what = "a programmatic edge, on a device of compute capability below 9.0";
         return Err(log::say(Status::NOT_SUPPORTED, what));
     }

@@ -3,17 +3,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
-use super::edit::PROGRAMMATIC;
-use super::members::{Actors, Members};
-use super::schedule::{self, Precedence};
-use super::{Buffer, Note};
-use crate::log;
-use crate::op::Op;
-use crate::state::State;
-use crate::status::{Result, Status};
-use crate::types::{
+use crate::base::log;
+use crate::base::status::{Result, Status};
+use crate::base::types::{
     INSTANTIATE_AUTO_FREE, INSTANTIATE_DEVICE_LAUNCH, INSTANTIATE_NODE_PRIORITY, INSTANTIATE_UPLOAD,
 };
+use crate::state::State;
+use crate::state::exec::{Exec, ExecNode, Shape};
+use crate::state::graph::{Buffer, Owner, PROGRAMMATIC};
+use crate::state::members::{Actors, Members};
+use crate::state::op::Op;
+use crate::state::schedule;
 
 /// `CU_GRAPH_EXEC_UPDATE_*`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,25 +26,8 @@ pub enum Update {
     NotSupported = 6,
 }
 
-/// A node of an instance.
-#[derive(Clone)]
-pub struct ExecNode {
-    /// The node of the definition.
-    pub node: u64,
-    /// What it does.
-    pub op: Op,
-    /// Whether it does it.
-    pub enabled: bool,
-    /// What the program calls it.
-    pub note: Option<Note>,
-    /// The launches that it stands for, if it was told to be several.
-    pub members: Option<Arc<Members>>,
-    /// The order of its making, for names of nodes that have none.
-    pub local: u64,
-}
-
 impl ExecNode {
-    /// Its name, in words.
+    /// Returns its name in reports.
     pub fn describe(&self, state: &State) -> String {
         if let Some(note) = &self.note {
             return note.describe();
@@ -59,91 +42,7 @@ impl ExecNode {
     }
 }
 
-/// The shape of an instance, which no update changes.
-pub struct Shape {
-    /// For each node those before it.
-    pub predecessors: Vec<Vec<usize>>,
-    /// For each node those whose edge to it is complete order.
-    pub full: Vec<Vec<usize>>,
-    /// For each node those whose edge to it is programmatic.
-    pub programmatic: Vec<Vec<usize>>,
-    precedence: OnceLock<Precedence>,
-    /// Where each node of the definition is; a child node stands for its own mark and is not here.
-    pub index: BTreeMap<u64, usize>,
-    /// For each child node of the definition, its graph.
-    pub children: BTreeMap<u64, u64>,
-    /// Nodes and members.
-    pub actors: Actors,
-    /// What the program told us of buffers, with the actors that use them.
-    pub buffers: Vec<(Buffer, Vec<usize>)>,
-}
-
-impl Shape {
-    /// A shape of complete edges, for tests.
-    #[cfg(test)]
-    pub fn of(predecessors: Vec<Vec<usize>>, buffers: Vec<(Buffer, Vec<usize>)>) -> Self {
-        let none = vec![Vec::new(); predecessors.len()];
-        Shape::with(predecessors, none, buffers)
-    }
-
-    /// A shape of both kinds of edges, for tests.
-    #[cfg(test)]
-    pub fn with(
-        full: Vec<Vec<usize>>,
-        programmatic: Vec<Vec<usize>>,
-        buffers: Vec<(Buffer, Vec<usize>)>,
-    ) -> Self {
-        let actors = Actors::new(vec![0; full.len()].into_iter());
-        let predecessors = full.iter().zip(&programmatic).map(|(a, b)| [&a[..], &b[..]].concat()).collect();
-        let (index, children, precedence) = (BTreeMap::new(), BTreeMap::new(), OnceLock::new());
-        Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }
-    }
-
-    /// Whether kernels may start before others that edges lead from have ended.
-    pub fn overlaps(&self) -> bool {
-        self.programmatic.iter().any(|before| !before.is_empty())
-    }
-
-    /// Which nodes precede which, if every kernel behind a programmatic edge waits before it does anything.
-    pub fn precedence(&self) -> &Precedence {
-        self.precedence.get_or_init(|| {
-            let order = schedule::order(&self.predecessors, None).unwrap_or_default();
-            Precedence::new(&self.predecessors, &order)
-        })
-    }
-}
-
-/// An instance of a graph.
-pub struct Exec {
-    /// The graph, which may be gone.
-    pub graph: u64,
-    /// The flags of its making.
-    pub flags: u64,
-    /// Its nodes.
-    pub nodes: Vec<ExecNode>,
-    /// Its shape.
-    pub shape: Arc<Shape>,
-    /// Ranges of addresses that it keeps.
-    pub ranges: Vec<u64>,
-    /// How often it was launched.
-    pub launches: u64,
-    /// The seed of its schedules apart from the program's.
-    pub salt: u64,
-    /// User objects that it holds, with the number of references.
-    pub objects: Vec<(u64, u64)>,
-    /// Its number.
-    pub id: u64,
-}
-
-impl Exec {
-    /// The node of the definition's node.
-    pub fn find(&mut self, node: u64) -> Result<&mut ExecNode> {
-        let at = *self.shape.index.get(&node).ok_or(Status::INVALID_VALUE)?;
-        self.nodes.get_mut(at).ok_or(Status::INVALID_VALUE)
-    }
-}
-
-/// Why an instantiation failed: the error, `CUgraphInstantiateResult`, and the node.
+/// A failed instantiation: the error, the `CUgraphInstantiateResult`, and the node.
 pub struct Refusal(pub Status, pub u32, pub u64);
 
 const RESULT_ERROR: u32 = 1;
@@ -151,17 +50,7 @@ const RESULT_STRUCTURE: u32 = 2;
 const RESULT_OPERATION: u32 = 3;
 
 impl State {
-    /// An instance's entry.
-    pub fn exec(&self, exec: u64) -> Result<&Exec> {
-        self.execs.get(exec).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// An instance's entry.
-    pub fn exec_mut(&mut self, exec: u64) -> Result<&mut Exec> {
-        self.execs.get_mut(exec).ok_or(Status::INVALID_VALUE)
-    }
-
-    /// Makes an instance.
+    /// Instantiates a graph.
     pub fn instantiate(&mut self, graph: u64, flags: u64) -> std::result::Result<u64, Refusal> {
         let refuse = |status, what: &str| Err(Refusal(log::say(status, what), RESULT_ERROR, 0));
         let Ok(entry) = self.graph(graph) else {
@@ -178,7 +67,7 @@ impl State {
         if flags & INSTANTIATE_DEVICE_LAUNCH != 0 {
             return refuse(Status::NOT_SUPPORTED, "launches from the device are not simulated");
         }
-        if entry.owner != super::Owner::Program {
+        if entry.owner != Owner::Program {
             return refuse(Status::INVALID_VALUE, "a child graph cannot be instantiated by itself");
         }
         if entry.execs > 0 && self.has_memory(graph) {
@@ -217,8 +106,8 @@ impl State {
         ranges
     }
 
-    /// The nodes of a graph and of its children, a child node becoming an empty node before its graph's roots and
-    /// another behind its leaves.
+    /// Returns the nodes of a graph and of its child graphs. A child node becomes an empty entry node before its graph's
+    /// roots and an empty exit node after its leaves.
     fn flatten(&self, top: u64) -> std::result::Result<(Vec<ExecNode>, Shape), Refusal> {
         let wrong = || Refusal(Status::INVALID_VALUE, RESULT_ERROR, 0);
         let mut nodes: Vec<ExecNode> = Vec::new();
@@ -227,9 +116,9 @@ impl State {
         let mut programmatic: Vec<Vec<usize>> = Vec::new();
         let (mut index, mut children) = (BTreeMap::new(), BTreeMap::new());
         let mut buffers: Vec<Buffer> = Vec::new();
-        // For a child node: where its last mark is, which is what its dependents wait for.
+        // For each child node its exit node, which its dependents wait for.
         let mut exits: BTreeMap<u64, usize> = BTreeMap::new();
-        // Graphs with the marks around them.
+        // Graphs with their entry and exit nodes.
         let mut work = vec![(top, None::<(usize, usize)>)];
         while let Some((graph, marks)) = work.pop() {
             let entry = self.graph(graph).map_err(|_| wrong())?;
@@ -280,7 +169,7 @@ impl State {
                 }
             }
             if let Some((mark, exit)) = marks {
-                // All of the child's nodes stand before its second mark.
+                // All of the child's nodes precede its exit node.
                 let inside = (first..last).chain([mark]);
                 for at in inside {
                     predecessors[exit].push(at);
@@ -316,7 +205,7 @@ impl State {
         Ok((nodes, Shape { predecessors, full, programmatic, precedence, index, children, actors, buffers }))
     }
 
-    /// Ends an instance. What its launches left allocated stays.
+    /// Destroys an instance. Allocations that its launches left stay.
     pub fn destroy_exec(&mut self, exec: u64) -> Result {
         let exec = self.execs.remove(exec).ok_or(Status::INVALID_VALUE)?;
         exec.ranges.iter().for_each(|&start| self.memory.release(start));
@@ -329,7 +218,7 @@ impl State {
         Ok(())
     }
 
-    /// Gives a node of an instance other parameters.
+    /// Updates the parameters of an instance's node.
     pub fn update_node(&mut self, exec: u64, node: u64, op: Op) -> Result {
         let old = self.exec_mut(exec)?.find(node)?;
         let result = permitted(&old.op, &op);
@@ -341,8 +230,8 @@ impl State {
         Ok(())
     }
 
-    /// Gives the nodes of an instance the parameters of a graph of the same shape. On failure nothing changes, and
-    /// the nodes concerned are named: the graph's, and the instance's.
+    /// Updates the nodes of an instance to the parameters of a graph of the same shape. On failure nothing changes, and
+    /// the error holds the graph's node and the instance's node.
     pub fn update_exec(&mut self, exec: u64, graph: u64) -> std::result::Result<(), (Update, u64, u64)> {
         let fail = |why, node, from| Err((why, node, from));
         let (Ok(old), Ok(entry)) = (self.exec(exec), self.graph(graph)) else {
@@ -375,7 +264,7 @@ impl State {
             for (old, new) in entry.nodes.iter_mut().zip(nodes) {
                 old.op = new.op;
                 old.note = new.note;
-                // Who acts is of the shape, which stays.
+                // The actors belong to the shape, which no update changes.
                 let count =
                     |members: &Option<Arc<Members>>| members.as_ref().map(|members| members.notes.len());
                 old.members = if count(&old.members) == count(&new.members) { new.members } else { None };
@@ -385,12 +274,12 @@ impl State {
     }
 }
 
-/// Whether a node of an instance may go from one piece of work to another.
+/// Returns the result of an update of an instance's node from `old` to `new`.
 fn permitted(old: &Op, new: &Op) -> Update {
     match (old, new) {
         (Op::Kernel(_), Op::Kernel(_)) => Update::Success,
         (Op::Copy(old), Op::Copy(new)) => {
-            let flat = |copy: &crate::op::Copy| copy.height == 1 && copy.depth == 1;
+            let flat = |copy: &crate::state::op::Copy| copy.height == 1 && copy.depth == 1;
             let same = old.to.kind == new.to.kind && old.from.kind == new.from.kind;
             let shape = (old.width, old.height, old.depth) == (new.width, new.height, new.depth);
             if same && new.width > 0 && (shape || (flat(old) && flat(new))) {
@@ -422,7 +311,7 @@ fn permitted(old: &Op, new: &Op) -> Update {
     }
 }
 
-/// A kernel node keeps its attributes when it gets other parameters.
+/// Keeps the attributes of a kernel node in an update of its parameters.
 fn keep_attributes(old: &Op, mut new: Op) -> Op {
     if let (Op::Kernel(old), Op::Kernel(new)) = (old, &mut new)
         && new.attributes.is_empty()

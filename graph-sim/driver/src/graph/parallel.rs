@@ -1,27 +1,27 @@
-//! A launch whose nodes run at the same time where no path orders them.
+//! A launch that runs unordered nodes at the same time.
 //!
-//! Kernels, copies and fills, which leave the driver's state alone, run on threads of their own. What allocates, frees,
-//! records an event or calls the program waits until none of them is under way. The checks are the same: they are made
+//! Kernels, copies and fills, which leave the driver's state alone, run on threads of their own. Nodes that allocate,
+//! free, record an event or call the program wait until none of them is under way. The checks are the same: they run
 //! as nodes end, one after the other.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{MutexGuard, mpsc};
 
-use super::run::{Begun, Checked, Performance, Task};
-use super::schedule::Ready;
+use super::execution::{Begun, Checked, Execution, Task};
 use crate::state::State;
+use crate::state::schedule::Ready;
 
 type Guard = MutexGuard<'static, State>;
 
-/// Nodes at the same time, at least: as many as this, though the machine may have fewer cores.
+/// The most nodes at the same time on machines with fewer cores than this.
 const LEAST: usize = 4;
 
-/// What is left to do of a launch.
+/// The steps of a launch that are left.
 struct Agenda {
     events: Ready,
     /// Steps that can begin.
     ready: Vec<usize>,
-    /// Steps that have begun, and need the driver's state for themselves, with their nodes.
+    /// Steps that have begun and need exclusive access to the driver's state, with their nodes.
     exclusive: Vec<(usize, usize)>,
 }
 
@@ -30,10 +30,10 @@ impl Agenda {
         self.ready.extend(self.events.done(event));
     }
 
-    /// Begins a step that can.
-    fn begin(&mut self, state: &State, performance: &mut Performance) -> Option<(usize, Task)> {
+    /// Begins a ready step.
+    fn begin(&mut self, state: &State, execution: &mut Execution) -> Option<(usize, Task)> {
         while let Some(event) = self.ready.pop() {
-            match performance.begin(state, performance.run.plan.steps[event]) {
+            match execution.begin(state, execution.run.plan.steps[event]) {
                 Begun::Task(task) => return Some((event, task)),
                 Begun::Exclusive(node) => self.exclusive.push((event, node)),
                 Begun::Done => self.done(event),
@@ -43,14 +43,14 @@ impl Agenda {
     }
 }
 
-/// Performs a launch.
-pub(super) fn perform(mut state: Guard, performance: &mut Performance) -> (Guard, Checked) {
-    let (events, mut ready) = Ready::new(&performance.run.plan.before);
-    // The last is taken first: the nodes that were made first.
+/// Executes a launch.
+pub(super) fn execute(mut state: Guard, execution: &mut Execution) -> (Guard, Checked) {
+    let (events, mut ready) = Ready::new(&execution.run.plan.before);
+    // The list is a stack: the nodes that were made first come last.
     ready.reverse();
     let mut agenda = Agenda { events, ready, exclusive: Vec::new() };
     loop {
-        let result = side_by_side(&state, performance, &mut agenda);
+        let result = side_by_side(&state, execution, &mut agenda);
         if result.is_err() {
             return (state, result);
         }
@@ -59,7 +59,7 @@ pub(super) fn perform(mut state: Guard, performance: &mut Performance) -> (Guard
         }
         for (event, node) in std::mem::take(&mut agenda.exclusive) {
             let result;
-            (state, result) = performance.exclusive(state, node);
+            (state, result) = execution.exclusive(state, node);
             if result.is_err() {
                 return (state, result);
             }
@@ -68,21 +68,21 @@ pub(super) fn perform(mut state: Guard, performance: &mut Performance) -> (Guard
     }
 }
 
-/// Runs what can run beside each other, until there is nothing but what cannot. After a fault nothing new begins.
-fn side_by_side(state: &State, performance: &mut Performance, agenda: &mut Agenda) -> Checked {
+/// Runs nodes side by side until only exclusive ones are left. After a fault no node begins.
+fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -> Checked {
     let most = std::thread::available_parallelism().map_or(1, usize::from).max(LEAST);
-    let (run, users) = (performance.run, performance.users);
+    let (run, users) = (execution.run, execution.users);
     let mut result = Ok(());
     std::thread::scope(|scope| {
         let (give, take) = mpsc::channel();
         let mut under_way = 0;
         loop {
             while under_way < most && result.is_ok() {
-                let Some((event, task)) = agenda.begin(state, performance) else { break };
+                let Some((event, task)) = agenda.begin(state, execution) else { break };
                 let give = give.clone();
                 scope.spawn(move || {
                     let work = AssertUnwindSafe(|| task.work(state, run, users, true));
-                    // Nobody hears of it only if the launch itself has panicked.
+                    // The receiver is gone only if the launch itself has panicked.
                     let _ = give.send((event, catch_unwind(work)));
                 });
                 under_way += 1;
@@ -92,8 +92,8 @@ fn side_by_side(state: &State, performance: &mut Performance, agenda: &mut Agend
             }
             let Ok((event, outcome)) = take.recv() else { break };
             under_way -= 1;
-            // A fault of the simulator itself is the call's.
-            let taken = performance.take_in(state, outcome.unwrap_or_else(|panic| resume_unwind(panic)));
+            // A panic of the simulator is passed on to the call.
+            let taken = execution.take_in(state, outcome.unwrap_or_else(|panic| resume_unwind(panic)));
             if result.is_ok() {
                 result = taken;
             }

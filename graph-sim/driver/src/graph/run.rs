@@ -1,50 +1,26 @@
-//! A launch of an instance: its nodes one after the other, in an order that the edges allow, or [`parallel`].
+//! The launch of an instance: its nodes run one after the other in a topological order, or in [`parallel`].
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, MutexGuard};
+use std::sync::Arc;
 
-use super::exec::{ExecNode, Shape};
+use super::accounts::free;
+use super::execution::{Execution, Guard, Run};
 use super::parallel;
-use super::schedule::{Plan, Random, Step};
-use crate::call;
+use crate::base::console;
+use crate::base::log;
+use crate::base::report::Report;
+use crate::base::status::{Result, Status};
+use crate::base::types::INSTANTIATE_AUTO_FREE;
 use crate::check::{Checker, Users};
-use crate::interp::{Blocks, Paused};
-use crate::kernel::{self, Part};
-use crate::log;
-use crate::memory::{ATOMIC, EARLY, Kind, Place, WRITTEN};
-use crate::op::{self, LIFE, Op, Touched};
-use crate::report::Report;
+use crate::interp::Blocks;
+use crate::memory::Kind;
+use crate::state::exec::{ExecNode, Shape};
+use crate::state::op::Op;
+use crate::state::schedule::{Plan, Random};
 use crate::state::{State, state};
-use crate::status::{Result, Status};
-use crate::types::INSTANTIATE_AUTO_FREE;
 
-/// Above so many nodes the checks would need too much memory for who precedes whom.
+/// The most nodes of a graph that is checked: the precedence relation of more takes too much memory.
 const CHECKED: usize = 40_000;
-
-/// What a launch needs apart from the state, so that the lock can be let go while host nodes run.
-pub(super) struct Run {
-    pub nodes: Vec<ExecNode>,
-    shape: Arc<Shape>,
-    /// Of nodes, and of members behind them.
-    names: Vec<String>,
-    /// Of nodes that are several launches, the members with their blocks, in the order in which they run.
-    members: BTreeMap<usize, Vec<(usize, Blocks)>>,
-    pub plan: Plan,
-    parallel: bool,
-    context: u64,
-}
-
-impl Run {
-    /// The allocation of the graph's that has an address at other times.
-    fn outside_life(&self, address: u64) -> Option<String> {
-        let holds = |op: &Op| match op {
-            Op::Alloc { address: start, bytes, .. } => (*start..start + bytes).contains(&address),
-            _ => false,
-        };
-        let at = self.nodes.iter().position(|node| holds(&node.op))?;
-        Some(format!("the allocation of node {}, outside of its life", self.names[at]))
-    }
-}
 
 /// Launches an instance in a stream.
 pub fn launch(exec: u64, stream: u64) -> Result {
@@ -53,10 +29,10 @@ pub fn launch(exec: u64, stream: u64) -> Result {
     state.exec(exec)?;
     state.not_captured(stream)?;
     let run = prepare(&mut state, exec, context)?;
-    perform(state, &run)
+    execute(state, &run)
 }
 
-/// The rules that a launch must obey, and what it needs.
+/// Checks the rules of a launch and collects its data.
 fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     let entry = state.exec(exec)?;
     let auto_free = entry.flags & INSTANTIATE_AUTO_FREE != 0;
@@ -95,7 +71,7 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     let (seed, parallel) = (state.seed, state.parallel);
     let entry = state.exec_mut(exec)?;
     entry.launches += 1;
-    // Each launch has a schedule of its own; seed 0 keeps to the order of the nodes' making.
+    // Each launch has a schedule of its own; seed 0 is the order in which the nodes were made.
     let random = (seed != 0).then(|| Random::new(seed ^ entry.launches.rotate_left(32) ^ entry.salt));
     let plan = Plan::new(&entry.shape.full, &entry.shape.programmatic, random.clone());
     let (nodes, shape) = (entry.nodes.clone(), Arc::clone(&entry.shape));
@@ -107,8 +83,8 @@ fn prepare(state: &mut State, exec: u64, context: u64) -> Result<Run> {
     Ok(Run { nodes, shape, names, members, plan, parallel, context })
 }
 
-/// The members of nodes that are several launches, each with its blocks. Where what was told of them does not fit the
-/// launch, the node is one.
+/// The members of batched nodes, each with its blocks. Where the described members do not fit the launch, the node is
+/// not batched.
 fn members(
     nodes: &[ExecNode],
     shape: &Shape,
@@ -127,76 +103,28 @@ fn members(
     found
 }
 
-/// A launch under way.
-pub(super) struct Performance<'a> {
-    pub run: &'a Run,
-    pub users: &'a Users<'a>,
-    checker: Checker<'a>,
-    /// Kernels that got ahead of what they depend on, by node, and what they wrote meanwhile.
-    paused: BTreeMap<usize, Ahead>,
-    checked: bool,
-}
-
-/// The launches of a node that got ahead, and the bytes that they wrote.
-type Ahead = (Vec<Paused>, Vec<(u64, u64)>);
-
-/// Work of a node that leaves the driver's state alone, so that it may be done beside other such work.
-pub(super) struct Task {
-    at: usize,
-    how: How,
-}
-
-/// How a kernel is run.
-enum How {
-    /// As far as it gets.
-    Ahead,
-    /// To its end, from where its launches were paused, if they were.
-    Finish { dependent: bool, paused: Vec<Paused> },
-}
-
-/// What is left to do of a step that has begun.
-pub(super) enum Begun {
-    /// Nothing.
-    Done,
-    Task(Task),
-    /// Work that needs the driver's state for itself: that of [`Performance::exclusive`], for this node.
-    Exclusive(usize),
-}
-
-/// What came of it.
-pub(super) struct Outcome {
-    at: usize,
-    /// What who did.
-    done: Vec<(usize, kernel::Done)>,
-    ahead: bool,
-    result: std::result::Result<(), Report>,
-}
-
-type Guard = MutexGuard<'static, State>;
-pub(super) type Checked = std::result::Result<(), Report>;
-
-fn perform(mut state: Guard, run: &Run) -> Result {
+fn execute(mut state: Guard, run: &Run) -> Result {
     let names = |at: usize| run.names[at].clone();
     let arenas = arenas(&state, run);
     let checked = run.nodes.len() <= CHECKED;
     if !checked {
-        call::say_once(format!("graphs of more than {CHECKED} nodes are not checked for races"));
+        console::say_once(format!("graphs of more than {CHECKED} nodes are not checked for races"));
     }
     let users = Users::new(&run.shape);
     let checker = Checker::new(&users, &names, arenas);
-    let mut performance = Performance { run, users: &users, checker, paused: BTreeMap::new(), checked };
+    let mut execution = Execution { run, users: &users, checker, paused: BTreeMap::new(), checked };
     let outcome;
     (state, outcome) = match run.parallel {
-        true => parallel::perform(state, &mut performance),
-        false => performance.in_line(state),
+        true => parallel::execute(state, &mut execution),
+        false => execution.in_order(state),
     };
-    let mut reports = std::mem::take(&mut performance.checker.reports);
+    let mut reports = std::mem::take(&mut execution.checker.reports);
     reports.extend(outcome.err());
     if let Some(status) = reports.iter().map(|report| report.status).find(|&status| status != Status::SUCCESS)
     {
         state.break_context(run.context, status);
     }
-    // What is copied to the host later has a name, too.
+    // Later copies to the host can name these buffers in reports.
     for (buffer, _) in run.shape.buffers.iter().filter(|(buffer, _)| !buffer.planned) {
         state.memory.note_buffer(buffer.address, buffer.bytes, &buffer.note);
     }
@@ -205,241 +133,7 @@ fn perform(mut state: Guard, run: &Run) -> Result {
     Ok(())
 }
 
-impl Performance<'_> {
-    /// One step after the other.
-    fn in_line(&mut self, mut state: Guard) -> (Guard, Checked) {
-        for step in self.run.plan.order().unwrap_or_default() {
-            let result;
-            (state, result) = match self.begin(&state, step) {
-                Begun::Done => continue,
-                Begun::Task(task) => {
-                    let outcome = task.work(&state, self.run, self.users, false);
-                    let result = self.take_in(&state, outcome);
-                    (state, result)
-                }
-                Begun::Exclusive(at) => self.exclusive(state, at),
-            };
-            if result.is_err() {
-                return (state, result);
-            }
-        }
-        (state, Ok(()))
-    }
-
-    /// Begins a step. A kernel may get ahead of what programmatic edges to it come from; a cooperative one is left alone,
-    /// for its blocks meet where they are.
-    pub fn begin(&mut self, state: &State, step: Step) -> Begun {
-        match step {
-            Step::Start { node: at, ahead } => {
-                if self.checked {
-                    self.checker.start(at);
-                }
-                let node = &self.run.nodes[at];
-                match &node.op {
-                    Op::Kernel(launch) if ahead && node.enabled && !kernel::is_cooperative(launch) => {
-                        Begun::Task(Task { at, how: How::Ahead })
-                    }
-                    _ => Begun::Done,
-                }
-            }
-            Step::Finish(at) => {
-                if self.checked {
-                    self.checker.meet(at);
-                }
-                let node = &self.run.nodes[at];
-                if !node.enabled {
-                    self.end(at, true);
-                    return Begun::Done;
-                }
-                let (paused, written) = self.paused.remove(&at).unzip();
-                self.begin_buffers(state, at, &written.unwrap_or_default());
-                let dependent = !self.run.shape.programmatic[at].is_empty();
-                let how = How::Finish { dependent, paused: paused.unwrap_or_default() };
-                match node.op {
-                    Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Begun::Task(Task { at, how }),
-                    Op::Empty | Op::Child(_) | Op::Wait(_) => {
-                        self.end(at, true);
-                        Begun::Done
-                    }
-                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) => Begun::Exclusive(at),
-                }
-            }
-        }
-    }
-
-    /// Marks the buffers whose life begins with a node as never written, apart from what the node wrote already.
-    fn begin_buffers(&mut self, state: &State, at: usize, written: &[(u64, u64)]) {
-        let marks = |from: u64, to: u64, written: bool| {
-            if let Ok(Place::Device(backing, offset)) = state.memory.resolve_device(from, to - from) {
-                backing.mark(offset, to - from, written);
-            }
-        };
-        for (address, bytes) in self.checker.begins(at) {
-            marks(address, address + bytes, false);
-            for &(from, to) in written {
-                let (from, to) = (from.max(address), to.min(address + bytes));
-                if from < to {
-                    marks(from, to, true);
-                }
-            }
-        }
-    }
-
-    /// Gives what came of a task to the checks.
-    pub fn take_in(&mut self, state: &State, outcome: Outcome) -> Checked {
-        let Outcome { at, done, ahead, result } = outcome;
-        let waited = done.iter().any(|(_, done)| done.waited);
-        for (actor, done) in done {
-            self.checker.note_early(actor, done.early);
-            if let Some(paused) = done.paused {
-                let written = |flags: u8| (flags >> EARLY) & (WRITTEN | ATOMIC) != 0;
-                let own = done.touched.iter().filter(|range| written(range.2));
-                let all = self.paused.entry(at).or_default();
-                all.0.push(paused);
-                all.1.extend(own.map(|&(from, to, _)| (from, to)));
-            }
-            self.check(state, actor, &done.touched, &None);
-        }
-        if !ahead {
-            self.end(at, waited);
-        }
-        result
-    }
-
-    /// The work of a node that needs the driver's state for itself. The lock is let go while a function of the program
-    /// runs.
-    pub fn exclusive(&mut self, mut state: Guard, at: usize) -> (Guard, Checked) {
-        let run = self.run;
-        let node = &run.nodes[at];
-        let mut touched = Touched::new();
-        let mut gone = None;
-        let result = match &node.op {
-            Op::Record(event) => {
-                if let Some(event) = state.events.get_mut(*event) {
-                    event.recorded = Some(std::time::Instant::now());
-                }
-                Ok(())
-            }
-            Op::Host { function, data } => {
-                let (function, data) = (*function, *data);
-                drop(state);
-                // SAFETY: the program gave the function for being called so.
-                call::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
-                state = self::state();
-                Ok(())
-            }
-            Op::Alloc { address, bytes, device } => {
-                let kind = Kind::Graph(node.node);
-                let made = state.memory.allocate_at(*address, *bytes, kind, *device, run.context);
-                if let Some(note) = node.note.as_ref().filter(|_| made.is_ok()) {
-                    let _ = state.memory.name(*address, note.name.clone());
-                }
-                count_graph_memory(&mut state, *device, *bytes as i64);
-                touched.push((*address, address + bytes, LIFE));
-                made.map_err(|status| memory_report(status, &run.names[at]))
-            }
-            Op::Free(address) => {
-                let bytes = state.memory.at(*address).map_or(0, |found| found.size);
-                gone = state.memory.at(*address).map(|found| (found.base..found.end(), found.describe()));
-                touched.push((*address, address + bytes, LIFE));
-                free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
-            }
-            Op::Empty | Op::Child(_) | Op::Wait(_) | Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Ok(()),
-        };
-        self.check(&state, at, &touched, &gone);
-        self.end(at, true);
-        (state, result)
-    }
-
-    fn end(&mut self, at: usize, waited: bool) {
-        if self.checked {
-            self.checker.end(at, waited);
-        }
-    }
-
-    /// Gives what a node touched to the checks. `gone` is what it has freed.
-    fn check(
-        &mut self,
-        state: &State,
-        at: usize,
-        touched: &Touched,
-        gone: &Option<(std::ops::Range<u64>, String)>,
-    ) {
-        if !self.checked {
-            return;
-        }
-        let place = |address: u64| match (gone, state.memory.find(address)) {
-            (Some((range, name)), _) if range.contains(&address) => name.clone(),
-            (_, Some(found)) => found.describe(),
-            _ => format!("the memory at {address:#x}"),
-        };
-        self.checker.touched(at, touched, &place);
-    }
-}
-
-impl Task {
-    /// Does the work. `beside` says whether other work is done at the same time.
-    pub fn work(self, state: &State, run: &Run, users: &Users, beside: bool) -> Outcome {
-        let Task { at, how } = self;
-        let ahead = matches!(how, How::Ahead);
-        let mut done = kernel::Done { waited: true, ..kernel::Done::default() };
-        let name = &run.names[at];
-        if let Op::Kernel(launch) = &run.nodes[at].op {
-            let (done, result) = launches(state, run, users, (at, launch), beside, how);
-            return Outcome { at, done, ahead, result };
-        }
-        let result = match &run.nodes[at].op {
-            Op::Copy(copy) => {
-                let copied = fault_of(op::run_copy(state, copy, Some(&mut done.touched)), name);
-                copied.and_then(|found| {
-                    let Some(found) = found else { return Ok(()) };
-                    op::tell_unwritten(state, found, (Some(name), users.buffer_at(at, found.first)))
-                })
-            }
-            Op::Fill(fill) => fault_of(op::run_fill(state, fill, Some(&mut done.touched)), name),
-            _ => Ok(()),
-        };
-        Outcome { at, done: vec![(at, done)], ahead, result }
-    }
-}
-
-/// Runs a kernel node: its members one after the other, if it is several launches. Those
-/// that were paused are in the same order. After a fault no other member runs.
-fn launches(
-    state: &State,
-    run: &Run,
-    users: &Users,
-    (at, launch): (usize, &op::Launch),
-    beside: bool,
-    how: How,
-) -> (Vec<(usize, kernel::Done)>, std::result::Result<(), Report>) {
-    let whole = [(at, None)];
-    let members = run.members.get(&at).into_iter().flatten().map(|&(actor, blocks)| (actor, Some(blocks)));
-    let all: Vec<_> = if run.members.contains_key(&at) { members.collect() } else { whole.to_vec() };
-    let (ahead, dependent, paused) = match how {
-        How::Ahead => (true, true, Vec::new()),
-        How::Finish { dependent, paused } => (false, dependent, paused),
-    };
-    let mut paused = paused.into_iter();
-    let mut done = Vec::with_capacity(all.len());
-    for (actor, blocks) in all {
-        let buffer = |address| users.buffer_at(actor, address).or_else(|| run.outside_life(address));
-        let node = kernel::Node { name: &run.names[actor], buffer: &buffer, blocks };
-        let part = match paused.next() {
-            Some(paused) => Part::Rest(paused),
-            None if ahead => Part::Ahead,
-            None => Part::Whole { dependent },
-        };
-        let (own, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
-        done.push((actor, own));
-        if result.is_err() {
-            return (done, result);
-        }
-    }
-    (done, Ok(()))
-}
-
-/// The allocations that hold planned buffers: live ones, and the graph's own.
+/// Returns the allocations that hold planned buffers: live ones, and the graph's own.
 fn arenas(state: &State, run: &Run) -> Vec<(u64, u64)> {
     let own = run.nodes.iter().filter_map(|node| match node.op {
         Op::Alloc { address, bytes, .. } => Some((address, address + bytes)),
@@ -459,36 +153,4 @@ fn arenas(state: &State, run: &Run) -> Vec<(u64, u64)> {
     arenas.sort_unstable();
     arenas.dedup();
     arenas
-}
-
-/// Ends a graph's allocation.
-pub fn free(state: &mut State, address: u64) -> Result {
-    let gone = state.memory.free(address)?;
-    count_graph_memory(state, gone.device, -(gone.size as i64));
-    Ok(())
-}
-
-/// Graphs keep memory in steps of so many bytes.
-const STEP: u64 = 32 << 20;
-
-fn count_graph_memory(state: &mut State, device: usize, change: i64) {
-    let Some(device) = state.devices.get_mut(device) else { return };
-    device.graph_used.0 = device.graph_used.0.saturating_add_signed(change);
-    device.graph_used.1 = device.graph_used.1.max(device.graph_used.0);
-    device.graph_reserved.0 = device.graph_reserved.0.max(device.graph_used.0.next_multiple_of(STEP));
-    device.graph_reserved.1 = device.graph_reserved.1.max(device.graph_reserved.0);
-}
-
-fn fault_of<T>(result: Result<T>, name: &str) -> std::result::Result<T, Report> {
-    result.map_err(|_| {
-        let text = format!("node {name} copies or fills bytes that are in no live allocation");
-        let nodes = vec![name.to_owned()];
-        Report { kind: "illegal-address", status: Status::ILLEGAL_ADDRESS, nodes, text }
-    })
-}
-
-fn memory_report(status: Status, name: &str) -> Report {
-    let text = format!("node {name} failed with {}", status.name());
-    let nodes = vec![name.to_owned()];
-    Report { kind: "memory-node", status, nodes, text }
 }

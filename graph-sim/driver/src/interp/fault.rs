@@ -1,4 +1,4 @@
-//! What goes wrong while a kernel runs, and where.
+//! Faults of kernels: kind, place and message.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum FaultKind {
     Stack,
     /// More shared memory than a block may use.
     Shared,
-    /// A jump or call to where no code is.
+    /// A jump or call to an address without code.
     Code,
     /// An instruction or launch that cannot be simulated.
     Unsupported,
@@ -32,7 +32,7 @@ pub enum FaultKind {
 /// A fault of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What went wrong.
+    /// The kind.
     pub kind: FaultKind,
     /// The function that was executing.
     pub function: Box<str>,
@@ -48,7 +48,7 @@ pub struct Fault {
     pub address: u64,
     /// The bytes of an access, else 0.
     pub size: u32,
-    /// What went wrong, in words.
+    /// The message.
     pub message: String,
 }
 

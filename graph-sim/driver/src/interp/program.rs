@@ -1,7 +1,6 @@
 //! A module as code that can be run.
 
-use super::decode::{self, Code, Function};
-use cuweave_ptx::Module;
+use super::code::{Code, Function};
 
 /// A module's code and variables. Addresses of variables are given at launch, so one program serves any context.
 #[derive(Debug)]
@@ -10,7 +9,7 @@ pub struct Program {
     pub entries: Vec<Entry>,
     /// Variables in global and constant memory, in the file's order.
     pub variables: Vec<GlobalVariable>,
-    /// Why no driver would take the file, if so: a label or name that is not there, operands of a wrong size. Names the line.
+    /// The error, with its line, for which every driver refuses the file: an undefined label or name, operands of a wrong size.
     pub invalid: Option<String>,
     pub(super) functions: Vec<Function>,
     pub(super) code: Code,
@@ -29,7 +28,7 @@ pub struct Entry {
     pub shared_bytes: u32,
     /// Local memory that its own variables take.
     pub local_bytes: u32,
-    /// Why it cannot be run, if it cannot: names the instruction and its line.
+    /// The error names the instruction, with its line, for which it cannot be run.
     pub supported: Result<(), String>,
     /// Place among the functions.
     pub(super) function: usize,
@@ -46,23 +45,18 @@ pub struct GlobalVariable {
     pub bytes: u64,
     /// Its alignment.
     pub align: u64,
-    /// Whether it is in constant memory.
+    /// True if it is in constant memory.
     pub constant: bool,
-    /// Whether it is declared here and defined in another module.
+    /// True if it is declared here and defined in another module.
     pub external: bool,
-    /// What it begins with: `bytes` of it.
+    /// The initial bytes.
     pub initial: Vec<u8>,
-    /// Addresses in it: where (8 bytes, less at its end), of which variable, and plus what. Addresses of functions are
+    /// Relocations: the offset of 8 bytes (fewer at the end), the variable, and the addend. Addresses of functions are
     /// in `initial` already.
     pub addresses: Vec<(usize, String, i64)>,
 }
 
 impl Program {
-    /// Decodes a module. What cannot be run stands in the entries; the others are not affected.
-    pub fn decode(module: &Module) -> Self {
-        decode::program(module)
-    }
-
     /// Place of the entry of that name.
     pub fn entry(&self, name: &str) -> Option<usize> {
         self.entries.iter().position(|entry| entry.name == name)

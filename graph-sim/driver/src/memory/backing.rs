@@ -1,17 +1,17 @@
 //! The bytes of an allocation and their shadow.
 //!
-//! For each byte there is a shadow byte: whether it was ever written, and how the graph node that runs now has
-//! touched it. For each page of [`PAGE`] bytes there is a byte that says whether the node has touched it at all,
-//! so that what a node touched is collected without reading all of the shadow. Nodes that run beside others have
-//! [`Marks`] of their own for what they touched.
+//! Each byte has a shadow byte: a flag that it was written, and the accesses of the graph node that runs now.
+//! Each page of [`PAGE`] bytes has a byte that is set if the node has touched the page,
+//! so that touched bytes are collected without reading all of the shadow. Nodes that run at the same time have
+//! [`Marks`] of their own for their accesses.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::atomic::{AtomicU8, Ordering};
 
+use crate::base::status::{Result, Status};
 use crate::interp::{INITIALISED, PAGE};
-use crate::status::{Result, Status};
 
-/// Zeroed memory of the process; large pieces cost nothing until they are touched.
+/// Zeroed memory of the process; large blocks take no pages until they are touched.
 struct Block {
     start: *mut u8,
     allocated: *mut u8,
@@ -19,8 +19,8 @@ struct Block {
 }
 
 impl Block {
-    /// So many bytes at a multiple of `align`. The allocator is not asked for the alignment: it would write zeros to all of
-    /// the memory then, where otherwise it takes fresh pages.
+    /// Allocates bytes at a multiple of `align`. The allocator is not asked for the alignment: it would write zeros to all of
+    /// the memory then, instead of taking fresh pages.
     fn new(bytes: u64, align: usize) -> Result<Self> {
         let bytes = usize::try_from(bytes).map_err(|_| Status::OUT_OF_MEMORY)?.max(1);
         let room = bytes.checked_add(align).ok_or(Status::OUT_OF_MEMORY)?;
@@ -43,14 +43,14 @@ impl Drop for Block {
     }
 }
 
-/// Who writes an allocation's bytes besides what the driver runs.
+/// The other writers of an allocation's bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// Nobody: a byte counts as written once something has written it.
+    /// None: a byte counts as written once the driver has written it.
     Device,
-    /// Nobody, but every byte counts as written: a variable whose marks would take too much memory.
+    /// None, but every byte counts as written: a variable whose marks would take too much memory.
     Variable,
-    /// The host, behind our back, so that every byte counts as written.
+    /// The host, without driver calls, so that every byte counts as written.
     Host,
 }
 
@@ -62,7 +62,7 @@ pub struct Backing {
     data: *mut u8,
     owner: Owner,
     marks: Marks,
-    /// Keeps `data`, unless that is memory of the program.
+    /// Owns `data`, unless that is memory of the program.
     _bytes: Option<Block>,
 }
 
@@ -77,12 +77,12 @@ unsafe impl Send for Backing {}
 unsafe impl Sync for Backing {}
 
 impl Backing {
-    /// Memory of a device; no byte counts as written.
+    /// Allocates memory of a device; no byte counts as written.
     pub fn new(size: u64) -> Result<Self> {
         Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, Owner::Device)
     }
 
-    /// Memory of a module's variable, which begins with zeros: every byte counts as written.
+    /// Allocates memory of a module's variable, which is zeroed: every byte counts as written.
     pub fn new_variable(size: u64) -> Result<Self> {
         let owner = if size <= MARKED_VARIABLE { Owner::Device } else { Owner::Variable };
         let backing = Backing::build(Some(Block::new(size, 512)?), std::ptr::null_mut(), size, owner)?;
@@ -90,7 +90,7 @@ impl Backing {
         Ok(backing)
     }
 
-    /// Memory that the host writes too.
+    /// Allocates memory that the host writes too.
     pub fn new_host(size: u64) -> Result<Self> {
         Backing::build(Some(Block::new(size, 4096)?), std::ptr::null_mut(), size, Owner::Host)
     }
@@ -120,12 +120,12 @@ impl Backing {
         &self.marks
     }
 
-    /// Whether the host reads and writes it by its address.
+    /// Returns true if the host reads and writes it by its address.
     pub fn is_host(&self) -> bool {
         self.owner == Owner::Host
     }
 
-    /// Whether the shadow says which bytes were written; else every byte counts as written.
+    /// Returns true if the shadow says which bytes were written; else every byte counts as written.
     pub fn is_marked(&self) -> bool {
         self.owner == Owner::Device
     }
@@ -143,14 +143,14 @@ impl Backing {
         }
     }
 
-    /// Whether a byte was written.
+    /// Returns true if a byte was written.
     #[cfg(test)]
     pub fn is_written(&self, offset: u64) -> bool {
         !self.is_marked() || self.cells()[offset as usize].load(Ordering::Relaxed) & INITIALISED != 0
     }
 }
 
-/// What was done to each byte of an allocation: flags of [`interp`](crate::interp), a byte each.
+/// The accesses to each byte of an allocation: flags of [`interp`](crate::interp), a byte each.
 pub struct Marks {
     size: u64,
     shadow: Block,
@@ -158,7 +158,7 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Nothing was done to so many bytes.
+    /// Marks for so many bytes, none of them touched.
     pub fn new(size: u64) -> Result<Self> {
         Ok(Marks { size, shadow: Block::new(size, 64)?, pages: Block::new(size / PAGE + 1, 64)? })
     }
@@ -178,7 +178,7 @@ impl Marks {
         unsafe { std::slice::from_raw_parts(self.shadow.start.cast(), self.size as usize) }
     }
 
-    /// Collects what the running node touched, as ranges of offsets with their flags, and forgets it.
+    /// Returns the touched ranges of offsets with their flags, and clears them.
     pub fn take(&self) -> Vec<(u64, u64, u8)> {
         let pages = self.size.div_ceil(PAGE);
         // SAFETY: there is a byte for each page.
@@ -194,7 +194,7 @@ impl Marks {
             let end = (start + PAGE).min(self.size);
             let mut offset = start;
             while offset < end {
-                // Eight bytes at a time where they are alike, as they mostly are.
+                // Eight bytes at a time if they are equal, as they mostly are.
                 let alike = |flags: u8| u64::from(flags) * 0x0101_0101_0101_0101;
                 let flags = cells[offset as usize].load(Ordering::Relaxed);
                 let word = if offset.is_multiple_of(8) && offset + 8 <= end {

@@ -1,7 +1,7 @@
 //! Copies and fills: bytes and their marks move together.
 //!
 //! A copy carries the marks of bytes that were never written along. On the way to the host such bytes become
-//! [`POISON`], so that a program which reads them sees nonsense and not the luck of a fresh page, and the copy says where
+//! [`POISON`], so that a program which reads them does not see zeros by chance, and the copy reports where
 //! they are.
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use super::backing::Backing;
 use crate::interp::INITIALISED;
 
-/// What the host sees in place of a byte that was never written.
+/// The value that the host sees in place of a byte that was never written.
 const POISON: u8 = 0xcb;
 
 /// One end of a copy.
@@ -31,7 +31,7 @@ impl Place {
         }
     }
 
-    /// Whether the host reads it by its address.
+    /// Returns true if the host reads it by its address.
     fn is_host(&self) -> bool {
         match self {
             Place::Device(backing, _) => backing.is_host(),
@@ -39,7 +39,7 @@ impl Place {
         }
     }
 
-    /// The same, some bytes further.
+    /// Returns the place some bytes further.
     pub fn at(&self, bytes: u64) -> Place {
         match self {
             Place::Device(backing, offset) => Place::Device(Arc::clone(backing), offset + bytes),
@@ -53,7 +53,7 @@ impl Place {
 pub struct Unwritten {
     /// The first of them, counted from the start of the range.
     pub first: u64,
-    /// How many there are.
+    /// Their number.
     pub bytes: u64,
 }
 
@@ -81,7 +81,7 @@ pub fn copy(to: &Place, from: &Place, bytes: u64) -> Option<Unwritten> {
     None
 }
 
-/// Overwrites on the host what was never written on the device.
+/// Overwrites bytes on the host that were never written on the device.
 fn poison(to: *mut u8, from: &Backing, offset: u64, bytes: u64) -> Option<Unwritten> {
     let mut found: Option<Unwritten> = None;
     let cells = &from.cells()[offset as usize..(offset + bytes) as usize];

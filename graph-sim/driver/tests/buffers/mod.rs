@@ -1,4 +1,4 @@
-//! Buffers for the interpreter, and the corpus, for tests that compare proofs with what kernels do.
+//! Buffers for the interpreter, and the corpus, for tests that compare proofs with runs of kernels.
 
 use cuweave_sim_driver::interp::{Memory, PAGE, Region};
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// Bytes of each buffer.
 pub const SIZE: usize = 1 << 16;
 const BASE: u64 = 0x7f00_0000_0000;
-/// Far from each other, so that an index that goes wrong meets no other buffer.
+/// Far from each other, so that a wrong index hits no other buffer.
 const STEP: u64 = 1 << 46;
 
 /// One buffer for each pointer parameter, and each variable of the module.
@@ -73,7 +73,7 @@ pub fn files() -> Vec<PathBuf> {
     {
         files.extend(std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()));
     }
-    // One architecture says what another does, too.
+    // One architecture is enough: the others behave alike.
     files.retain(|file| {
         file.extension().is_some_and(|end| end == "ptx") && !file.to_string_lossy().contains(".75.")
     });

@@ -1,4 +1,4 @@
-//! Conflicts between the threads of one kernel in global memory: what nothing orders is found, what is ordered is not.
+//! Conflicts between the threads of one kernel in global memory: unordered accesses are reported, ordered ones are not.
 
 use crate::support::{Arg::*, Device, Loaded};
 use cuweave_sim_driver::interp::FaultKind;
@@ -111,7 +111,7 @@ END:"
         )
     };
     clean("the last block adds up", &last("membar.gl;", "atom.global.add.u32 %r5, [%rd2+2048], 1;"));
-    // Without the count, every block takes itself for the last one.
+    // Without the count, every block acts as the last one.
     found("every block adds up", &last("membar.gl;", "mov.u32 %r5, 3;"));
     let flag = |set: &str, get: &str| {
         format!(

@@ -1,4 +1,4 @@
-//! What goes wrong is a fault that says where.
+//! Faults name their place.
 
 use crate::support::{Arg::*, Device, Loaded};
 use cuweave_sim_driver::interp::{Fault, FaultKind};
@@ -140,12 +140,12 @@ fn conflicts_of_warps_in_shared_memory() {
     assert_eq!(lines, [(FaultKind::Conflict, 12), (FaultKind::Conflict, 14)]);
     assert!(found[0].message.contains("used since the last barrier"), "{}", found[0].message);
     assert!(conflicts(&format!("{store}bar.sync 0;\n{other}")).is_empty());
-    // Whoever comes second saw the first one's atomic.
+    // The second one saw the atomic of the first.
     let atomic = "membar.cta;\natom.shared.add.u32 %r7, [s], 0;\nmembar.cta;\n";
     assert!(
         conflicts(&format!("{atomic}setp.ge.u32 %p1, %r1, 32;\n@%p1 bra L;\n{store}{atomic}L:")).is_empty()
     );
-    // Everybody writes the same, and what is there already.
+    // All threads write the same value, which is there already.
     assert!(conflicts("mov.u32 %r4, 0;\nst.shared.u32 [s], %r4;\n").is_empty());
     assert_eq!(conflicts("st.shared.u32 [s], %r1;\n").len(), 1);
 }

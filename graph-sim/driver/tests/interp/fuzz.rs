@@ -1,4 +1,4 @@
-//! PTX that was tampered with: an error or a fault, in bounded time, and never a panic.
+//! Mutated PTX: an error or a fault, in bounded time, and never a panic.
 
 use crate::support::{Arg, Device, Loaded, Random};
 use cuweave_ptx::{parse, parse_bytes};
@@ -11,7 +11,7 @@ const CORPUS: [&str; 4] = [
     include_str!("../ptx/tensor.135.ptx"),
 ];
 
-/// Each kernel, behind all that the kernels of its file share.
+/// Each kernel, after the declarations that the kernels of its file share.
 fn pieces() -> Vec<(String, String)> {
     let mut pieces = Vec::new();
     for text in CORPUS {
@@ -69,7 +69,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
             }
             2 if at < bytes.len() => bytes[at] = random.next() as u8,
             3 => bytes.truncate(at.max(1)),
-            // A word of the text in the place of another: most of these can still be read.
+            // Replaces a word of the text by another: most results can still be parsed.
             4..=6 => {
                 let (from, to) = (word_at(&bytes, random), word_at(&bytes, random));
                 let word = bytes[from].to_vec();
@@ -84,7 +84,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The range of a word: letters, digits, and what names are made of.
+/// The range of a word: letters, digits, and other characters of names.
 fn word_at(bytes: &[u8], random: &mut Random) -> std::ops::Range<usize> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"%_$.".contains(byte);
     let at = random.next() as usize % bytes.len().max(1);

@@ -333,7 +333,7 @@ ret;
     assert_eq!(device.get::<u32>(out), [3]);
 }
 
-/// All blocks of a cooperative launch meet at what the driver gives them, as cooperative groups of CUDA do.
+/// All blocks of a cooperative launch meet at the workspace, as cooperative groups of CUDA do.
 #[test]
 fn blocks_of_a_cooperative_launch_meet() {
     let text = ".version 8.0\n.target sm_80\n.address_size 64\n

@@ -177,7 +177,7 @@ impl Loaded {
         run(&launch, device, &self.options, None)
     }
 
-    /// A launch that must end well, without conflicts.
+    /// A launch that must succeed, without conflicts.
     pub fn go(&self, device: &Device, kernel: &str, grid: u32, block: u32, args: &[Arg]) {
         let stats = self.launch(device, kernel, [grid, 1, 1], [block, 1, 1], 0, args);
         let stats = stats.unwrap_or_else(|fault| panic!("{fault}"));
@@ -185,7 +185,7 @@ impl Loaded {
     }
 }
 
-/// Numbers that look random.
+/// Pseudo-random numbers.
 pub struct Random(pub u64);
 
 impl Random {

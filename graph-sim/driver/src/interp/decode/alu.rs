@@ -1,8 +1,9 @@
 //! Arithmetic: integers of every width, floats with their modifiers, logic and bits.
 
-use super::code::*;
 use super::function::{Decoder, Result, is_float};
-use crate::interp::number::{FloatOp, FloatSpec, Mode};
+use super::rounding::{conversion, float_op, float_spec};
+use crate::interp::code::*;
+use crate::interp::number::{FloatOp, Mode};
 use cuweave_ptx::{Instruction, Type};
 
 /// A closure over the four widths, signed or not, as a function of rows' values.
@@ -42,7 +43,7 @@ fn double(bits: u64) -> f64 {
     f64::from_bits(bits)
 }
 
-/// Where a shift goes beyond the width.
+/// Shifts by the width or more give 0, or the sign.
 fn shift_left(value: u64, by: u64, width: u64) -> u64 {
     if by as u32 as u64 >= width { 0 } else { value << (by as u32) & (u64::MAX >> (64 - width)) }
 }
@@ -165,7 +166,7 @@ fn insert(a: u64, b: u64, position: u64, length: u64, width: u32) -> u64 {
     b & !mask | a << position & mask
 }
 
-/// Functions of doubles and singles that need no general treatment.
+/// Fast functions of doubles and singles without modifiers.
 fn fast_float(op: FloatOp, ty: Type, flush: bool) -> Option<Op2> {
     Some(match (op, ty, flush) {
         (FloatOp::Add, Type::F32, false) => Op2::Two(|a, b| bits(single(a) + single(b))),
@@ -201,58 +202,6 @@ fn fast_float(op: FloatOp, ty: Type, flush: bool) -> Option<Op2> {
 enum Op2 {
     Two(Map2),
     Three(Map3),
-}
-
-/// The rounding among modifiers; to nearest without one.
-pub fn rounding(i: &Instruction) -> Mode {
-    for modifier in i.modifiers() {
-        match modifier {
-            "rn" => return Mode::Nearest,
-            "rna" => return Mode::Away,
-            "rz" => return Mode::Zero,
-            "rm" => return Mode::Down,
-            "rp" => return Mode::Up,
-            _ => {}
-        }
-    }
-    Mode::Nearest
-}
-
-fn float_op(name: &str) -> Option<FloatOp> {
-    Some(match name {
-        "add" => FloatOp::Add,
-        "sub" => FloatOp::Sub,
-        "mul" => FloatOp::Mul,
-        "fma" | "mad" => FloatOp::Fma,
-        "div" => FloatOp::Div,
-        "sqrt" => FloatOp::Sqrt,
-        "rcp" => FloatOp::Rcp,
-        "rsqrt" => FloatOp::Rsqrt,
-        "ex2" => FloatOp::Ex2,
-        "lg2" => FloatOp::Lg2,
-        "sin" => FloatOp::Sin,
-        "cos" => FloatOp::Cos,
-        "tanh" => FloatOp::Tanh,
-        "min" => FloatOp::Min,
-        "max" => FloatOp::Max,
-        "abs" => FloatOp::Abs,
-        "neg" => FloatOp::Neg,
-        _ => return None,
-    })
-}
-
-/// What the general routine needs to know.
-pub fn float_spec(i: &Instruction, op: FloatOp, ty: Type) -> FloatSpec {
-    FloatSpec {
-        op,
-        ty,
-        mode: rounding(i),
-        flush: i.has("ftz"),
-        saturate: i.has("sat"),
-        relu: i.has("relu"),
-        nan: i.has("NaN"),
-        xorsign: i.has("xorsign"),
-    }
 }
 
 impl<'m> Decoder<'_, 'm> {
@@ -468,7 +417,7 @@ impl<'m> Decoder<'_, 'm> {
             rows[at] = value;
             if !single {
                 rows[at] = self.temporary();
-                let spec = super::misc::conversion(to, from);
+                let spec = conversion(to, from);
                 self.emit(Op::Convert(Box::new(spec), rows[at], value));
             }
         }

@@ -1,10 +1,10 @@
-//! Branches, calls, barriers, and what the lanes of a warp do together.
+//! Branches, calls, barriers and collectives of a warp.
 
-use super::code::*;
 use super::function::{Decoder, Result};
+use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
-/// The barrier that stands for a cluster's, which is one block.
+/// The barrier of a cluster, which is one block.
 const CLUSTER_BARRIER: u64 = 16;
 
 impl<'m> Decoder<'_, 'm> {
@@ -87,7 +87,7 @@ impl<'m> Decoder<'_, 'm> {
             return Ok(());
         }
         if i.has("cluster") {
-            // Arriving and waiting are one: whoever waits has arrived.
+            // Arriving and waiting are one: a waiting thread has arrived.
             let id = self.constant(CLUSTER_BARRIER);
             self.emit(match i.has("wait") {
                 true => Op::Barrier { id, count: NONE, wait: true, reduction: None },

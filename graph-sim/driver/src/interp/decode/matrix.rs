@@ -1,7 +1,7 @@
 //! Matrix instructions: `ldmatrix`, `stmatrix`, `mma`, `wmma`.
 
-use super::code::*;
 use super::function::{Decoder, Result};
+use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
 /// `m16n8k16`

@@ -1,10 +1,10 @@
 //! Loads, stores, atomics, addresses, asynchronous copies, fences and barrier objects.
 
-use super::alu::float_spec;
-use super::code::*;
 use super::function::{Decoder, Result, is_float};
+use super::rounding::float_spec;
+use crate::interp::code::*;
 use crate::interp::number::FloatOp;
-use crate::interp::{CODE, LOCAL, PARAM, SHARED};
+use crate::interp::space::{CODE, LOCAL, PARAM, SHARED};
 use cuweave_ptx::{Instruction, Operand, Space as PtxSpace, Type};
 
 fn space(i: &Instruction) -> Result<Space> {
@@ -16,7 +16,7 @@ fn space(i: &Instruction) -> Result<Space> {
     })
 }
 
-/// What an integer atomic writes, from the old value and its operands.
+/// The function of the old value and the operands that an integer atomic writes.
 fn atomic(op: &str, ty: Type) -> Option<Map3> {
     macro_rules! of {
         ($to:ty, $bits:ty) => {
@@ -119,7 +119,7 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    /// Where an access goes. Parameters of calls and of this function are in its frame.
+    /// Returns the address of an access. Parameters of calls and of this function are in its frame.
     fn target(&mut self, i: &Instruction<'m>, operand: &Operand) -> Result<At> {
         let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
         let mut space = space(i)?;
@@ -197,7 +197,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    /// What an atomic or a reduction does to memory.
+    /// Returns the update of memory by an atomic or a reduction.
     fn update(&self, i: &Instruction<'m>, op: &str, ty: Type) -> Result<Update> {
         Ok(match atomic(op, ty) {
             Some(f) => Update::Map(f),
@@ -238,7 +238,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(PtxSpace::Local) => (Window::Contains, LOCAL),
             Some(PtxSpace::Param) => (Window::Contains, PARAM),
             Some(PtxSpace::Global) => (Window::IsGlobal, 0),
-            // Constant memory is ordinary memory here; nothing is said to lie in it.
+            // Constant memory is ordinary memory here: no address is in its window.
             Some(PtxSpace::Const) => (Window::Contains, CODE),
             _ => return Err(String::new()),
         };
@@ -246,7 +246,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    /// Asynchronous copies are done at once: that is one of the orders that they may have.
+    /// Asynchronous copies are done when they are issued, which is one of the permitted orders.
     fn copy(&mut self, i: &Instruction<'m>) -> Result<()> {
         let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
         if i.has("tensor") || i.has("multicast::cluster") {
@@ -302,7 +302,7 @@ impl<'m> Decoder<'_, 'm> {
             Some(operand)
                 if self.declared(operand) == Some(Type::Pred) || matches!(operand, Operand::Not(_)) =>
             {
-                // `ignore-src`: nothing is read where the predicate holds.
+                // `ignore-src`: nothing is read if the predicate holds.
                 let p = self.value(operand, Type::Pred)?;
                 let read = self.temporary();
                 self.emit(Op::Map2(|p, bytes| if p & 1 != 0 { 0 } else { bytes }, read, p, bytes));

@@ -1,102 +1,79 @@
-//! PTX functions to code.
+//! Decoding of PTX functions.
 
 mod alu;
-mod code;
+mod bits;
+mod compare;
 mod control;
 mod function;
 mod matrix;
 mod memory;
-mod misc;
+mod moves;
+mod names;
+mod operands;
+mod rounding;
 
-pub use code::*;
-
+use super::code::{Code, Function};
 use super::program::{Entry, GlobalVariable, Program};
-use super::{CODE, PARAM};
 use cuweave_ptx::{self as ptx, Initial, Module, Space as PtxSpace};
 use function::Decoder;
+use names::{Names, SharedVariable, function_address, shared_variable};
 use std::collections::HashMap;
 
-/// What is known of a module while its functions are decoded. The maps are looked up by name only.
-pub(super) struct Names<'m> {
-    functions: HashMap<&'m str, u32>,
-    globals: HashMap<&'m str, u32>,
-    shared: HashMap<&'m str, u32>,
-}
-
-/// A shared variable: size, alignment, and whether it is the dynamic one.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct SharedVariable {
-    size: u64,
-    align: u64,
-    dynamic: bool,
-}
-
-pub(super) fn program(module: &Module) -> Program {
-    let mut names = Names { functions: HashMap::new(), globals: HashMap::new(), shared: HashMap::new() };
-    let mut variables = Vec::new();
-    let mut shared = Vec::new();
-    let mut sources: Vec<&ptx::Function> = Vec::new();
-    for function in module.functions() {
-        match names.functions.get(function.name) {
-            // A definition replaces its prototype.
-            Some(&at) if function.body.is_some() => sources[at as usize] = function,
-            Some(_) => {}
-            None => {
-                names.functions.insert(function.name, sources.len() as u32);
-                sources.push(function);
+impl Program {
+    /// Decodes a module. Entries that cannot be run say why; the others are not affected.
+    pub fn decode(module: &Module) -> Self {
+        let mut names = Names { functions: HashMap::new(), globals: HashMap::new(), shared: HashMap::new() };
+        let mut variables = Vec::new();
+        let mut shared = Vec::new();
+        let mut sources: Vec<&ptx::Function> = Vec::new();
+        for function in module.functions() {
+            match names.functions.get(function.name) {
+                // A definition replaces its prototype.
+                Some(&at) if function.body.is_some() => sources[at as usize] = function,
+                Some(_) => {}
+                None => {
+                    names.functions.insert(function.name, sources.len() as u32);
+                    sources.push(function);
+                }
             }
         }
-    }
-    for variable in module.variables() {
-        match variable.space {
-            PtxSpace::Shared => {
-                names.shared.insert(variable.name, shared.len() as u32);
-                shared.push(shared_variable(variable));
+        for variable in module.variables() {
+            match variable.space {
+                PtxSpace::Shared => {
+                    names.shared.insert(variable.name, shared.len() as u32);
+                    shared.push(shared_variable(variable));
+                }
+                _ => {
+                    names.globals.insert(variable.name, variables.len() as u32);
+                    variables.push(global_variable(variable, &names.functions));
+                }
             }
-            _ => {
-                names.globals.insert(variable.name, variables.len() as u32);
-                variables.push(global_variable(variable, &names.functions));
+        }
+        let mut code = Code::default();
+        for item in &module.items {
+            if let ptx::Item::File(file) = item {
+                code.files.push((file.index, file.path.to_owned()));
             }
         }
-    }
-    let mut code = Code::default();
-    for item in &module.items {
-        if let ptx::Item::File(file) = item {
-            code.files.push((file.index, file.path.to_owned()));
+        let mut functions = Vec::with_capacity(sources.len());
+        for source in &sources {
+            functions.push(Decoder::function(module, &names, source, &mut code, &mut shared));
         }
-    }
-    let mut functions = Vec::with_capacity(sources.len());
-    for source in &sources {
-        functions.push(Decoder::function(module, &names, source, &mut code, &mut shared));
-    }
-    let mut entries = Vec::new();
-    for (at, source) in sources.iter().enumerate() {
-        if source.entry && source.body.is_some() {
-            entries.push(entry(source, at, &functions, &shared));
+        let mut entries = Vec::new();
+        for (at, source) in sources.iter().enumerate() {
+            if source.entry && source.body.is_some() {
+                entries.push(entry(source, at, &functions, &shared));
+            }
         }
-    }
-    let invalid =
-        functions.iter().filter(|function| function.invalid).find_map(|function| function.error.clone());
-    Program { entries, variables, invalid, functions, code }
-}
-
-fn shared_variable(variable: &ptx::Variable) -> SharedVariable {
-    let dynamic = variable.dimensions.first() == Some(&0);
-    SharedVariable {
-        size: variable.size(),
-        align: variable.align().max(if dynamic { 16 } else { 1 }),
-        dynamic,
+        let invalid =
+            functions.iter().filter(|function| function.invalid).find_map(|function| function.error.clone());
+        Program { entries, variables, invalid, functions, code }
     }
 }
 
-/// The address that stands for a function.
-fn function_address(number: u32) -> u64 {
-    CODE + u64::from(number) * 16
-}
-
-/// The most bytes of one variable that are taken in; an H200 has less.
+/// The most bytes of one variable; an H200 has less memory.
 const LARGEST: u64 = 1 << 37;
-/// The most bytes of an initialiser that are kept.
+/// The most bytes of an initialiser.
 const INITIAL: u64 = 1 << 28;
 
 fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> GlobalVariable {
@@ -127,7 +104,7 @@ fn global_variable(variable: &ptx::Variable, functions: &HashMap<&str, u32>) -> 
     result
 }
 
-/// Depth is bounded by the parser.
+/// Writes an initialiser. The recursion depth is bounded by the parser.
 fn fill(
     initial: &Initial,
     at: usize,
@@ -185,7 +162,7 @@ fn entry(
 ) -> Entry {
     let (offsets, bytes) = source.layout();
     let parameters = offsets.iter().zip(&source.parameters).map(|(&at, p)| (at as usize, p.size() as usize));
-    // Everything reachable by calls; an indirect call may reach any function whose address is taken, so all.
+    // All functions reachable by calls; an indirect call may reach every function whose address is taken.
     let mut reached = vec![false; functions.len()];
     let mut open = vec![function];
     let mut supported = Ok(());
@@ -236,9 +213,4 @@ fn entry(
         function,
         shared: offsets,
     }
-}
-
-/// The generic address of a kernel's parameter.
-pub(super) fn parameter_address(offset: u64) -> u64 {
-    PARAM + offset
 }

@@ -1,13 +1,15 @@
-//! Accesses to memory: where an address lies, and the checks.
+//! Accesses to memory: address resolution and checks.
 
-use super::Trouble;
-use crate::interp::decode::{At, Space};
-use crate::interp::{
-    ATOMIC, FaultKind, GRID, INITIALISED, LOCAL, Launch, Options, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
+use super::lane_fault::LaneFault;
+use crate::interp::code::{At, Space};
+use crate::interp::fault::FaultKind;
+use crate::interp::launch::{Launch, Options};
+use crate::interp::space::{
+    ATOMIC, GRID, INITIALISED, LOCAL, Memory, PAGE, PARAM, READ, Region, SHARED, WRITTEN,
 };
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
-/// What an access does.
+/// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -25,37 +27,37 @@ impl Access {
     }
 }
 
-/// Memory that a thread has besides the global one: start and length. The pointers stay valid for one instruction.
+/// A thread's memory besides the global one: start and length. The pointers stay valid for one instruction.
 #[derive(Clone, Copy)]
 pub struct Own {
     pub shared: (*mut u8, u64),
     pub local: (*mut u8, u64),
-    /// A byte for each of shared memory: [`INITIALISED`] where it was written. Null where nobody looks.
+    /// A byte for each byte of shared memory: [`INITIALISED`] where it was written. Null if reads are not checked.
     pub written: *mut u8,
     pub lane: u32,
 }
 
-/// The allocations that this host thread has met, the last one first.
+/// A cache of the allocations that this host thread accessed, the last one first.
 pub struct Regions<'a> {
     launch: &'a Launch<'a>,
-    memory: &'a dyn crate::interp::Memory,
+    memory: &'a dyn Memory,
     parameters: &'a [u64],
     workspace: &'a [AtomicU64; 2],
     initialised: bool,
-    /// 0, or [`EARLY`](crate::interp::EARLY) while a block runs that has not met the grids it depends on.
+    /// 0, or [`PRE_WAIT`](crate::interp::space::PRE_WAIT) while a block runs that has not passed its wait.
     pub shift: u32,
     /// A read of shared memory that nothing has written: address, size, and lane.
     pub unwritten: Option<(u64, u32, u32)>,
     known: Vec<Region>,
 }
 
-/// How many allocations are kept at hand.
+/// The most allocations kept at hand.
 const KNOWN: usize = 16;
 
 impl<'a> Regions<'a> {
     pub fn new(
         launch: &'a Launch<'a>,
-        memory: &'a dyn crate::interp::Memory,
+        memory: &'a dyn Memory,
         parameters: &'a [u64],
         workspace: &'a [AtomicU64; 2],
         options: &Options,
@@ -73,8 +75,14 @@ impl<'a> Regions<'a> {
         }
     }
 
-    /// Checks an access and gives its bytes.
-    pub fn place(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
+    /// Checks an access and returns a pointer to its bytes.
+    pub fn place(
+        &mut self,
+        address: u64,
+        size: u32,
+        access: Access,
+        own: &Own,
+    ) -> Result<*mut u8, LaneFault> {
         if address & u64::from(size - 1) != 0 && size.is_power_of_two() {
             return Err(misaligned(address, size, access));
         }
@@ -85,11 +93,11 @@ impl<'a> Regions<'a> {
         let offset = address - region.base;
         if access != Access::Read && !region.writable {
             let what = format!("{} of {size} bytes at {address:#x}, which is read-only", access.word());
-            return Err(Trouble::access(FaultKind::Bounds, address, size, what));
+            return Err(LaneFault::access(FaultKind::Bounds, address, size, what));
         }
         if !region.shadow.is_null() && !mark(&region, offset, size, access, self.initialised, self.shift) {
             let what = format!("{} of {size} bytes at {address:#x} that were never written", access.word());
-            return Err(Trouble::access(FaultKind::Uninitialised, address, size, what));
+            return Err(LaneFault::access(FaultKind::Uninitialised, address, size, what));
         }
         // SAFETY: the access lies within the region's bytes, which the memory keeps valid for the launch.
         Ok(unsafe { region.data.add(offset as usize) })
@@ -116,7 +124,7 @@ impl<'a> Regions<'a> {
         Some(found)
     }
 
-    fn outside(&self, address: u64, size: u32, access: Access) -> Trouble {
+    fn outside(&self, address: u64, size: u32, access: Access) -> LaneFault {
         let end = u128::from(address) + u128::from(size);
         let before = [0, 16, 256, 4096].into_iter().find_map(|back| {
             let region = self.memory.region(address.checked_sub(back)?)?;
@@ -129,10 +137,10 @@ impl<'a> Regions<'a> {
             }
             None => format!("{how} of {size} bytes at {address:#x}, in no live allocation"),
         };
-        Trouble::access(FaultKind::Bounds, address, size, what)
+        LaneFault::access(FaultKind::Bounds, address, size, what)
     }
 
-    fn window(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, Trouble> {
+    fn window(&mut self, address: u64, size: u32, access: Access, own: &Own) -> Result<*mut u8, LaneFault> {
         let offset = address & (u64::MAX >> 16);
         let (start, length, name) = match address & !(u64::MAX >> 16) {
             SHARED => (own.shared.0, own.shared.1, "shared"),
@@ -149,7 +157,7 @@ impl<'a> Regions<'a> {
                 "{} of {size} bytes at offset {offset:#x} of {length} bytes of {name} memory",
                 access.word()
             );
-            return Err(Trouble::access(FaultKind::Bounds, address, size, what));
+            return Err(LaneFault::access(FaultKind::Bounds, address, size, what));
         }
         if name == "shared" && !own.written.is_null() {
             let needed = if access == Access::Write { 0 } else { INITIALISED };
@@ -164,7 +172,7 @@ impl<'a> Regions<'a> {
     }
 
     /// Bytes up to a NUL, at most `most`.
-    pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, Trouble> {
+    pub fn text(&mut self, address: u64, most: usize, own: &Own) -> Result<Vec<u8>, LaneFault> {
         let mut text = Vec::new();
         while text.len() < most {
             let byte =
@@ -178,14 +186,14 @@ impl<'a> Regions<'a> {
     }
 }
 
-fn misaligned(address: u64, size: u32, access: Access) -> Trouble {
+fn misaligned(address: u64, size: u32, access: Access) -> LaneFault {
     let what =
         format!("{} of {size} bytes at {address:#x}, which is not a multiple of {size}", access.word());
-    Trouble::access(FaultKind::Misaligned, address, size, what)
+    LaneFault::access(FaultKind::Misaligned, address, size, what)
 }
 
-/// Sets the shadow's flags; false if the access reads bytes never written. Flags only ever grow while a kernel runs, so
-/// bytes that have them already are not written again.
+/// Sets the shadow's flags; returns false if the access reads bytes never written. Flags are never cleared while a kernel
+/// runs, so shadow bytes that have them already are not written again.
 #[inline]
 fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, shift: u32) -> bool {
     let (mark, needs) = match access {
@@ -210,7 +218,7 @@ fn mark(region: &Region, offset: u64, size: u32, access: Access, check: bool, sh
     new.is_some()
 }
 
-/// Sets flags of `size` bytes, and says whether any is new; `None` where a flag that is needed is missing.
+/// Sets flags of `size` bytes; returns true if any was new, `None` if a needed flag is missing.
 #[inline]
 fn flag(shadow: *mut u8, at: usize, size: u32, needed: u8, flags: u8) -> Option<bool> {
     // SAFETY: the shadow has a byte for each of the region's, and the access lies within.
@@ -278,7 +286,7 @@ pub fn write(place: *mut u8, size: u32, value: u64) {
     }
 }
 
-/// Replaces a value by a function of it, atomically; gives the old one.
+/// Replaces a value by a function of it, atomically; returns the old value.
 pub fn update(place: *mut u8, size: u32, f: impl Fn(u64) -> u64) -> u64 {
     if place.addr() & (size as usize - 1) != 0 {
         let old = read(place, size);

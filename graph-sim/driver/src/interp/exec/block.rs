@@ -1,11 +1,14 @@
-//! A block: its shared memory, its barriers, and turns of its warps.
+//! A block: its shared memory, its barriers, and the turns of its warps.
 
 use super::access::Own;
-use super::conflict::Cell;
+use super::lane_fault::LaneFault;
 use super::warp::Warp;
-use super::{Trouble, Worker, mix, volume};
-use crate::interp::decode::Reduction;
-use crate::interp::{EARLY, Fault, FaultKind};
+use super::watch::Cell;
+use super::worker::Worker;
+use crate::interp::code::Reduction;
+use crate::interp::fault::{Fault, FaultKind};
+use crate::interp::grid::{mix, volume};
+use crate::interp::space::PRE_WAIT;
 use std::ptr::null_mut;
 use std::sync::atomic::Ordering;
 
@@ -14,11 +17,11 @@ const WARP_TURN: u64 = 2_000;
 /// Instructions of warps before another block's turn.
 const BLOCK_TURN: u64 = 20_000;
 
-/// Turns that each warp of a block gets while threads of another one wait for the grids that the launch depends on. What
-/// still runs then may spin until one of those threads goes on.
-const EARLY_TURNS: usize = 2;
+/// The turns that each warp of a block gets while threads of another one are at `griddepcontrol.wait`. Warps that still
+/// run after that may spin until one of the waiting threads continues.
+const PRE_WAIT_TURNS: usize = 2;
 
-/// How a turn ended.
+/// The reason why a turn ended.
 pub enum Turn {
     Ended,
     Over,
@@ -29,40 +32,40 @@ pub enum Turn {
 /// A named barrier.
 #[derive(Clone, Copy, Default)]
 pub struct Barrier {
-    /// Threads that it waits for; 0 while nobody has arrived.
+    /// Threads that it waits for; 0 if no thread has arrived.
     pub expected: u32,
     pub arrived: u32,
-    /// Over the predicates of those that arrived.
+    /// The reductions of the predicates of the arrived threads.
     pub all: bool,
     pub any: bool,
     pub count: u32,
 }
 
-/// Barriers, and one for what a cluster would have.
+/// The named barriers, and one for the cluster's.
 pub const BARRIERS: usize = 17;
 
 pub struct Block {
     pub id: [u32; 3],
-    /// Among those that run.
+    /// The number among the blocks that run.
     pub number: u64,
     pub threads: u32,
     /// Shared memory, in pieces that keep it aligned.
     shared: Vec<u128>,
     shared_bytes: u64,
-    /// Which bytes of it were written, if that is of interest.
+    /// A byte for each byte of shared memory, set where it was written; empty if reads are not checked.
     written: Vec<u32>,
     pub barriers: [Barrier; BARRIERS],
-    /// Barriers that are complete; their waiters are set free at the end of the warp's turn.
+    /// Complete barriers; their waiters are released at the end of the warp's turn.
     pub complete: Vec<u8>,
-    /// What was done to each word of shared memory, once it is of interest.
+    /// The accesses to each word of shared memory; empty until the first access that is watched.
     pub cells: Vec<Cell>,
-    /// Grows with whatever may order the block's accesses.
+    /// Incremented by every event that may order the block's accesses.
     pub epoch: u32,
     /// The time of the last event that may order its warps.
     pub ordered: u32,
-    /// Whether no thread of it has met the grids that the launch depends on.
-    pub early: bool,
-    /// Turns of warps that could have gone on since a thread waits for those grids.
+    /// True until a thread of the block has passed `griddepcontrol.wait`.
+    pub pre_wait: bool,
+    /// Turns of runnable warps since a thread waits at `griddepcontrol.wait`.
     held: usize,
     warps: Vec<Warp>,
     next: usize,
@@ -84,13 +87,13 @@ impl Block {
             cells: Vec::new(),
             epoch: 1,
             ordered: 0,
-            early: worker.options.dependent,
+            pre_wait: worker.options.dependent,
             held: 0,
             warps: Vec::new(),
             next: 0,
         };
         if worker.options.initialised && block.shared_bytes > 0 {
-            // What CUDA's own code has is its business.
+            // The bytes reserved for CUDA's own code are not checked.
             block.written = vec![u32::MAX; (block.shared_bytes as usize).div_ceil(4)];
             // SAFETY: the program's bytes are the first of those.
             unsafe { block.written.as_mut_ptr().cast::<u8>().write_bytes(0, worker.shared as usize) };
@@ -103,7 +106,7 @@ impl Block {
         block
     }
 
-    /// Where the block's shared memory is.
+    /// Returns the memory of one lane, with the block's shared memory.
     pub fn own(&mut self, local: (*mut u8, u64), lane: u32) -> Own {
         let written = if self.written.is_empty() { null_mut() } else { self.written.as_mut_ptr().cast() };
         Own { shared: (self.shared.as_mut_ptr().cast(), self.shared_bytes), local, written, lane }
@@ -112,7 +115,7 @@ impl Block {
     /// Runs for a turn.
     pub fn run(&mut self, worker: &mut Worker) -> Result<Turn, Fault> {
         let mut warps = std::mem::take(&mut self.warps);
-        worker.regions.shift = if self.early { EARLY } else { 0 };
+        worker.regions.shift = if self.pre_wait { PRE_WAIT } else { 0 };
         let outcome = self.turns(worker, &mut warps);
         self.warps = warps;
         outcome
@@ -127,7 +130,7 @@ impl Block {
             if !warps[at].runs() {
                 idle += 1;
                 if idle == warps.len() && warps.iter().any(|warp| warp.at_grid != 0) {
-                    if worker.ahead {
+                    if worker.until_wait {
                         return Ok(Turn::Parked);
                     }
                     self.pass(worker, warps);
@@ -138,7 +141,7 @@ impl Block {
             idle = 0;
             let steps = match warps[at].turn(worker, self, WARP_TURN) {
                 Ok(steps) => steps,
-                Err(trouble) => return Err(warps[at].fault(worker, self, trouble)),
+                Err(lane_fault) => return Err(warps[at].fault(worker, self, lane_fault)),
             };
             while let Some(id) = self.complete.pop() {
                 self.order(worker);
@@ -150,9 +153,9 @@ impl Block {
             }
             if warps[at].runs() && warps.iter().any(|warp| warp.at_grid != 0) {
                 self.held += 1;
-                if self.held > EARLY_TURNS * warps.iter().filter(|warp| warp.runs()).count() {
+                if self.held > PRE_WAIT_TURNS * warps.iter().filter(|warp| warp.runs()).count() {
                     self.held = 0;
-                    if worker.ahead {
+                    if worker.until_wait {
                         return Ok(Turn::Parked);
                     }
                     self.pass(worker, warps);
@@ -168,7 +171,7 @@ impl Block {
         }
     }
 
-    /// The grids that the launch depends on have ended: sets those free who wait for that.
+    /// The grids that the launch depends on have ended: releases the threads that wait for them.
     fn pass(&mut self, worker: &mut Worker, warps: &mut [Warp]) {
         worker.waited = true;
         worker.passed.store(true, Ordering::Relaxed);
@@ -179,13 +182,13 @@ impl Block {
     }
 
     fn late(&mut self, worker: &mut Worker) {
-        self.early = false;
+        self.pre_wait = false;
         worker.regions.shift = 0;
     }
 
-    /// Something was heard from other blocks: that the grids that the launch depends on have ended, if any has met that.
+    /// Called when the block may have synchronised with another one: if any thread of the launch has passed its wait, so has the block.
     pub fn hear(&mut self, worker: &mut Worker) {
-        if self.early && worker.passed.load(Ordering::Relaxed) {
+        if self.pre_wait && worker.passed.load(Ordering::Relaxed) {
             self.late(worker);
         }
     }
@@ -200,9 +203,9 @@ impl Block {
         warps.iter_mut().for_each(|warp| warp.release(id, value));
     }
 
-    /// Nobody can go on, and not everybody has ended.
+    /// Returns the fault of a block with live threads that can never continue.
     fn stuck(&self, worker: &Worker, warps: &[Warp], first: &Warp) -> Fault {
-        let trouble = match first.waits_at() {
+        let lane_fault = match first.waits_at() {
             Some((lane, id)) => {
                 let barrier = &self.barriers[usize::from(id)];
                 let ended: u32 = warps.iter().map(Warp::ended).sum();
@@ -210,13 +213,13 @@ impl Block {
                     "barrier {id} is never complete: {} of {} threads reached it, {ended} have ended",
                     barrier.arrived, barrier.expected
                 );
-                Trouble::new(FaultKind::Barrier, what).of_lane(lane)
+                LaneFault::new(FaultKind::Barrier, what).of_lane(lane)
             }
             None => {
                 let (lane, what) = first.lonely();
-                Trouble::new(FaultKind::Barrier, what).of_lane(lane)
+                LaneFault::new(FaultKind::Barrier, what).of_lane(lane)
             }
         };
-        first.fault(worker, self, trouble)
+        first.fault(worker, self, lane_fault)
     }
 }

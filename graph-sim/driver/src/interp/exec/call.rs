@@ -1,14 +1,16 @@
 //! Calls and returns: each lane has a stack of its own, of registers and of local memory.
 
 use super::block::Block;
+use super::lane_fault::LaneFault;
 use super::warp::{Flow, Frame, Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::decode::{Call, Callee, Inst, Op, Place};
-use crate::interp::{CODE, FaultKind};
+use super::worker::Worker;
+use crate::interp::code::{Call, Callee, Inst, Op, Place};
+use crate::interp::fault::FaultKind;
+use crate::interp::space::CODE;
 
 /// Rows of registers a warp may have, all calls together.
 const ROWS: usize = 1 << 16;
-/// Calls within calls.
+/// The deepest nesting of calls.
 const DEPTH: usize = 4096;
 
 impl Warp {
@@ -91,7 +93,7 @@ impl Warp {
         base: usize,
         active: u32,
         mask: u32,
-    ) -> Result<Flow, Trouble> {
+    ) -> Result<Flow, LaneFault> {
         match call.callee {
             Callee::Print | Callee::Assert | Callee::Malloc | Callee::Free => {
                 self.system(worker, block, call, base, active)?;
@@ -112,7 +114,7 @@ impl Warp {
                     let number = u32::try_from(offset / 16).unwrap_or(u32::MAX);
                     if !offset.is_multiple_of(16) || number as usize >= program.functions.len() {
                         let what = format!("call of {address:#x}, which is no function");
-                        return Err(Trouble::new(FaultKind::Code, what).of_lane(lane));
+                        return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
                     }
                     number
                 }
@@ -121,7 +123,7 @@ impl Warp {
             let callee = &program.functions[number as usize];
             if let Some(error) = &callee.error {
                 let what = format!("call of `{}`, which cannot be run: {error}", callee.name);
-                return Err(Trouble::new(FaultKind::Unsupported, what).of_lane(lane));
+                return Err(LaneFault::new(FaultKind::Unsupported, what).of_lane(lane));
             }
             let caller = &program.functions[self.function[at] as usize];
             let (old_base, old_local) = (self.base[at], self.local_base[at]);
@@ -134,7 +136,7 @@ impl Warp {
                     "stack overflow: {} calls deep, {new_local} bytes of local memory",
                     self.calls[at].len()
                 );
-                return Err(Trouble::new(FaultKind::Stack, what).of_lane(lane));
+                return Err(LaneFault::new(FaultKind::Stack, what).of_lane(lane));
             }
             if self.rows.len() < rows {
                 self.rows.resize(rows, [0; 32]);

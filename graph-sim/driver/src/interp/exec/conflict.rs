@@ -2,44 +2,34 @@
 //! them.
 //!
 //! In shared memory, whatever may order the warps of the block (a barrier, a fence, an atomic, an access that is
-//! volatile, relaxed, acquire or release) forgets what was done before.
+//! volatile, relaxed, acquire or release) clears the records of earlier accesses.
 //!
 //! In global memory every such event of a block has a time, and every access the time of the last event before it. An
 //! access `a` and a later one `b` of the same block are ordered if the block had an event since `a`. In different blocks
-//! they are taken as ordered if both blocks had one since `a`, barriers not counted: whoever passes data on must have
-//! released it after `a`, and whoever uses it acquired it before `b`. So what is ordered is never reported, through
-//! whatever chain of blocks; but blocks that use atomics all the time are hardly ever caught.
+//! they are taken as ordered if both blocks had an event other than a barrier since `a`: a producer must have
+//! released after `a`, and the consumer acquired before `b`. So ordered accesses are never reported, through
+//! any chain of blocks; but conflicts of blocks that use atomics all the time are rarely found.
 //!
-//! For each word there is room for one access that wrote it and one that read it. What is not seen: conflicts inside a
+//! Each word has a record of one write and one read. Not detected: conflicts inside a
 //! warp; a plain read beside an atomic, which loops around `atom.cas` begin with; a write of the value that is there
-//! already; asynchronous and bulk copies, and matrix fragments; what a launch touches beyond its first 256 MiB.
+//! already; asynchronous and bulk copies, and matrix fragments; accesses of a launch beyond its first 256 MiB.
 
 use super::access::Regions;
 use super::block::Block;
+use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Row, Warp};
-use super::{Trouble, Worker};
-use crate::interp::decode::{At, Inst, Space};
-use crate::interp::{Early, Fault, FaultKind, SHARED};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use super::watch::{Cell, LAST, PAGE, Record, Watch, Word};
+use super::worker::Worker;
+use crate::interp::code::{At, Inst, Space};
+use crate::interp::fault::{Fault, FaultKind};
+use crate::interp::launch::PreWait;
+use crate::interp::space::SHARED;
+use std::sync::atomic::Ordering;
 
-/// Conflicts that are kept; a kernel with more of them has read enough.
+/// The most conflicts that are kept of a kernel.
 const CONFLICTS: usize = 16;
 
-/// What was done to a word of shared memory since the last barrier: by which warp, and to which of its bytes.
-#[derive(Clone, Copy, Default)]
-pub struct Cell {
-    epoch: u32,
-    /// A warp's number plus one.
-    writer: u8,
-    /// The same, or 255 for several.
-    reader: u8,
-    written: u8,
-    read: u8,
-}
-
-/// What an access does to memory.
+/// The kind of an access, for the detection of conflicts.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum How {
     Read,
@@ -48,120 +38,8 @@ pub enum How {
     Strongly,
 }
 
-/// An access in 64 bits: its time, the bytes of the word, whether it was a strong one, and the warp. 0 for none.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct Record(u64);
-
-/// Warps that have a number of their own here; a launch of more is not looked at.
-const WARPS: u64 = (1 << 27) - 2;
-
-impl Record {
-    fn new(warp: u64, strong: bool, mask: u64, time: u32) -> Self {
-        Record((warp + 1) << 37 | u64::from(strong) << 36 | mask << 32 | u64::from(time))
-    }
-
-    fn time(self) -> u32 {
-        self.0 as u32
-    }
-
-    fn mask(self) -> u64 {
-        self.0 >> 32 & 15
-    }
-
-    fn strong(self) -> bool {
-        self.0 >> 36 & 1 == 1
-    }
-
-    /// The warp, counted through the whole grid; of a record that is there.
-    fn warp(self) -> u64 {
-        (self.0 >> 37).wrapping_sub(1)
-    }
-}
-
-/// A word of global memory: the last access that wrote it, and one that read it since the reader's block had an event.
-#[derive(Default)]
-struct Word {
-    written: AtomicU64,
-    read: AtomicU64,
-}
-
-/// Bytes of memory behind a page of words.
-const PAGE: u64 = 4096;
-type Page = Arc<[Word]>;
-/// Pages of a launch that are looked at; their words take four times as much.
-const MOST: usize = 1 << 16;
-
-/// Blocks' events are kept under their number modulo this; whose number is shared counts as having had the events of all.
-const SLOTS: u64 = 1 << 16;
-/// The last time; what happens afterwards is not looked at.
-const LAST: u64 = u32::MAX as u64 - 1;
-
-/// What the blocks of a launch did to global memory.
-pub struct Watch {
-    clock: AtomicU64,
-    /// For each block the time of its last event that may order it with other blocks.
-    met: Box<[AtomicU32]>,
-    count: AtomicUsize,
-    pages: [Mutex<HashMap<u64, Page>>; 16],
-}
-
-impl Watch {
-    /// For a launch of so many warps; nothing where there is nothing to see.
-    pub fn new(blocks: u64, warps: u64) -> Option<Self> {
-        let all = blocks.saturating_mul(warps);
-        if !(2..=WARPS).contains(&all) {
-            return None;
-        }
-        let met = (0..blocks.min(SLOTS)).map(|_| AtomicU32::new(0)).collect();
-        let (clock, count) = (AtomicU64::new(1), AtomicUsize::new(0));
-        Some(Watch { clock, met, count, pages: Default::default() })
-    }
-
-    fn tick(&self) -> u32 {
-        (self.clock.fetch_add(1, Ordering::SeqCst) + 1).min(LAST + 1) as u32
-    }
-
-    fn met(&self, block: u64) -> &AtomicU32 {
-        &self.met[(block % SLOTS) as usize]
-    }
-
-    /// A page; `None` if it is one too many.
-    fn page(&self, number: u64) -> Option<Page> {
-        let part = &self.pages[(number % 16) as usize];
-        let mut pages = part.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(page) = pages.get(&number) {
-            return Some(Arc::clone(page));
-        }
-        if self.count.fetch_add(1, Ordering::Relaxed) >= MOST {
-            self.count.store(MOST, Ordering::Relaxed);
-            return None;
-        }
-        let fresh: Page = (0..PAGE / 4).map(|_| Word::default()).collect();
-        pages.insert(number, Arc::clone(&fresh));
-        Some(fresh)
-    }
-}
-
-/// The pages that a host thread used last.
-pub struct Pages([Option<(u64, Option<Page>)>; 64]);
-
-impl Pages {
-    pub fn new() -> Self {
-        Pages([const { None }; 64])
-    }
-
-    #[inline]
-    fn get(&mut self, watch: &Watch, number: u64) -> Option<&Page> {
-        let slot = &mut self.0[(number % 64) as usize];
-        if slot.as_ref().is_none_or(|page| page.0 != number) {
-            *slot = None;
-        }
-        slot.get_or_insert_with(|| (number, watch.page(number))).1.as_ref()
-    }
-}
-
 impl Block {
-    /// An event that may order the block's warps with each other.
+    /// Records an event that may order the block's warps with each other.
     pub fn order(&mut self, worker: &Worker) {
         self.epoch += 1;
         if let Some(watch) = worker.watch {
@@ -169,8 +47,8 @@ impl Block {
         }
     }
 
-    /// An event that may order the block with others, too, if what it touches is not its own shared memory. Who may have
-    /// heard from another block of the end of the grids that the launch depends on counts as having met it.
+    /// Records an event that may order the block's warps, and, outside of its own shared memory, the block with others. The
+    /// block may then have learned from another one that the grids that the launch depends on have ended.
     pub fn meet(&mut self, worker: &mut Worker, space: Space) {
         self.order(worker);
         if space == Space::Shared {
@@ -183,24 +61,24 @@ impl Block {
     }
 }
 
-/// What an instruction touches, a lane at a time.
+/// The accesses of an instruction, one for each lane.
 pub struct Touched<'a> {
     pub inst: &'a Inst,
     pub at: &'a At,
     pub address: &'a Row,
     pub lanes: u32,
-    /// Of each lane.
+    /// The bytes of each access.
     pub bytes: u32,
 }
 
 impl Touched<'_> {
-    /// The lanes, each with where it begins.
+    /// Returns the lanes with their addresses.
     #[inline]
     fn places(&self) -> impl Iterator<Item = (u32, u64)> {
         Lanes(self.lanes).map(|lane| (lane, Regions::generic(self.at, self.address[lane as usize])))
     }
 
-    /// The words of four bytes that a lane touches, each with a bit for each byte of it.
+    /// Returns the words of four bytes that a lane touches, each with a mask of its bytes.
     #[inline]
     fn words(&self, start: u64) -> impl Iterator<Item = (u64, u64)> + use<> {
         let end = start + u64::from(self.bytes);
@@ -211,7 +89,7 @@ impl Touched<'_> {
     }
 }
 
-/// Who does something, where, and when.
+/// An access with its warp, block and time.
 struct Access<'a> {
     watch: &'a Watch,
     block: u64,
@@ -234,9 +112,9 @@ impl How {
 }
 
 impl Access<'_> {
-    /// Whether nothing orders an earlier access with this one.
+    /// Returns true if nothing orders an earlier access before this one.
     #[inline]
-    fn apart(&self, record: Record, mask: u64) -> bool {
+    fn unordered(&self, record: Record, mask: u64) -> bool {
         if record.0 == 0 || record.mask() & mask == 0 || record.warp() == self.warp {
             return false;
         }
@@ -247,7 +125,7 @@ impl Access<'_> {
         self.met <= record.time() || self.watch.met(other).load(Ordering::SeqCst) <= record.time()
     }
 
-    /// Takes in an access to bytes of a word; gives the earlier one that it is in conflict with.
+    /// Records an access to bytes of a word; returns the earlier access that it conflicts with.
     fn touch(&self, word: &Word, mask: u64) -> Option<Record> {
         let strong = self.how == How::Strongly;
         let written = Record(word.written.load(Ordering::Relaxed));
@@ -257,18 +135,18 @@ impl Access<'_> {
             Record::new(self.warp, strong, if same { mask | old.mask() } else { mask }, self.time)
         };
         let conflict = match self.how {
-            How::Read => !written.strong() && self.apart(written, mask),
-            How::Write => self.apart(written, mask),
-            How::Strongly => !written.strong() && self.apart(written, mask),
+            How::Read => !written.strong() && self.unordered(written, mask),
+            How::Write => self.unordered(written, mask),
+            How::Strongly => !written.strong() && self.unordered(written, mask),
         };
         let found = if conflict {
             Some(written)
         } else {
-            Some(read).filter(|&read| self.how == How::Write && self.apart(read, mask))
+            Some(read).filter(|&read| self.how == How::Write && self.unordered(read, mask))
         };
         if self.how != How::Read {
             word.written.store(new(written).0, Ordering::Relaxed);
-        } else if read.warp() == self.warp || !self.apart(read, 15) {
+        } else if read.warp() == self.warp || !self.unordered(read, 15) {
             let new = new(read);
             if new != read {
                 word.read.store(new.0, Ordering::Relaxed);
@@ -279,7 +157,7 @@ impl Access<'_> {
 }
 
 impl Worker<'_> {
-    /// Looks for conflicts of an access of a warp. Of writes, the lanes are those that changed something.
+    /// Checks an access of a warp for conflicts. For writes, `touched` holds the lanes that changed a value.
     pub fn watch(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, how: How) {
         if self.watch.is_none() {
             return;
@@ -333,26 +211,26 @@ impl Worker<'_> {
             };
             let Touched { inst, bytes, .. } = *touched;
             let what = format!("warp {} {does} {bytes} bytes at {start:#x}, which {whom}", warp.number);
-            let trouble = Trouble::access(FaultKind::Conflict, start, bytes, what).of_lane(lane);
-            self.tell(block, warp, inst, trouble);
+            let lane_fault = LaneFault::access(FaultKind::Conflict, start, bytes, what).of_lane(lane);
+            self.tell(block, warp, inst, lane_fault);
         }
     }
 
-    /// Whether something found at an instruction is worth telling: the first of its kind at a line, and not too many.
+    /// Returns true if a finding is kept: the first of its kind at a line, up to [`CONFLICTS`] in all.
     fn wanted(&self, kind: FaultKind, inst: &Inst) -> bool {
         let known = |found: &Fault| (found.kind, found.line) == (kind, inst.line);
         self.conflicts.len() < CONFLICTS && !self.conflicts.iter().any(known)
     }
 
-    /// Keeps what was found at an instruction.
-    fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, trouble: Trouble) {
-        let fault = warp.fault(self, block, trouble);
-        // The lanes may stand behind the instruction already.
+    /// Records a finding at an instruction.
+    fn tell(&mut self, block: &Block, warp: &Warp, inst: &Inst, lane_fault: LaneFault) {
+        let fault = warp.fault(self, block, lane_fault);
+        // The lanes may be past the instruction already.
         self.conflicts.push(Fault { line: inst.line, ..fault });
     }
 
-    /// Tells of a read of shared memory that nothing has written. It is no fault: whole words are read of what was written
-    /// in part, and what is read may not be used.
+    /// Reports a read of shared memory that nothing has written. It is no fault: a word may be read that was written
+    /// in part, and the value may be unused.
     pub fn tell_unwritten(
         &mut self,
         block: &Block,
@@ -367,8 +245,8 @@ impl Worker<'_> {
         let what = format!(
             "a read of {size} bytes at offset {offset:#x} of shared memory that the block never wrote"
         );
-        let trouble = Trouble::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
-        self.tell(block, warp, inst, trouble);
+        let lane_fault = LaneFault::access(FaultKind::Uninitialised, address, size, what).of_lane(lane);
+        self.tell(block, warp, inst, lane_fault);
     }
 
     fn watch_shared(&mut self, block: &mut Block, warp: &Warp, touched: &Touched, writes: bool) {
@@ -414,21 +292,23 @@ impl Worker<'_> {
                     "warp {} {does} {bytes} bytes at offset {start:#x} of shared memory, which {whom} used since the last barrier",
                     warp.number
                 );
-                let trouble = Trouble::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
-                self.tell(block, warp, inst, trouble);
+                let lane_fault = LaneFault::access(FaultKind::Conflict, address, bytes, what).of_lane(lane);
+                self.tell(block, warp, inst, lane_fault);
             }
         }
     }
 
-    /// Keeps account of what touches global memory before the grids that the launch depends on have been met.
-    pub fn note_early(&mut self, block: &Block, touched: &Touched) {
-        debug_assert!(block.early);
+    /// Records instructions that touch global memory before `griddepcontrol.wait`.
+    pub fn note_pre_wait(&mut self, block: &Block, touched: &Touched) {
+        debug_assert!(block.pre_wait);
         let inst = touched.inst;
         for (_, from) in touched.places().filter(|(_, from)| from >> 52 != SHARED >> 52) {
             let to = from + u64::from(touched.bytes);
-            match self.early.iter_mut().find(|early| early.line == inst.line) {
-                Some(early) => (early.from, early.to) = (early.from.min(from), early.to.max(to)),
-                None => self.early.push(Early { line: inst.line, from, to }),
+            match self.pre_wait.iter_mut().find(|pre_wait| pre_wait.line == inst.line) {
+                Some(pre_wait) => {
+                    (pre_wait.from, pre_wait.to) = (pre_wait.from.min(from), pre_wait.to.max(to))
+                }
+                None => self.pre_wait.push(PreWait { line: inst.line, from, to }),
             }
         }
     }

@@ -3,10 +3,11 @@
 
 use super::access::{Access, Regions, read, write};
 use super::block::Block;
+use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{Fragment, Mma, NONE, Op, Slot};
+use super::worker::Worker;
+use crate::interp::code::{Fragment, Mma, NONE, Op, Slot};
+use crate::interp::fault::FaultKind;
 use crate::interp::number::{Mode, format, narrow, widen};
 use cuweave_ptx::Type;
 
@@ -93,7 +94,7 @@ impl Warp {
         op: &Op,
         base: usize,
         lanes: u32,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         match op {
             Op::LoadMatrix { transposed, at, to } => {
                 let address = self.row(base, at.base);
@@ -154,10 +155,10 @@ impl Warp {
         Ok(())
     }
 
-    fn multiply(&mut self, mma: &Mma, base: usize, lanes: u32) -> Result<(), Trouble> {
+    fn multiply(&mut self, mma: &Mma, base: usize, lanes: u32) -> Result<(), LaneFault> {
         if lanes != u32::MAX {
             let what = "a matrix instruction needs all 32 lanes of the warp";
-            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(lanes.trailing_zeros()));
+            return Err(LaneFault::new(FaultKind::Barrier, what).of_lane(lanes.trailing_zeros()));
         }
         let (m, n, k) = (usize::from(mma.shape.m), usize::from(mma.shape.n), usize::from(mma.shape.k));
         let (mut a, mut b) = (vec![0.0; m * k], vec![0.0; k * n]);
@@ -209,7 +210,7 @@ impl Warp {
         base: usize,
         lanes: u32,
         load: bool,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let (m, n, k) =
             (usize::from(fragment.shape.m), usize::from(fragment.shape.n), usize::from(fragment.shape.k));
         let (rows, columns) = match fragment.which {
@@ -221,7 +222,7 @@ impl Warp {
         let count = rows * columns / 32;
         if fragment.registers.len() * per_register(fragment.ty) < count {
             let what = "a fragment with too few registers";
-            return Err(Trouble::new(FaultKind::Unsupported, what).of_lane(lanes.trailing_zeros()));
+            return Err(LaneFault::new(FaultKind::Unsupported, what).of_lane(lanes.trailing_zeros()));
         }
         let address = self.row(base, fragment.at.base);
         for lane in Lanes(lanes) {

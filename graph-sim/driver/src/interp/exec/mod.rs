@@ -1,181 +1,43 @@
-//! Running an entry: blocks on the host's threads.
+//! Execution of an entry: blocks on threads of the host.
 
 mod access;
 mod block;
 mod call;
 mod conflict;
+mod lane_fault;
 mod matrix;
 mod print;
 mod staging;
 mod step;
 mod together;
+mod turn;
 mod warp;
+mod watch;
+mod worker;
 
-use super::decode::{Init, Special};
-use super::{Early, Fault, FaultKind, GRID, Launch, Memory, Options, Stats};
+use super::code::{Init, Special};
+use super::fault::{Fault, FaultKind};
+use super::grid::{Order, volume};
+use super::launch::{Launch, Options, PreWait, Stats};
+use super::space::Memory;
 use access::Regions;
 use block::{Block, Turn};
-use conflict::{Pages, Watch};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use watch::{Pages, Watch};
+use worker::{RESERVED, Worker};
 
 /// The most shared memory of a block, static and dynamic.
 const MAX_SHARED: u64 = 227 << 10;
-/// Bytes of shared memory that CUDA's own code may use, beside the program's.
-const RESERVED: u32 = 1024;
-/// Blocks that one host thread has begun and not ended, at most: as many as an H200 holds at once, if they are small.
+/// The most open blocks of one host thread: as many small blocks as an H200 holds at once.
 const OPEN: u64 = 4224;
-/// The same for large ones: four a multiprocessor.
+/// The most open large blocks: four a multiprocessor.
 const OPEN_LARGE: u64 = 528;
-/// Bytes that blocks begun by one host thread may take, beyond those.
+/// The most bytes of one host thread's open blocks beyond [`OPEN_LARGE`].
 const OPEN_BYTES: u64 = 1 << 30;
-/// Threads below which one host thread does it all.
+/// Launches of up to so many threads run on one host thread.
 const SMALL: u64 = 2048;
-
-/// What went wrong in an instruction, before it is known whose it was.
-pub(crate) struct Trouble {
-    pub kind: FaultKind,
-    pub lane: u32,
-    pub address: u64,
-    pub size: u32,
-    pub message: String,
-}
-
-impl Trouble {
-    pub fn new(kind: FaultKind, message: impl Into<String>) -> Self {
-        Self { kind, lane: 0, address: 0, size: 0, message: message.into() }
-    }
-
-    pub fn access(kind: FaultKind, address: u64, size: u32, message: String) -> Self {
-        Self { kind, lane: 0, address, size, message }
-    }
-
-    pub fn of_lane(self, lane: u32) -> Self {
-        Self { lane, ..self }
-    }
-}
-
-/// What one host thread needs to run blocks.
-pub(crate) struct Worker<'a> {
-    pub launch: &'a Launch<'a>,
-    pub options: &'a Options,
-    pub memory: &'a dyn Memory,
-    pub regions: Regions<'a>,
-    /// Bytes of shared memory of a block.
-    pub shared: u32,
-    /// What a block has behind those, for CUDA's own code.
-    pub reserved: u32,
-    pub instructions: u64,
-    pub conflicts: Vec<Fault>,
-    /// What is known of conflicts in global memory, if they are looked for.
-    pub watch: Option<&'a Watch>,
-    pub pages: Pages,
-    /// Whether any thread waited for the grids that the launch depends on.
-    pub waited: bool,
-    pub early: Vec<Early>,
-    /// Whether those grids have not ended yet.
-    pub ahead: bool,
-    /// Whether any thread of the launch has gone on behind that wait.
-    pub passed: &'a AtomicBool,
-    pub ended: &'a AtomicBool,
-}
-
-impl Worker<'_> {
-    /// What a slot holds from the start; lanes and threads differ.
-    pub fn initial(&self, init: Init, block: &Block, thread: u32, local: u32) -> u64 {
-        let launch = self.launch;
-        let entry = &launch.program.entries[launch.entry];
-        let lane = thread % 32;
-        let axis = |sizes: &[u32; 3], at: u8| sizes.get(usize::from(at)).copied().unwrap_or(0).into();
-        match init {
-            Init::Const(value) => value,
-            Init::Global(number, offset) => {
-                launch.variables.get(number as usize).copied().unwrap_or(0).wrapping_add(offset as u64)
-            }
-            Init::Shared(number, offset) => {
-                let start = entry.shared.get(number as usize).copied().flatten().unwrap_or(u32::MAX);
-                u64::from(start.wrapping_add(offset as u32))
-            }
-            Init::Local(offset) => u64::from(local.wrapping_add(offset as u32)),
-            Init::Special(special) => match special {
-                Special::Thread(at) => axis(&coordinates(thread.into(), launch.block), at),
-                Special::Block(at) => axis(&block.id, at),
-                Special::ThreadCount(at) => axis(&launch.block, at),
-                Special::BlockCount(at) => axis(&launch.grid, at),
-                Special::Lane => lane.into(),
-                Special::Warp => u64::from(thread / 32),
-                Special::WarpCount => u64::from(volume(launch.block).div_ceil(32) as u32),
-                Special::Mask(0) => 1 << lane,
-                Special::Mask(1) => (2 << lane) - 1,
-                Special::Mask(2) => (1 << lane) - 1,
-                Special::Mask(3) => u64::from(u32::MAX << lane),
-                Special::Mask(_) => u64::from((u64::from(u32::MAX) << (lane + 1)) as u32),
-                Special::DynamicShared => launch.dynamic_shared.into(),
-                Special::TotalShared => self.shared.into(),
-                Special::Reserved(end) => {
-                    u64::from(self.shared.next_multiple_of(16) + if end { RESERVED } else { 0 })
-                }
-                Special::Workspace(half) if self.options.cooperative => GRID >> (32 * half) & 0xffff_ffff,
-                Special::Workspace(_) => 0,
-                Special::Multiprocessor => block.number % 132,
-                Special::Grid => 1,
-            },
-        }
-    }
-}
-
-pub(crate) fn volume(sizes: [u32; 3]) -> u64 {
-    sizes.iter().map(|&size| u64::from(size)).fold(1, u64::saturating_mul)
-}
-
-/// Coordinates of the nth of a box.
-pub(crate) fn coordinates(number: u64, sizes: [u32; 3]) -> [u32; 3] {
-    let (x, y) = (u64::from(sizes[0].max(1)), u64::from(sizes[1].max(1)));
-    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
-}
-
-/// The nth block in the order of a seed.
-struct Order {
-    count: u64,
-    start: u64,
-    step: u64,
-}
-
-impl Order {
-    fn new(count: u64, seed: u64) -> Self {
-        if seed == 0 || count < 2 {
-            return Self { count, start: 0, step: 1 };
-        }
-        let mixed = mix(seed);
-        let mut step = mixed % count;
-        while gcd(step, count) != 1 {
-            step = (step + 1) % count;
-        }
-        Self { count, start: mix(mixed) % count, step }
-    }
-
-    fn at(&self, number: u64) -> u64 {
-        let place = u128::from(self.start) + u128::from(number) * u128::from(self.step);
-        (place % u128::from(self.count)) as u64
-    }
-}
-
-fn gcd(a: u64, b: u64) -> u64 {
-    let (mut a, mut b) = (a, b);
-    while b != 0 {
-        (a, b) = (b, a % b);
-    }
-    a
-}
-
-/// Spreads the bits of a seed.
-pub(crate) fn mix(seed: u64) -> u64 {
-    let mut x = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ x >> 31
-}
 
 fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
     let function = launch.program.entries.get(launch.entry).map_or("", |entry| &entry.name).into();
@@ -192,7 +54,7 @@ fn refuse(launch: &Launch, kind: FaultKind, message: String) -> Fault {
     }
 }
 
-/// A launch that has gone as far as it gets before the grids that it depends on have ended.
+/// A launch that is paused until the grids that it depends on have ended.
 #[derive(Default)]
 pub struct Paused {
     blocks: Vec<Block>,
@@ -204,24 +66,24 @@ pub struct Paused {
 
 impl Paused {
     /// The instructions that touched global memory so far.
-    pub fn early(&self) -> &[Early] {
-        &self.stats.early
+    pub fn pre_wait(&self) -> &[PreWait] {
+        &self.stats.pre_wait
     }
 }
 
-/// Runs the blocks of a launch as far as they get before the grids that it depends on have ended: as many of them as a
-/// device holds, each until its threads wait for those grids, have ended, or spin.
+/// Runs the blocks of a launch before the grids that it depends on have ended: as many blocks as a device holds, each
+/// until its threads are at `griddepcontrol.wait`, have ended, or spin.
 ///
 /// # Errors
 /// The first fault of any thread.
-pub fn ahead(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<Paused, Fault> {
+pub fn run_until_wait(launch: &Launch, memory: &dyn Memory, options: &Options) -> Result<Paused, Fault> {
     execute(launch, memory, options, Paused::default(), true)
 }
 
 /// Runs a launch to its end, from its beginning or from where it was paused.
 ///
 /// # Errors
-/// The first fault of any thread. What other threads did stays done.
+/// The first fault of any thread. Effects of other threads remain.
 pub fn run(
     launch: &Launch,
     memory: &dyn Memory,
@@ -231,7 +93,7 @@ pub fn run(
     execute(launch, memory, options, paused.unwrap_or_default(), false).map(|done| done.stats)
 }
 
-/// Why a launch cannot be run, whatever its threads do.
+/// Returns the fault of a launch that is refused before any thread runs.
 fn refusal(launch: &Launch, options: &Options) -> Option<Fault> {
     let no = |kind, message| Some(refuse(launch, kind, message));
     let Some(entry) = launch.program.entries.get(launch.entry) else {
@@ -270,7 +132,7 @@ fn execute(
     memory: &dyn Memory,
     options: &Options,
     from: Paused,
-    ahead: bool,
+    until_wait: bool,
 ) -> Result<Paused, Fault> {
     if let Some(fault) = refusal(launch, options) {
         return Err(fault);
@@ -314,12 +176,12 @@ fn execute(
             watch,
             pages: Pages::new(),
             waited: false,
-            early: Vec::new(),
-            ahead,
+            pre_wait: Vec::new(),
+            until_wait,
             passed: &passed,
             ended: &ended,
         };
-        let result = if ahead { work_ahead(worker, &queue) } else { work(worker, &queue) };
+        let result = if until_wait { work_until_wait(worker, &queue) } else { work(worker, &queue) };
         let mut outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner);
         match (result, &mut *outcome) {
             (Ok(done), Ok(sum)) => {
@@ -351,26 +213,11 @@ fn execute(
     Ok(done)
 }
 
-impl Stats {
-    /// Takes in what a part of the launch did.
-    fn add(&mut self, part: Stats) {
-        self.instructions += part.instructions;
-        self.conflicts.extend(part.conflicts);
-        self.waited |= part.waited;
-        for new in part.early {
-            match self.early.iter_mut().find(|old| old.line == new.line) {
-                Some(old) => (old.from, old.to) = (old.from.min(new.from), old.to.max(new.to)),
-                None => self.early.push(new),
-            }
-        }
-    }
-}
-
 /// The blocks that no host thread has taken yet.
 struct Queue {
     order: Order,
     next: AtomicU64,
-    /// Blocks that were begun before.
+    /// Paused blocks.
     paused: Mutex<Vec<Block>>,
 }
 
@@ -385,7 +232,7 @@ impl Queue {
 }
 
 impl Worker<'_> {
-    /// Blocks that this host thread may have begun and not ended.
+    /// Returns the most open blocks of this host thread.
     fn most(&self) -> usize {
         let program = self.launch.program;
         let slots = program.functions[program.entries[self.launch.entry].function].slots;
@@ -394,19 +241,19 @@ impl Worker<'_> {
     }
 
     fn done(self, blocks: Vec<Block>) -> Paused {
-        let Worker { instructions, conflicts, waited, early, .. } = self;
-        let stats = Stats { instructions, conflicts, waited, early };
+        let Worker { instructions, conflicts, waited, pre_wait, .. } = self;
+        let stats = Stats { instructions, conflicts, waited, pre_wait };
         Paused { blocks, stats, ..Paused::default() }
     }
 }
 
-/// As many blocks as may be begun, each as far as it gets.
-fn work_ahead(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
+/// Runs as many blocks as may be open, each until it waits or spins.
+fn work_until_wait(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let most = worker.most();
     let mut blocks = Vec::new();
     while blocks.len() < most && !worker.ended.load(Ordering::Relaxed) {
         let Some(mut block) = queue.take(&worker) else { break };
-        // One that does not come to wait in a turn may spin for another one.
+        // A block that does not wait after a turn may spin for another block.
         if !matches!(block.run(&mut worker)?, Turn::Ended) {
             blocks.push(block);
         }
@@ -414,8 +261,8 @@ fn work_ahead(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     Ok(worker.done(blocks))
 }
 
-/// Blocks until there are none left. Blocks may wait for each other, so all that have begun take turns; and when each had
-/// a turn and none ended, as many further ones begin.
+/// Runs blocks until none are left. Blocks may wait for each other, so all open blocks take turns. If no block ends in a
+/// round of turns, the number of open blocks is doubled.
 fn work(mut worker: Worker, queue: &Queue) -> Result<Paused, Fault> {
     let most = worker.most();
     let mut open: VecDeque<Block> = VecDeque::new();

@@ -1,11 +1,12 @@
 //! Functions that the device's runtime provides: `vprintf`, `__assertfail`, `malloc`, `free`.
 
-use super::access::{Access, read};
+use super::access::{Access, read, write};
 use super::block::Block;
+use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{Call, Callee, Place};
+use super::worker::Worker;
+use crate::interp::code::{Call, Callee, Place};
+use crate::interp::fault::FaultKind;
 
 /// The longest text that is read.
 const TEXT: usize = 1 << 16;
@@ -18,7 +19,7 @@ impl Warp {
         call: &Call,
         base: usize,
         active: u32,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         for lane in Lanes(active) {
             let mut arguments = [0u64; 5];
             for (value, place) in arguments.iter_mut().zip(&call.arguments) {
@@ -66,9 +67,9 @@ impl Warp {
                                 },
                                 |_| Ok(texts.next().unwrap_or_default()),
                             );
-                            again.map_err(|t: Trouble| t.of_lane(lane))?.0
+                            again.map_err(|t: LaneFault| t.of_lane(lane))?.0
                         }
-                        Err(trouble) => return Err(trouble.of_lane(lane)),
+                        Err(lane_fault) => return Err(lane_fault.of_lane(lane)),
                     };
                     worker.memory.print(&text);
                     count
@@ -83,7 +84,7 @@ impl Warp {
                         "assertion `{}` failed in `{}` ({}:{})",
                         words[0], words[2], words[1], arguments[2] as u32
                     );
-                    return Err(Trouble::new(FaultKind::Trap, what).of_lane(lane));
+                    return Err(LaneFault::new(FaultKind::Trap, what).of_lane(lane));
                 }
                 _ => 0,
             };
@@ -109,7 +110,7 @@ impl Warp {
             Place::Register(slot) => self.set(base, slot, lane, value),
             Place::Frame(offset, size) => {
                 if let Some(place) = self.frame(lane, offset, size.min(8)) {
-                    super::access::write(place, size.min(8), value);
+                    write(place, size.min(8), value);
                 }
             }
         }
@@ -120,9 +121,9 @@ impl Warp {
 /// strings are collected.
 fn print(
     format: &[u8],
-    mut value: impl FnMut(u64) -> Result<u64, Trouble>,
-    mut string: impl FnMut(u64) -> Result<Vec<u8>, Trouble>,
-) -> Result<(String, Vec<u64>), Trouble> {
+    mut value: impl FnMut(u64) -> Result<u64, LaneFault>,
+    mut string: impl FnMut(u64) -> Result<Vec<u8>, LaneFault>,
+) -> Result<(String, Vec<u64>), LaneFault> {
     let mut text = String::new();
     let mut strings = Vec::new();
     let format = String::from_utf8_lossy(format);
@@ -149,7 +150,7 @@ fn print(
             Some((width, precision)) => (width, Some(precision)),
             None => (sizes, None),
         };
-        let mut number = |part: &str| -> Result<Option<i64>, Trouble> {
+        let mut number = |part: &str| -> Result<Option<i64>, LaneFault> {
             Ok(match part {
                 "*" => Some(i64::from(value(4)? as i32)),
                 part => part.parse().ok(),

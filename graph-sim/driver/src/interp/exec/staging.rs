@@ -1,15 +1,16 @@
-//! Asynchronous copies, and the barrier objects that tell of them.
+//! Asynchronous copies and `mbarrier` objects.
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
+use super::lane_fault::LaneFault;
 use super::warp::{Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{At, MbarrierOp, Slot, Update};
+use super::worker::Worker;
+use crate::interp::code::{At, MbarrierOp, Slot, Update};
+use crate::interp::fault::FaultKind;
 use crate::interp::number::float;
 use cuweave_ptx::Type;
 
-/// A barrier object of ours in its 64 bits: pending arrivals, expected arrivals, bytes that are missing, and the phase.
+/// The 64 bits of an `mbarrier` object: pending arrivals, expected arrivals, pending bytes, and the phase.
 #[derive(Clone, Copy)]
 struct Object {
     pending: u64,
@@ -49,7 +50,7 @@ impl Warp {
         active: u32,
         (to, from): (&At, &At),
         (bytes, reads): (Slot, Slot),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let (to_row, from_row) = (self.row(base, to.base), self.row(base, from.base));
         let (bytes, reads) = (self.row(base, bytes), self.row(base, reads));
         for lane in Lanes(active) {
@@ -58,7 +59,7 @@ impl Warp {
             let size = bytes[at] as u32;
             if !matches!(size, 4 | 8 | 16) {
                 let what = format!("an asynchronous copy of {size} bytes; 4, 8 and 16 are possible");
-                return Err(Trouble::new(FaultKind::Misaligned, what).of_lane(lane));
+                return Err(LaneFault::new(FaultKind::Misaligned, what).of_lane(lane));
             }
             let taken = (reads[at] as u32).min(size);
             let target = Regions::generic(to, to_row[at]);
@@ -91,7 +92,7 @@ impl Warp {
         (to, from): (&At, &At),
         bytes: Slot,
         (bar, reduce): (Option<&At>, Option<&(Update, Type)>),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let (to_row, from_row, bytes) =
             (self.row(base, to.base), self.row(base, from.base), self.row(base, bytes));
         for lane in Lanes(active) {
@@ -103,7 +104,7 @@ impl Warp {
                 let what = format!(
                     "a bulk copy of {size} bytes from {source:#x} to {target:#x}: not multiples of 16"
                 );
-                return Err(Trouble::access(FaultKind::Misaligned, source, size as u32, what).of_lane(lane));
+                return Err(LaneFault::access(FaultKind::Misaligned, source, size as u32, what).of_lane(lane));
             }
             let step = reduce.map_or(8, |(_, ty)| ty.size());
             for offset in (0..size).step_by(step as usize) {
@@ -144,7 +145,7 @@ impl Warp {
         (op, at): (MbarrierOp, &At),
         d: Slot,
         value: Slot,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         block.order(worker);
         for lane in Lanes(active) {
             let own = self.own(block, lane);
@@ -178,7 +179,7 @@ impl Warp {
                             "{} arrivals at a barrier object that expects {}",
                             value as u32, object.pending
                         );
-                        return Err(Trouble::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
+                        return Err(LaneFault::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
                     }
                     object.pending -= value & 0xffff_ffff;
                 }
@@ -186,7 +187,7 @@ impl Warp {
                     object.bytes += bytes;
                     if object.pending == 0 {
                         let what = "an arrival at a barrier object that expects none".to_owned();
-                        return Err(Trouble::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
+                        return Err(LaneFault::access(FaultKind::Barrier, address, 8, what).of_lane(lane));
                     }
                     object.pending -= 1;
                 }

@@ -1,18 +1,19 @@
-//! One instruction of a group of lanes: on registers alone, on memory, or on the lanes' ways.
+//! Execution of one instruction of a group of lanes.
 
 use super::access::{Access, Regions, read, update, write};
 use super::block::Block;
 use super::conflict::{How, Touched};
+use super::lane_fault::LaneFault;
 use super::warp::{ALL, Flow, Lanes, Warp};
-use super::{Trouble, Worker};
-use crate::interp::FaultKind;
-use crate::interp::decode::{At, Counter, Inst, NONE, Op, Slot, Space, Update, Window};
+use super::worker::Worker;
+use crate::interp::code::{At, Counter, Inst, NONE, Op, Slot, Space, Update, Window};
+use crate::interp::fault::FaultKind;
 use crate::interp::number::{convert, extend, float, pack_saturated};
 use cuweave_ptx::Type;
 use std::time::Instant;
 
 impl Warp {
-    /// Operations on registers alone. False for all others.
+    /// Executes an operation on registers alone; returns false for all others.
     #[inline]
     pub fn simple(&mut self, op: &Op, base: usize, mask: u32) -> bool {
         match *op {
@@ -67,7 +68,7 @@ impl Warp {
         true
     }
 
-    /// Everything else. `mask` is the group; `active` those of it whose guard holds. The lanes stand at the instruction.
+    /// Executes any other operation. `mask` is the group; `active` its lanes whose guard holds. The lanes are at the instruction.
     pub fn step(
         &mut self,
         worker: &mut Worker,
@@ -76,7 +77,7 @@ impl Warp {
         base: usize,
         active: u32,
         mask: u32,
-    ) -> Result<Flow, Trouble> {
+    ) -> Result<Flow, LaneFault> {
         match &inst.op {
             Op::Branch(target) => return Ok(Flow::Jump(*target)),
             Op::BranchTable(index, targets) => {
@@ -89,7 +90,7 @@ impl Warp {
                             index[lane as usize] as u32,
                             targets.len()
                         );
-                        return Err(Trouble::new(FaultKind::Code, what).of_lane(lane));
+                        return Err(LaneFault::new(FaultKind::Code, what).of_lane(lane));
                     };
                     self.pc[lane as usize] = target;
                 }
@@ -105,7 +106,7 @@ impl Warp {
             }
             Op::Trap => {
                 let what = "the kernel executed `trap`";
-                return Err(Trouble::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
+                return Err(LaneFault::new(FaultKind::Trap, what).of_lane(active.trailing_zeros()));
             }
             Op::Call(call) => return self.call(worker, block, call, base, active, mask),
             Op::LoadParameter(ty, offset, to) => {
@@ -140,7 +141,7 @@ impl Warp {
                 self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
                 return Ok(Flow::Regroup);
             }
-            Op::GridWait if block.early => {
+            Op::GridWait if block.pre_wait => {
                 self.stand(mask, self.pc[active.trailing_zeros() as usize] + 1);
                 self.ready &= !active;
                 self.at_grid |= active;
@@ -195,7 +196,7 @@ impl Warp {
         Ok(Flow::Next)
     }
 
-    /// The bytes that a lane may access so at a generic address.
+    /// Returns a pointer to the bytes of a lane's access at a generic address, after the checks.
     #[inline]
     fn place(
         &mut self,
@@ -203,12 +204,12 @@ impl Warp {
         block: &mut Block,
         lane: u32,
         (address, bytes, access): (u64, u32, Access),
-    ) -> Result<*mut u8, Trouble> {
+    ) -> Result<*mut u8, LaneFault> {
         let own = self.own(block, lane);
-        worker.regions.place(address, bytes, access, &own).map_err(|trouble| trouble.of_lane(lane))
+        worker.regions.place(address, bytes, access, &own).map_err(|lane_fault| lane_fault.of_lane(lane))
     }
 
-    /// A load of lanes from wherever their addresses point to.
+    /// Executes a load.
     #[inline]
     fn load(
         &mut self,
@@ -217,7 +218,7 @@ impl Warp {
         inst: &Inst,
         (base, active): (usize, u32),
         (ty, at, to): (Type, &At, &[Slot]),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let address = self.row(base, at.base);
         let size = ty.size();
         let bytes = size * to.len() as u32;
@@ -236,8 +237,8 @@ impl Warp {
             }
         }
         let touched = Touched { inst, at, address: &address, lanes: active, bytes };
-        if block.early {
-            worker.note_early(block, &touched);
+        if block.pre_wait {
+            worker.note_pre_wait(block, &touched);
         }
         if at.strong {
             block.meet(worker, at.space);
@@ -247,7 +248,7 @@ impl Warp {
         Ok(())
     }
 
-    /// A store of lanes.
+    /// Executes a store.
     #[inline]
     fn store(
         &mut self,
@@ -256,11 +257,11 @@ impl Warp {
         inst: &Inst,
         (base, active): (usize, u32),
         (ty, at, from): (Type, &At, &[Slot]),
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let address = self.row(base, at.base);
         let size = ty.size();
         let bytes = size * from.len() as u32;
-        // Who writes what is there already is in nobody's way.
+        // A write of the value that is there already conflicts with nothing.
         let mut changed = 0;
         let watched = at.space != Space::Local && worker.watch.is_some();
         if at.strong {
@@ -280,15 +281,15 @@ impl Warp {
             }
         }
         let touched = Touched { inst, at, address: &address, lanes: active, bytes };
-        if block.early {
-            worker.note_early(block, &touched);
+        if block.pre_wait {
+            worker.note_pre_wait(block, &touched);
         }
         let how = if at.strong { How::Strongly } else { How::Write };
         worker.watch(block, self, &Touched { lanes: changed, ..touched }, how);
         Ok(())
     }
 
-    /// An update of memory by lanes, one after the other.
+    /// Executes an atomic update, one lane after the other.
     #[inline]
     fn atomic(
         &mut self,
@@ -298,8 +299,8 @@ impl Warp {
         (base, active): (usize, u32),
         (how, ty, at): (&Update, Type, &At),
         (d, [b, c]): (Slot, [Slot; 2]),
-    ) -> Result<(), Trouble> {
-        // Before, as a release, and behind, as an acquire.
+    ) -> Result<(), LaneFault> {
+        // Before the update, as a release, and after it, as an acquire.
         block.meet(worker, at.space);
         let address = self.row(base, at.base);
         let b = self.row(base, b);
@@ -316,8 +317,8 @@ impl Warp {
             self.set(base, d, lane, extend(old, ty));
         }
         let touched = Touched { inst, at, address: &address, lanes: active, bytes: size };
-        if block.early {
-            worker.note_early(block, &touched);
+        if block.pre_wait {
+            worker.note_pre_wait(block, &touched);
         }
         worker.watch(block, self, &touched, How::Strongly);
         block.meet(worker, at.space);
@@ -336,7 +337,7 @@ fn lop3(table: u8, a: u64, b: u64, c: u64) -> u64 {
     result & 0xffff_ffff
 }
 
-/// Time since the process first asked.
+/// The time since the first call.
 fn nanoseconds() -> u64 {
     static START: std::sync::OnceLock<Instant> = std::sync::OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64

@@ -1,16 +1,16 @@
-//! What the lanes of a warp do together: barriers, shuffles, votes, matches, reductions.
+//! Collective instructions: barriers, shuffles, votes, matches and reductions.
 //!
 //! An instruction with a mask waits until all live lanes of the mask stand at it. One without is executed by the group
-//! that got there.
+//! that reaches it.
 
-use super::Trouble;
 use super::block::{Barrier, Block};
+use super::lane_fault::LaneFault;
 use super::warp::{Flow, Lanes, Warp};
-use crate::interp::FaultKind;
-use crate::interp::decode::{NONE, Op, Reduction, Shuffle, Slot, Vote};
+use crate::interp::code::{NONE, Op, Reduction, Shuffle, Slot, Vote};
+use crate::interp::fault::FaultKind;
 
 impl Warp {
-    /// Lanes arrive at a barrier of the block, and wait there unless they only say so.
+    /// Lanes arrive at a barrier of the block, and wait there unless they only arrive.
     pub fn arrive(
         &mut self,
         block: &mut Block,
@@ -19,12 +19,12 @@ impl Warp {
         (id, count): (Slot, Slot),
         wait: bool,
         reduction: Option<(Reduction, Slot, Slot, bool)>,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), LaneFault> {
         let first = active.trailing_zeros();
         let number = self.row(base, id)[first as usize];
         if number as usize >= block.barriers.len() {
             return Err(
-                Trouble::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
+                LaneFault::new(FaultKind::Barrier, format!("barrier {number}: there are 16")).of_lane(first)
             );
         }
         let whole = block.threads.next_multiple_of(32);
@@ -32,13 +32,13 @@ impl Warp {
             NONE => block.threads,
             count => {
                 let count = self.row(base, count)[first as usize] as u32;
-                // Lanes that the last warp lacks count as there.
+                // Missing lanes of the last warp count as arrived.
                 if count == whole { block.threads } else { count }
             }
         };
         if expected == 0 || expected > block.threads {
             let what = format!("barrier {number} for {expected} threads in a block of {}", block.threads);
-            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+            return Err(LaneFault::new(FaultKind::Barrier, what).of_lane(first));
         }
         let barrier = &mut block.barriers[number as usize];
         if barrier.expected == 0 {
@@ -46,7 +46,7 @@ impl Warp {
         } else if barrier.expected != expected {
             let what =
                 format!("barrier {number} for {expected} threads, where others said {}", barrier.expected);
-            return Err(Trouble::new(FaultKind::Barrier, what).of_lane(first));
+            return Err(LaneFault::new(FaultKind::Barrier, what).of_lane(first));
         }
         barrier.arrived += active.count_ones();
         if let Some((kind, d, p, _)) = reduction {
@@ -71,8 +71,8 @@ impl Warp {
         Ok(())
     }
 
-    /// The lanes that execute a collective now: `None` if some of `wanted` are not there yet. Places of all lanes of the
-    /// group are set; when there are lanes, they stand behind the instruction.
+    /// Returns the lanes that execute a collective now: `None` if some of `wanted` have not arrived. Sets the program counters
+    /// of all lanes of the group; the returned lanes continue after the instruction.
     pub fn gather(&mut self, base: usize, active: u32, mask: u32, wanted: u32) -> Option<u32> {
         let pc = self.pc[active.trailing_zeros() as usize];
         self.stand(mask & !active, pc + 1);
@@ -95,14 +95,14 @@ impl Warp {
         Some(here)
     }
 
-    pub fn collective(&mut self, op: &Op, base: usize, active: u32, mask: u32) -> Result<Flow, Trouble> {
+    pub fn collective(&mut self, op: &Op, base: usize, active: u32, mask: u32) -> Result<Flow, LaneFault> {
         let members = match *op {
             Op::SyncWarp(members) | Op::Elect(_, _, members) => members,
             Op::Shuffle(_, _, _, _, members) | Op::Vote(_, _, _, members) => members,
             Op::Match(_, _, _, _, members, _) | Op::Reduce(_, _, _, members) => members,
             _ => {
                 let what = "an operation that is not known";
-                return Err(Trouble::new(FaultKind::Unsupported, what).of_lane(active.trailing_zeros()));
+                return Err(LaneFault::new(FaultKind::Unsupported, what).of_lane(active.trailing_zeros()));
             }
         };
         let wanted = match members {
@@ -113,7 +113,7 @@ impl Warp {
             }
         };
         let Some(here) = self.gather(base, active, mask, wanted) else { return Ok(Flow::Regroup) };
-        // Groups with different masks may meet at one instruction: each is served alone.
+        // Groups with different masks may be at one instruction: each is executed alone.
         let mut left = here;
         while left != 0 {
             let first = left.trailing_zeros();
@@ -190,7 +190,7 @@ impl Warp {
                     self.set(base, p, lane, u64::from(lane == leader));
                 }
             }
-            // The others were only to meet.
+            // The other instructions only converge.
             _ => {}
         }
     }

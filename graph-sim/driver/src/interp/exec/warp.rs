@@ -1,19 +1,13 @@
 //! A warp: its lanes' registers and call stacks, and groups of lanes that execute together.
 
-use super::access::Own;
-use super::block::Block;
-use super::{Trouble, Worker, coordinates};
-use crate::interp::decode::{Function, Inst, NONE, Reduction, Slot};
-use crate::interp::{Fault, FaultKind};
+use crate::interp::code::{NONE, Reduction, Slot};
 
-/// Instructions of one group of lanes while other groups of the warp wait.
-const GROUP_TURN: u64 = 500;
 pub const ALL: u32 = u32::MAX;
 
 /// One value for each lane.
 pub type Row = [u64; 32];
 
-/// Where a call returns to.
+/// The caller's registers and the return address of a call.
 pub struct Frame {
     pub pc: u32,
     pub base: u32,
@@ -29,14 +23,14 @@ pub struct Warp {
     pub ready: u32,
     /// Lanes that wait for others of the warp.
     pub together: u32,
-    /// Lanes that wait at a barrier, and at which.
+    /// Lanes that wait at a barrier, and the barrier of each.
     pub at_barrier: u32,
     pub barrier: [u8; 32],
     /// Lanes that wait for the grids that the launch depends on.
     pub at_grid: u32,
-    /// Row of a barrier's result, and what it is.
+    /// The reduction that a lane waits for, and the row of its result.
     pub reduction: [Option<(Reduction, u32)>; 32],
-    started: u32,
+    pub started: u32,
     pub pc: [u32; 32],
     /// First row of the function that a lane is in.
     pub base: [u32; 32],
@@ -48,23 +42,23 @@ pub struct Warp {
     pub rows: Vec<Row>,
     /// Instructions of each lane.
     pub executed: [u64; 32],
-    /// Something was asked for that is not there yet: others come first.
+    /// Set when a group polls for something that is not there yet: other groups run first.
     pub rests: bool,
-    /// The lane that leads, and for how many instructions more.
-    leader: Option<(u32, u64)>,
+    /// The leading lane, and the instructions left of its lead.
+    pub leader: Option<(u32, u64)>,
     /// Instructions since another lane led.
-    since: u64,
-    /// When each lane executed last, by a clock of this warp.
-    ran: [u64; 32],
-    clock: u64,
+    pub since: u64,
+    /// The time of each lane's last execution, by a clock of this warp.
+    pub ran: [u64; 32],
+    pub clock: u64,
 }
 
-/// What an instruction does to the group's way.
+/// The control flow after an instruction.
 pub enum Flow {
     Next,
-    /// All of the group go there.
+    /// The group jumps.
     Jump(u32),
-    /// The lanes' places were set; choose a group anew.
+    /// The program counters of the lanes were set: a group is chosen anew.
     Regroup,
 }
 
@@ -86,52 +80,6 @@ impl Iterator for Lanes {
 }
 
 impl Warp {
-    pub fn new(worker: &Worker, block: &Block, number: u32) -> Self {
-        let threads = (block.threads - number * 32).min(32);
-        let live = ALL >> (32 - threads);
-        let program = worker.launch.program;
-        let index = program.entries[worker.launch.entry].function as u32;
-        let function = &program.functions[index as usize];
-        let mut warp = Self {
-            number,
-            live,
-            ready: live,
-            together: 0,
-            at_barrier: 0,
-            barrier: [0; 32],
-            at_grid: 0,
-            reduction: [None; 32],
-            started: threads,
-            pc: [function.start; 32],
-            base: [0; 32],
-            function: [index; 32],
-            local_base: [0; 32],
-            calls: std::array::from_fn(|_| Vec::new()),
-            local: std::array::from_fn(|_| Vec::new()),
-            rows: vec![[0; 32]; function.slots as usize],
-            executed: [0; 32],
-            rests: false,
-            leader: None,
-            since: 0,
-            ran: [0; 32],
-            clock: 0,
-        };
-        for lane in Lanes(live) {
-            warp.grow_local(lane, function.frame);
-            warp.enter(worker, block, function, lane);
-        }
-        warp
-    }
-
-    /// Fills the constant rows of the function that a lane has entered.
-    pub fn enter(&mut self, worker: &Worker, block: &Block, function: &Function, lane: u32) {
-        let at = lane as usize;
-        for &(slot, init) in &function.inits {
-            let value = worker.initial(init, block, self.number * 32 + lane, self.local_base[at]);
-            self.rows[(self.base[at] + slot) as usize][at] = value;
-        }
-    }
-
     pub fn grow_local(&mut self, lane: u32, frame: u32) {
         let at = lane as usize;
         let words = (self.local_base[at] + frame).div_ceil(8) as usize;
@@ -159,7 +107,7 @@ impl Warp {
         Some((lane, self.barrier[lane as usize]))
     }
 
-    /// A lane that waits for others of the warp, in words.
+    /// A lane that waits for others of the warp, and the message about it.
     pub fn lonely(&self) -> (u32, String) {
         let lane = Lanes(self.together).next().unwrap_or(0);
         let here: u32 = Lanes(self.together)
@@ -175,12 +123,6 @@ impl Warp {
         )
     }
 
-    /// The pieces of memory of one lane.
-    pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
-        let local = &mut self.local[lane as usize];
-        block.own((local.as_mut_ptr().cast(), local.len() as u64 * 8), lane)
-    }
-
     /// Bytes of a lane's current frame, if it has them.
     pub fn frame(&mut self, lane: u32, offset: u32, size: u32) -> Option<*mut u8> {
         let at = lane as usize;
@@ -191,7 +133,7 @@ impl Warp {
             .then(|| unsafe { local.as_mut_ptr().cast::<u8>().add(start) })
     }
 
-    /// Sets the waiters of a barrier free.
+    /// Releases the lanes that wait at a barrier.
     pub fn release(&mut self, id: u8, value: impl Fn(Reduction) -> u64) {
         for lane in Lanes(self.at_barrier) {
             let at = lane as usize;
@@ -205,187 +147,12 @@ impl Warp {
         }
     }
 
-    /// A fault at the instruction where a lane stands.
-    pub fn fault(&self, worker: &Worker, block: &Block, trouble: Trouble) -> Fault {
-        let program = worker.launch.program;
-        let at = trouble.lane as usize & 31;
-        let function = &program.functions[self.function[at] as usize];
-        let inst = program.code.insts.get(self.pc[at] as usize);
-        let source = inst.filter(|inst| inst.source.1 != 0).map(|inst| {
-            let file = program.code.files.iter().find(|file| file.0 == inst.source.0);
-            (file.map_or_else(String::new, |file| file.1.clone()), inst.source.1)
-        });
-        let mut message = trouble.message;
-        if block.early && matches!(trouble.kind, FaultKind::Bounds | FaultKind::Uninitialised) {
-            message.push_str(", before any `griddepcontrol.wait`,");
-        }
-        Fault {
-            kind: trouble.kind,
-            function: function.name.as_str().into(),
-            block: block.id,
-            thread: coordinates(u64::from(self.number * 32 + trouble.lane), worker.launch.block),
-            line: inst.map_or(0, |inst| inst.line),
-            source,
-            address: trouble.address,
-            size: trouble.size,
-            message,
-        }
-    }
-
-    /// Deeper calls come first, then lower addresses: groups meet again where their ways join.
-    fn key(&self, lane: u32) -> u64 {
-        let depth = self.calls[lane as usize].len() as u64;
-        (u64::from(u32::MAX) - depth) << 32 | u64::from(self.pc[lane as usize])
-    }
-
-    /// The group to execute: its lanes, and where the next other group waits.
-    ///
-    /// The group with the least key comes first, so that groups meet; but after [`GROUP_TURN`] instructions the lane that
-    /// waits longest leads for as many, through whatever calls and branches: nobody waits for ever.
-    fn choose(&mut self) -> (u32, u32) {
-        let leads = self.leader.filter(|&(lane, left)| left > 0 && self.ready >> lane & 1 == 1);
-        self.leader = leads;
-        if leads.is_none() && self.since >= GROUP_TURN {
-            self.since = 0;
-            let oldest = Lanes(self.ready).min_by_key(|&lane| self.ran[lane as usize]);
-            self.leader = oldest.map(|lane| (lane, GROUP_TURN));
-        }
-        let first = match self.leader {
-            Some((lane, _)) => Some(lane),
-            None => Lanes(self.ready).min_by_key(|&lane| self.key(lane)),
-        };
-        let first = first.unwrap_or(0);
-        let (best, base) = (self.key(first), self.base[first as usize]);
-        let (mut mask, mut stop) = (0, u64::MAX);
-        for lane in Lanes(self.ready) {
-            let key = self.key(lane);
-            if key == best && self.base[lane as usize] == base {
-                mask |= 1 << lane;
-            } else if key > best {
-                stop = stop.min(key);
-            }
-        }
-        // Only a group at the same depth can be met.
-        let stop = if stop >> 32 == best >> 32 { stop as u32 } else { u32::MAX };
-        (mask, stop)
-    }
-
-    /// Keeps account of a group that has executed while others waited.
-    fn ran(&mut self, mask: u32, steps: u64) {
-        self.clock += 1;
-        for lane in Lanes(mask) {
-            self.ran[lane as usize] = self.clock;
-        }
-        self.since += steps;
-        if let Some((_, left)) = &mut self.leader {
-            *left = left.saturating_sub(steps);
-        }
-        if self.rests {
-            self.since = GROUP_TURN;
-            self.leader = None;
-        }
-    }
-
-    /// Executes until the lanes wait or end, or the turn is over. Gives the number of instructions executed.
-    pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, Trouble> {
-        let insts = worker.launch.program.code.insts.as_slice();
-        let mut steps = 0;
-        while steps < most && block.complete.is_empty() && !std::mem::take(&mut self.rests) {
-            if self.ready == 0 {
-                break;
-            }
-            let (mask, stop) = self.choose();
-            let others = self.ready & !mask != 0;
-            let turn = self.leader.map_or(GROUP_TURN, |(_, left)| left);
-            let budget = if others { turn.min(most - steps) } else { most - steps };
-            let first = mask.trailing_zeros() as usize;
-            let mut pc = self.pc[first];
-            let base = self.base[first] as usize;
-            let (mut done, mut counted) = (0, 0);
-            let mut regrouped = false;
-            while done < budget {
-                let Some(inst) = insts.get(pc as usize) else {
-                    self.stand(mask, pc);
-                    let what = "execution runs past the end of the code";
-                    return Err(Trouble::new(FaultKind::Code, what).of_lane(first as u32));
-                };
-                done += 1;
-                let mut active = mask;
-                if inst.guard != NONE {
-                    active = self.guarded(inst, base, mask);
-                    if active == 0 {
-                        counted += u64::from(inst.counts);
-                        pc += 1;
-                        if pc >= stop {
-                            break;
-                        }
-                        continue;
-                    }
-                }
-                counted += u64::from(inst.counts);
-                let flow = match self.simple(&inst.op, base, active) {
-                    true => Flow::Next,
-                    false => {
-                        self.stand(mask, pc);
-                        let flow = self.step(worker, block, inst, base, active, mask)?;
-                        if let Some(place) = worker.regions.unwritten.take() {
-                            worker.tell_unwritten(block, self, inst, place);
-                        }
-                        flow
-                    }
-                };
-                match flow {
-                    Flow::Next => pc += 1,
-                    Flow::Jump(target) if active == mask => pc = target,
-                    Flow::Jump(target) => {
-                        self.stand(mask & !active, pc + 1);
-                        self.stand(active, target);
-                        regrouped = true;
-                        break;
-                    }
-                    Flow::Regroup => {
-                        regrouped = true;
-                        break;
-                    }
-                }
-                if pc >= stop {
-                    break;
-                }
-            }
-            if !regrouped {
-                self.stand(mask, pc);
-            }
-            steps += done;
-            match others {
-                true => self.ran(mask, done),
-                false => (self.since, self.leader) = (0, None),
-            }
-            worker.instructions += counted * u64::from(mask.count_ones());
-            for lane in Lanes(mask) {
-                self.executed[lane as usize] += counted;
-            }
-            if self.executed[first] > worker.options.limit {
-                let what = format!("more than {} instructions in one thread", worker.options.limit);
-                return Err(Trouble::new(FaultKind::Limit, what).of_lane(first as u32));
-            }
-        }
-        Ok(steps)
-    }
-
-    /// Puts lanes at an instruction.
+    /// Sets the program counter of lanes.
+    #[inline]
     pub fn stand(&mut self, mask: u32, pc: u32) {
         for lane in Lanes(mask) {
             self.pc[lane as usize] = pc;
         }
-    }
-
-    fn guarded(&self, inst: &Inst, base: usize, mask: u32) -> u32 {
-        let row = &self.rows[base + inst.guard as usize];
-        let mut set = 0;
-        for (lane, &value) in row.iter().enumerate() {
-            set |= ((value & 1) as u32) << lane;
-        }
-        mask & if inst.negated { !set } else { set }
     }
 
     pub fn row(&self, base: usize, slot: Slot) -> Row {
@@ -412,13 +179,13 @@ impl Warp {
         }
     }
 
-    /// Ends lanes.
+    /// Marks lanes as ended.
     pub fn end(&mut self, active: u32, mask: u32) {
         let pc = self.pc[active.trailing_zeros() as usize];
         self.stand(mask & !active, pc + 1);
         self.live &= !active;
         self.ready &= !active;
-        // Who waits for lanes that ended looks again.
+        // Lanes that wait for the ended ones check again.
         self.ready |= std::mem::take(&mut self.together);
     }
 }

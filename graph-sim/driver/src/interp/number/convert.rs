@@ -1,6 +1,6 @@
 //! `cvt`.
 
-use super::{F64, Mode, format, narrow, round, widen};
+use super::format::{F64, Mode, format, narrow, round, widen};
 use cuweave_ptx::{Class, Type};
 
 /// A conversion.
@@ -22,7 +22,7 @@ pub struct ConvertSpec {
     pub relu: bool,
 }
 
-/// Whether integers of the type are signed.
+/// Returns true if integers of the type are signed.
 fn signed(ty: Type) -> bool {
     matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
 }
@@ -125,7 +125,7 @@ fn float_to_float(spec: &ConvertSpec, value: f64) -> u64 {
     if spec.to == Type::Tf32 { bits << 13 } else { bits }
 }
 
-/// `cvt.pack.sat`: two 32-bit integers saturated to 16, 8, 4 or 2 bits, `a` above `b`, in front of what `c` keeps.
+/// `cvt.pack.sat`: two 32-bit integers saturated to 16, 8, 4 or 2 bits, `a` above `b`, above the low bits of `c`.
 pub fn pack_saturated(a: u64, b: u64, c: u64, to: Type, from: Type) -> u64 {
     let (low, high) = range(to);
     let bits = to.size() * 8;

@@ -1,9 +1,9 @@
 //! Float arithmetic with every modifier that PTX has.
 
-use super::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
+use super::format::{F64, Format, Mode, format, narrow, odd, sum_error, widen};
 use cuweave_ptx::Type;
 
-/// What to compute.
+/// The operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs)]
 pub enum FloatOp {
@@ -57,7 +57,7 @@ fn halves(ty: Type) -> Option<(Type, u32)> {
     }
 }
 
-/// Computes; operands that the operation does not have are ignored.
+/// Computes the operation; operands that it does not have are ignored.
 pub fn float(spec: &FloatSpec, a: u64, b: u64, c: u64) -> u64 {
     if let Some((ty, bits)) = halves(spec.ty) {
         let spec = FloatSpec { ty, ..*spec };
@@ -139,7 +139,7 @@ fn quotient(x: f64, y: f64) -> f64 {
     odd(quotient, if y < 0.0 { -rest } else { rest })
 }
 
-/// Doubles: round to nearest, then a step back where the mode wants the other neighbour.
+/// Doubles: rounds to nearest, then steps to the other neighbour if the mode requires it.
 fn double(spec: &FloatSpec, x: f64, y: f64, z: f64) -> f64 {
     let (value, error) = match spec.op {
         FloatOp::Add => (x + y, sum_error(x, y, x + y)),
@@ -187,7 +187,7 @@ fn extreme(spec: &FloatSpec, form: Format, x: f64, y: f64) -> u64 {
     } else if x.is_nan() {
         false
     } else if x == y {
-        // Of zeros, the negative one is the lesser.
+        // The negative zero is less than the positive one.
         x.is_sign_negative() == (spec.op == FloatOp::Min)
     } else {
         (x < y) == (spec.op == FloatOp::Min)

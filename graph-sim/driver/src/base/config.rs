@@ -1,0 +1,103 @@
+//! Settings from the environment, read once.
+
+use std::sync::OnceLock;
+
+use super::device::Device;
+
+/// The settings of a run; the crate `cuweave-sim` documents each variable.
+pub struct Config {
+    /// The CUDA version that the driver presents itself as.
+    pub version: (u32, u32),
+    /// The capability and limits of the devices.
+    pub device: Device,
+    /// The number of devices.
+    pub devices: u32,
+    /// The seed of the order in which a graph's nodes run.
+    pub seed: u64,
+    /// True if nodes that no path orders run at the same time.
+    pub parallel: bool,
+    /// True if conflicts between the threads of one kernel are errors, not warnings.
+    pub strict: bool,
+    /// True if a graph's allocations take the addresses of earlier ones.
+    pub reuse: bool,
+    /// True if reads of bytes that nothing wrote are errors.
+    pub initialised: bool,
+    /// The most instructions that one thread may run.
+    pub instructions: u64,
+}
+
+/// The default devices.
+const H200: Device = match Device::of((9, 0)) {
+    Some(device) => device,
+    None => panic!("9.0 is known"),
+};
+
+fn variable<T>(name: &str, default: T, parse: impl Fn(&str) -> Option<T>) -> T {
+    let Ok(text) = std::env::var(name) else { return default };
+    parse(text.trim()).unwrap_or_else(|| {
+        super::console::print(&format!("`{name}={text}` is not understood and ignored"));
+        default
+    })
+}
+
+fn version(text: &str) -> Option<(u32, u32)> {
+    let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+    let version = (major.parse().ok()?, minor.parse().ok()?);
+    (((12, 0)..(100, 0)).contains(&version) && version.1 < 10).then_some(version)
+}
+
+fn device_of(text: &str) -> Option<Device> {
+    let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+    Device::of((major.parse().ok()?, minor.parse().ok()?))
+}
+
+fn flag(text: &str) -> Option<bool> {
+    match text {
+        "1" | "true" => Some(true),
+        "0" | "false" | "" => Some(false),
+        _ => None,
+    }
+}
+
+/// Returns the settings.
+pub fn config() -> &'static Config {
+    static CONFIG: OnceLock<Config> = OnceLock::new();
+    CONFIG.get_or_init(|| Config {
+        version: variable("CUWEAVE_SIM_VERSION", (13, 0), version),
+        device: variable("CUWEAVE_SIM_CAPABILITY", H200, device_of),
+        devices: variable("CUWEAVE_SIM_DEVICES", 1, |text| text.parse().ok().filter(|&count| count <= 64)),
+        seed: variable("CUWEAVE_SIM_SEED", 0, |text| text.parse().ok()),
+        parallel: variable("CUWEAVE_SIM_PARALLEL", false, flag),
+        strict: variable("CUWEAVE_SIM_STRICT", false, flag),
+        reuse: variable("CUWEAVE_SIM_REUSE", true, flag),
+        initialised: variable("CUWEAVE_SIM_INITIALISED", true, flag),
+        instructions: variable("CUWEAVE_SIM_INSTRUCTIONS", 1 << 24, |text| text.parse().ok()),
+    })
+}
+
+/// Returns the description of the simulated devices.
+pub fn device() -> Device {
+    config().device
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{device_of, version};
+
+    #[test]
+    fn versions_are_major_dot_minor() {
+        assert_eq!(version("13.5"), Some((13, 5)));
+        assert_eq!(version("12"), Some((12, 0)));
+        assert_eq!(version("11.8"), None);
+        assert_eq!(version("13.x"), None);
+    }
+
+    #[test]
+    fn devices_are_known_by_their_capability() {
+        let capability = |text| device_of(text).map(|device| device.capability);
+        assert_eq!(capability("8.6"), Some((8, 6)));
+        assert_eq!(capability("10"), Some((10, 0)));
+        assert_eq!(capability("8.5"), None);
+        assert_eq!(capability("sm_80"), None);
+    }
+}

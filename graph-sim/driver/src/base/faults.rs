@@ -1,0 +1,51 @@
+//! Faults on request: the nth call of a driver function fails, so that error paths can be tested.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use super::status::Status;
+
+struct Fault {
+    /// Calls to come before the one that fails.
+    left: u64,
+    status: Status,
+}
+
+static FAULTS: Mutex<BTreeMap<String, Vec<Fault>>> = Mutex::new(BTreeMap::new());
+
+/// The number of calls of each function.
+static CALLS: Mutex<BTreeMap<&'static str, u64>> = Mutex::new(BTreeMap::new());
+
+/// Returns the number of calls of each function, by name.
+pub fn calls() -> BTreeMap<&'static str, u64> {
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Makes the `nth` call (from 1) of `call` from now on fail with `status`.
+pub fn add(call: &str, nth: u64, status: Status) {
+    let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
+    faults.entry(call.to_owned()).or_default().push(Fault { left: nth.max(1) - 1, status });
+}
+
+/// Removes all pending faults; returns their number.
+pub fn clear() -> usize {
+    let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
+    std::mem::take(&mut *faults).values().map(Vec::len).sum()
+}
+
+/// Counts a call; returns the error that it must give.
+pub fn strike(call: &'static str) -> Option<Status> {
+    *CALLS.lock().unwrap_or_else(PoisonError::into_inner).entry(call).or_default() += 1;
+    let mut faults = FAULTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if faults.is_empty() {
+        return None;
+    }
+    let pending = faults.get_mut(call)?;
+    let hit = pending.iter().position(|fault| fault.left == 0);
+    pending.iter_mut().for_each(|fault| fault.left = fault.left.saturating_sub(1));
+    let status = hit.map(|at| pending.remove(at).status);
+    if pending.is_empty() {
+        faults.remove(call);
+    }
+    status
+}

@@ -1,0 +1,15 @@
+//! The ground floor: C types, result codes, settings, the log and the reports.
+
+pub mod callback;
+pub mod config;
+pub mod console;
+pub mod device;
+pub mod faults;
+pub mod log;
+pub mod note;
+pub mod pointer;
+pub mod report;
+pub mod status;
+pub mod table;
+pub mod trace;
+pub mod types;

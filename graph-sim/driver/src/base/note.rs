@@ -1,0 +1,37 @@
+//! Names that the program gives nodes and buffers.
+
+/// A name and a place in the program's source.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The name.
+    pub name: String,
+    /// The file; empty if unknown.
+    pub file: String,
+    /// The line in it.
+    pub line: u32,
+}
+
+impl Note {
+    /// Returns the name with its place, for reports.
+    pub fn describe(&self) -> String {
+        match (self.file.is_empty(), self.line) {
+            (true, _) => format!("`{}`", self.name),
+            (false, 0) => format!("`{}` ({})", self.name, self.file),
+            (false, line) => format!("`{}` ({}:{line})", self.name, self.file),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Note;
+
+    #[test]
+    fn notes_name_what_is_known() {
+        let mut note = Note { name: "relu".into(), ..Note::default() };
+        assert_eq!(note.describe(), "`relu`");
+        note.file = "src/nn.rs".into();
+        note.line = 7;
+        assert_eq!(note.describe(), "`relu` (src/nn.rs:7)");
+    }
+}

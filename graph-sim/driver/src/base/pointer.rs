@@ -1,0 +1,48 @@
+//! Arguments and results behind pointers of the program.
+
+use super::status::{Result, Status};
+
+/// Writes a result through a pointer of the program, null being an invalid value.
+pub fn put<T>(place: *mut T, value: T) -> Result {
+    if place.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    // SAFETY: a pointer that is not null points, by the contract of the C interface, to room for the value.
+    unsafe { place.write_unaligned(value) };
+    Ok(())
+}
+
+/// Writes an optional result; a null pointer is ignored.
+pub fn offer<T>(place: *mut T, value: T) {
+    let _ = put(place, value);
+}
+
+/// Reads an argument through a pointer of the program, null being an invalid value.
+pub fn take<T: Copy>(place: *const T) -> Result<T> {
+    if place.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    // SAFETY: a pointer that is not null points, by the contract of the C interface, to a value.
+    Ok(unsafe { place.read_unaligned() })
+}
+
+/// Reads an array of the program, null being an invalid value unless nothing is wanted.
+pub fn take_all<T: Copy>(place: *const T, count: usize) -> Result<Vec<T>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    if place.is_null() || count > isize::MAX as usize / size_of::<T>().max(1) {
+        return Err(Status::INVALID_VALUE);
+    }
+    // SAFETY: as in `take`, for each element.
+    Ok((0..count).map(|at| unsafe { place.add(at).read_unaligned() }).collect())
+}
+
+/// Reads a C string of the program.
+pub fn take_text(place: *const std::ffi::c_char) -> Result<String> {
+    if place.is_null() {
+        return Err(Status::INVALID_VALUE);
+    }
+    // SAFETY: by the contract of the C interface the text ends with a nul.
+    Ok(unsafe { std::ffi::CStr::from_ptr(place) }.to_string_lossy().into_owned())
+}

@@ -1,0 +1,347 @@
+//! Accesses of the nodes of a launch, compared byte by byte.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::order::Order;
+use super::points::Phase;
+use super::users::{Users, overlaps};
+use crate::base::report::Report;
+use crate::base::status::Status;
+use crate::interp::PreWait;
+use crate::memory::{ATOMIC, LIFE, PRE_WAIT, READ, Touched, WRITTEN, access_word};
+use crate::state::exec::Shape;
+
+/// The accesses to a range of bytes, with their actors.
+#[derive(Clone)]
+pub(super) struct Cell {
+    pub end: u64,
+    /// The node that allocated the bytes, or freed the allocation before.
+    pub life: Option<usize>,
+    /// The last node that wrote since then, other than by atomics.
+    pub writer: Option<usize>,
+    /// The nodes that updated by atomics since the writer.
+    pub atomics: Vec<usize>,
+    /// The nodes that read since the writer.
+    pub readers: Vec<usize>,
+    /// True if the live range of a planned buffer began since the writer.
+    pub fresh: bool,
+}
+
+impl Cell {
+    fn untouched(end: u64) -> Cell {
+        Cell { end, life: None, writer: None, atomics: Vec::new(), readers: Vec::new(), fresh: false }
+    }
+}
+
+/// The checks of one launch.
+pub struct Checker<'a> {
+    pub(super) shape: &'a Shape,
+    pub(super) names: &'a dyn Fn(usize) -> String,
+    pub(super) order: Order<'a>,
+    /// For each kernel that touched memory before its wait, the instructions.
+    pub(super) pre_wait: BTreeMap<usize, Vec<PreWait>>,
+    pub(super) cells: BTreeMap<u64, Cell>,
+    /// Reported pairs.
+    pub(super) reported: BTreeSet<(usize, usize)>,
+    pub(super) users: &'a Users<'a>,
+    /// Buffers whose live range has begun.
+    pub(super) begun: Vec<bool>,
+    /// Allocations with planned buffers inside, from and to.
+    pub(super) arenas: Vec<(u64, u64)>,
+    /// The findings.
+    pub reports: Vec<Report>,
+}
+
+impl<'a> Checker<'a> {
+    /// Checks for a launch; `arenas` are the allocations that hold planned buffers.
+    pub fn new(users: &'a Users, names: &'a dyn Fn(usize) -> String, arenas: Vec<(u64, u64)>) -> Self {
+        let shape = users.shape;
+        Checker {
+            shape,
+            names,
+            order: Order::of(shape),
+            pre_wait: BTreeMap::new(),
+            cells: BTreeMap::new(),
+            reported: BTreeSet::new(),
+            users,
+            begun: vec![false; shape.buffers.len()],
+            arenas,
+            reports: overlaps(shape, names),
+        }
+    }
+
+    /// Records the bytes that an actor touched and checks them. `place` names allocations.
+    pub fn touched(&mut self, actor: usize, touched: &Touched, place: &dyn Fn(u64) -> String) {
+        for &(start, end, flags) in touched {
+            if flags & LIFE != 0 {
+                self.access((actor, Phase::PostWait), start, end, LIFE, place);
+                continue;
+            }
+            for (flags, phase) in [(flags >> PRE_WAIT, Phase::PreWait), (flags, Phase::PostWait)] {
+                let flags = flags & (READ | WRITTEN | ATOMIC);
+                if flags == 0 {
+                    continue;
+                }
+                self.check_buffers(actor, start, end, flags, place);
+                for one in [READ, ATOMIC, WRITTEN] {
+                    if flags & one != 0 {
+                        self.access((actor, phase), start, end, one, place);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Splits the cell around an address.
+    pub(super) fn cut(&mut self, address: u64) {
+        if let Some((&start, cell)) = self.cells.range_mut(..address).next_back()
+            && cell.end > address
+        {
+            let rest = cell.clone();
+            cell.end = address;
+            debug_assert!(start < address);
+            self.cells.insert(address, rest);
+        }
+    }
+
+    fn access(
+        &mut self,
+        (node, phase): (usize, Phase),
+        start: u64,
+        end: u64,
+        flags: u8,
+        place: &dyn Fn(u64) -> String,
+    ) {
+        self.cut(start);
+        self.cut(end);
+        let mut conflicts: Vec<(usize, u8, u64, u64)> = Vec::new();
+        let (order, actors) = (&self.order, &self.shape.actors);
+        let mut gaps = Vec::new();
+        let mut at = start;
+        for (&from, cell) in self.cells.range_mut(start..end) {
+            if at < from {
+                gaps.push((at, from));
+            }
+            at = cell.end;
+            let unordered = |other: usize| {
+                let (first, second) = (actors.node(other), actors.node(node));
+                other != node && (first == second || !order.before(first, second, phase))
+            };
+            let mut conflict = |other, how| conflicts.push((other, how, from, cell.end));
+            if let Some(life) = cell.life.filter(|&life| unordered(life)) {
+                conflict(life, LIFE);
+            }
+            if let Some(writer) = cell.writer.filter(|&writer| unordered(writer)) {
+                conflict(writer, WRITTEN);
+            }
+            if flags != ATOMIC {
+                cell.atomics
+                    .iter()
+                    .filter(|&&other| unordered(other))
+                    .for_each(|&other| conflict(other, ATOMIC));
+            }
+            if flags != READ {
+                cell.readers
+                    .iter()
+                    .filter(|&&reader| unordered(reader))
+                    .for_each(|&reader| conflict(reader, READ));
+            }
+            match flags {
+                READ if cell.readers.contains(&node) => {}
+                READ => cell.readers.push(node),
+                LIFE => *cell = Cell { life: Some(node), ..Cell::untouched(cell.end) },
+                ATOMIC => {
+                    if !cell.atomics.contains(&node) {
+                        cell.atomics.push(node);
+                    }
+                    cell.fresh = false;
+                }
+                _ => {
+                    cell.writer = Some(node);
+                    cell.atomics.clear();
+                    cell.readers.clear();
+                    cell.fresh = false;
+                }
+            }
+        }
+        if at < end {
+            gaps.push((at, end));
+        }
+        for (from, end) in gaps {
+            let mut cell = Cell::untouched(end);
+            match flags {
+                READ => cell.readers.push(node),
+                ATOMIC => cell.atomics.push(node),
+                LIFE => cell.life = Some(node),
+                _ => cell.writer = Some(node),
+            }
+            self.cells.insert(from, cell);
+        }
+        if flags == WRITTEN || flags == LIFE {
+            self.join(start, end);
+        }
+        for (other, how, from, to) in conflicts {
+            self.conflict((other, how), (node, flags), from, to, place);
+        }
+    }
+
+    /// Merges the cells of a range that was written: they differ in their range only.
+    fn join(&mut self, start: u64, end: u64) {
+        let inside: Vec<(u64, u64, Option<usize>)> =
+            self.cells.range(start..end).map(|(&at, cell)| (at, cell.end, cell.life)).collect();
+        let mut first = start;
+        for pair in inside.windows(2) {
+            let (next, next_end, life) = pair[1];
+            if life != pair[0].2 {
+                first = next;
+                continue;
+            }
+            self.cells.remove(&next);
+            if let Some(cell) = self.cells.get_mut(&first) {
+                cell.end = next_end;
+            }
+        }
+    }
+
+    fn conflict(
+        &mut self,
+        first: (usize, u8),
+        second: (usize, u8),
+        from: u64,
+        to: u64,
+        place: &dyn Fn(u64) -> String,
+    ) {
+        let pair = (first.0.min(second.0), first.0.max(second.0));
+        if !self.reported.insert(pair) {
+            return;
+        }
+        let (a, b) = ((self.names)(first.0), (self.names)(second.0));
+        let buffer = self.users.buffer_at(second.0, from).unwrap_or_else(|| place(from));
+        let (does, too) = (access_word(first.1), access_word(second.1));
+        let use_of = |user: &str, does: &str, life: &str| {
+            format!(
+                "node {user} {does} bytes {from:#x}..{to:#x} of {buffer}, and no path orders it with node {life}, \
+                 where that allocation begins or ends"
+            )
+        };
+        let (kind, text) = match (first.1 == LIFE, second.1 == LIFE) {
+            (true, false) => ("lifetime", use_of(&b, too, &a)),
+            (false, true) => ("lifetime", use_of(&a, does, &b)),
+            _ => {
+                let (first_pre_wait, second_pre_wait) =
+                    (self.describe_pre_wait(first.0, from, to), self.describe_pre_wait(second.0, from, to));
+                let why =
+                    self.why_unordered(first.0, second.0, first_pre_wait.len() + second_pre_wait.len() > 0);
+                let text = format!(
+                    "node {a} {does}{first_pre_wait} and node {b} {too}{second_pre_wait} bytes {from:#x}..{to:#x} of \
+                     {buffer}, and no path orders them: {why}"
+                );
+                ("race", text)
+            }
+        };
+        self.reports.push(Report { kind, status: Status::LAUNCH_FAILED, nodes: vec![a, b], text });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::schedule::{self, Random};
+    use proptest::prelude::*;
+
+    /// An access of a node: a range of 16 bytes, and the flags.
+    type Access = (u64, u64, u8);
+
+    fn access() -> impl Strategy<Value = Access> {
+        let kind = prop_oneof![Just(READ), Just(WRITTEN), Just(ATOMIC), Just(READ | WRITTEN)];
+        (0u64..16, 1u64..8, kind).prop_map(|(start, bytes, kind)| (start, (start + bytes).min(16), kind))
+    }
+
+    /// A graph: for each node its predecessors, with lower numbers, and its accesses.
+    fn program() -> impl Strategy<Value = Vec<(Vec<usize>, Vec<Access>)>> {
+        let node = (
+            proptest::collection::vec(any::<proptest::sample::Index>(), 0..3),
+            proptest::collection::vec(access(), 0..4),
+        );
+        proptest::collection::vec(node, 1..10).prop_map(|nodes| {
+            let before = |at: usize, picks: Vec<proptest::sample::Index>| {
+                let mut before: Vec<usize> =
+                    if at == 0 { Vec::new() } else { picks.into_iter().map(|pick| pick.index(at)).collect() };
+                before.sort_unstable();
+                before.dedup();
+                before
+            };
+            nodes
+                .into_iter()
+                .enumerate()
+                .map(|(at, (picks, accesses))| (before(at, picks), accesses))
+                .collect()
+        })
+    }
+
+    /// Returns true if two nodes that no path orders touch the same bytes, one of them writing.
+    fn conflict(a: &[Access], b: &[Access]) -> bool {
+        a.iter().any(|&(start, end, how)| {
+            b.iter().any(|&(from, to, too)| {
+                let overlap = start.max(from) < end.min(to);
+                overlap && (how | too) & (WRITTEN | ATOMIC) != 0 && !(how == ATOMIC && too == ATOMIC)
+            })
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn races_are_found_under_every_schedule(program in program(), seed in any::<u64>()) {
+            let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
+            let shape = Shape::of(predecessors.clone(), Vec::new());
+            let mut racy = BTreeSet::new();
+            for a in 0..program.len() {
+                for b in a + 1..program.len() {
+                    if !shape.precedence().before(a, b) && conflict(&program[a].1, &program[b].1) {
+                        racy.insert((a, b));
+                    }
+                }
+            }
+            let names = |node: usize| node.to_string();
+            let users = Users::new(&shape);
+            let mut checker = Checker::new(&users, &names, Vec::new());
+            for node in schedule::order(&predecessors, Some(Random::new(seed))).unwrap() {
+                checker.touched(node, &program[node].1, &|_| String::new());
+            }
+            // At least one report if there is a race, and none otherwise.
+            prop_assert_eq!(racy.is_empty(), checker.reported.is_empty(), "{:?} {:?}", racy, checker.reported);
+            prop_assert!(checker.reported.is_subset(&racy), "{:?} {:?}", racy, checker.reported);
+        }
+
+        #[test]
+        fn plans_are_right_if_users_are_ordered(
+            program in program(),
+            places in proptest::collection::vec((0u64..24, 1u64..8), 1..6),
+            picks in proptest::collection::vec(proptest::collection::vec(any::<proptest::sample::Index>(), 1..3), 6),
+        ) {
+            let predecessors: Vec<Vec<usize>> = program.iter().map(|node| node.0.clone()).collect();
+            let buffers: Vec<(crate::state::graph::Buffer, Vec<usize>)> = places
+                .iter()
+                .zip(&picks)
+                .map(|(&(address, bytes), picks)| {
+                    let note = crate::base::note::Note::default();
+                    let users = picks.iter().map(|pick| pick.index(program.len())).collect();
+                    (crate::state::graph::Buffer { note, address, bytes, planned: true, users: Vec::new() }, users)
+                })
+                .collect();
+            let shape = Shape::of(predecessors, buffers);
+            let line = |a: &[usize], b: &[usize]| {
+                a.iter().all(|&a| b.iter().all(|&b| shape.precedence().before(a, b)))
+            };
+            let wrong = |at: usize| {
+                let (a, users) = &shape.buffers[at];
+                shape.buffers[..at].iter().any(|(b, others)| {
+                    let overlap = a.address.max(b.address) < (a.address + a.bytes).min(b.address + b.bytes);
+                    overlap && !line(users, others) && !line(others, users)
+                })
+            };
+            let expected = (0..shape.buffers.len()).any(wrong);
+            prop_assert_eq!(expected, !overlaps(&shape, &|node| node.to_string()).is_empty());
+        }
+    }
+}

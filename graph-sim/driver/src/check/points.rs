@@ -1,0 +1,142 @@
+//! Precedence in a launch of a graph with programmatic edges.
+//!
+//! A node has three points: its start, its wait (`griddepcontrol.wait`, which waits for the ends of its producers
+//! along programmatic edges), and its end. A full edge leads from an end to a start. A programmatic edge leads from a
+//! start to a start, since a kernel may start once its producers have, and from an end to a wait. The wait
+//! precedes the end only if the kernel executed it: one that does not may end before its producers.
+//!
+//! So the precedence depends on the run of the kernels, and the rows here are computed during it.
+
+/// The phase of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Phase {
+    /// Between its start and its wait.
+    PreWait,
+    /// After its wait. All accesses of a node without programmatic edges into it are of this phase.
+    PostWait,
+}
+
+/// For each point the set of nodes that have ended before it, as a row of bits.
+pub struct Points {
+    words: usize,
+    rows: Vec<u64>,
+    /// For each node the rows of its three points; points with the same set share a row.
+    at: Vec<[u32; 3]>,
+}
+
+impl Points {
+    /// Returns the points of so many nodes, none of which has started.
+    pub fn new(nodes: usize) -> Self {
+        let words = nodes.div_ceil(64);
+        Points { words, rows: vec![0; words], at: vec![[0; 3]; nodes] }
+    }
+
+    fn row(&mut self) -> u32 {
+        let row = self.rows.len() / self.words.max(1);
+        self.rows.resize(self.rows.len() + self.words, 0);
+        row as u32
+    }
+
+    /// Adds another row to a row, and the node of that other row.
+    fn add(&mut self, row: u32, other: u32, node: Option<usize>) {
+        let (row, other) = (row as usize * self.words, other as usize * self.words);
+        for word in 0..self.words {
+            self.rows[row + word] |= self.rows[other + word];
+        }
+        if let Some(node) = node {
+            self.rows[row + node / 64] |= 1 << (node % 64);
+        }
+    }
+
+    /// Starts a node. Its predecessors along full edges have ended, those along programmatic edges have started.
+    pub fn start(&mut self, node: usize, full: &[usize], programmatic: &[usize]) {
+        let row = self.row();
+        for &before in full {
+            self.add(row, self.at[before][2], Some(before));
+        }
+        for &before in programmatic {
+            self.add(row, self.at[before][0], None);
+        }
+        self.at[node] = [row; 3];
+    }
+
+    /// Records the wait of a node: its predecessors along programmatic edges have ended.
+    pub fn meet(&mut self, node: usize, programmatic: &[usize]) {
+        if programmatic.is_empty() {
+            return;
+        }
+        let row = self.row();
+        self.add(row, self.at[node][0], None);
+        for &before in programmatic {
+            self.add(row, self.at[before][2], Some(before));
+        }
+        self.at[node][1] = row;
+    }
+
+    /// Ends a node; `waited` is true if it executed its wait.
+    pub fn end(&mut self, node: usize, waited: bool) {
+        let [start, met, _] = self.at[node];
+        self.at[node][2] = if waited { met } else { start };
+    }
+
+    /// Returns true if all accesses of `first` precede those of `second` in the phase `phase`.
+    pub fn before(&self, first: usize, second: usize, phase: Phase) -> bool {
+        let row = match phase {
+            Phase::PreWait => self.at[second][0],
+            Phase::PostWait => self.at[second][1],
+        };
+        self.rows[row as usize * self.words + first / 64] >> (first % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A chain of four, with programmatic edges into 1 and 2; `waits` is true for nodes that wait.
+    fn chain(waits: [bool; 4]) -> Points {
+        let mut points = Points::new(4);
+        let edges: [(&[usize], &[usize]); 4] = [(&[], &[]), (&[], &[0]), (&[], &[1]), (&[2], &[])];
+        for (node, (full, programmatic)) in edges.into_iter().enumerate() {
+            points.start(node, full, programmatic);
+        }
+        for (node, (full, programmatic)) in edges.into_iter().enumerate() {
+            if !full.is_empty() {
+                points.start(node, full, programmatic);
+            }
+            points.meet(node, programmatic);
+            points.end(node, waits[node]);
+        }
+        points
+    }
+
+    #[test]
+    fn waits_carry_the_order_through_a_chain() {
+        let points = chain([true; 4]);
+        for second in 1..4 {
+            for first in 0..second {
+                assert!(points.before(first, second, Phase::PostWait), "{first} {second}");
+                assert_eq!(points.before(first, second, Phase::PreWait), second == 3, "{first} {second}");
+            }
+        }
+        assert!(!points.before(2, 1, Phase::PostWait) && !points.before(3, 3, Phase::PostWait));
+    }
+
+    #[test]
+    fn who_does_not_wait_breaks_it() {
+        let points = chain([true, false, true, true]);
+        assert!(points.before(1, 2, Phase::PostWait) && points.before(1, 3, Phase::PreWait));
+        assert!(!points.before(0, 2, Phase::PostWait) && !points.before(0, 3, Phase::PostWait));
+    }
+
+    #[test]
+    fn a_full_edge_before_a_programmatic_one_orders_the_start() {
+        let mut points = Points::new(3);
+        points.start(0, &[], &[]);
+        points.meet(0, &[]);
+        points.end(0, true);
+        points.start(1, &[0], &[]);
+        points.start(2, &[], &[1]);
+        assert!(points.before(0, 2, Phase::PreWait) && !points.before(1, 2, Phase::PreWait));
+    }
+}

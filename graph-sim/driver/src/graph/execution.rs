@@ -1,0 +1,339 @@
+//! The steps of a launch: how they begin, run, and are checked.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, MutexGuard};
+
+use super::accounts::{count_graph_memory, free};
+use crate::base::callback;
+use crate::base::report::Report;
+use crate::base::status::{Result, Status};
+use crate::check::{Checker, Users};
+use crate::interp::{Blocks, Paused};
+use crate::memory::{ATOMIC, Kind, LIFE, PRE_WAIT, Place, Touched, WRITTEN};
+use crate::state::exec::{ExecNode, Shape};
+use crate::state::op::{self, Op};
+use crate::state::schedule::{Plan, Step};
+use crate::state::{self, State};
+use crate::work::kernel::{self, Part};
+use crate::work::transfer::{run_copy, run_fill, tell_unwritten};
+
+/// The data of a launch, apart from the state: the lock is released while host nodes run.
+pub(super) struct Run {
+    pub nodes: Vec<ExecNode>,
+    pub shape: Arc<Shape>,
+    /// The names of the nodes, then of their members.
+    pub names: Vec<String>,
+    /// For each batched node its members with their blocks, in the order in which they run.
+    pub members: BTreeMap<usize, Vec<(usize, Blocks)>>,
+    pub plan: Plan,
+    pub parallel: bool,
+    pub context: u64,
+}
+
+impl Run {
+    /// Describes the graph's allocation that has an address at other times.
+    fn outside_life(&self, address: u64) -> Option<String> {
+        let holds = |op: &Op| match op {
+            Op::Alloc { address: start, bytes, .. } => (*start..start + bytes).contains(&address),
+            _ => false,
+        };
+        let at = self.nodes.iter().position(|node| holds(&node.op))?;
+        Some(format!("the allocation of node {}, outside of its life", self.names[at]))
+    }
+}
+
+/// The execution of a launch.
+pub(super) struct Execution<'a> {
+    pub run: &'a Run,
+    pub users: &'a Users<'a>,
+    pub checker: Checker<'a>,
+    /// Kernels paused at their wait, by node, and the bytes that they wrote before it.
+    pub paused: BTreeMap<usize, PausedNode>,
+    pub checked: bool,
+}
+
+/// The paused launches of a node, and the bytes that they wrote before their wait.
+type PausedNode = (Vec<Paused>, Vec<(u64, u64)>);
+
+/// Work of a node that does not change the driver's state, so that other such work may run at the same time.
+pub(super) struct Task {
+    at: usize,
+    how: How,
+}
+
+/// The part of a kernel that is run.
+enum How {
+    /// Up to its wait.
+    UntilWait,
+    /// To its end, from the start or from where its launches were paused.
+    Finish { dependent: bool, paused: Vec<Paused> },
+}
+
+/// The work left of a step that has begun.
+pub(super) enum Begun {
+    /// Nothing.
+    Done,
+    Task(Task),
+    /// The work of this node needs exclusive access to the driver's state: [`Execution::exclusive`].
+    Exclusive(usize),
+}
+
+/// The outcome of a task.
+pub(super) struct Outcome {
+    at: usize,
+    /// The effects of each actor.
+    done: Vec<(usize, kernel::Done)>,
+    until_wait: bool,
+    result: std::result::Result<(), Report>,
+}
+
+pub(super) type Guard = MutexGuard<'static, State>;
+pub(super) type Checked = std::result::Result<(), Report>;
+
+impl Execution<'_> {
+    /// Runs the steps one after the other.
+    pub fn in_order(&mut self, mut state: Guard) -> (Guard, Checked) {
+        for step in self.run.plan.order().unwrap_or_default() {
+            let result;
+            (state, result) = match self.begin(&state, step) {
+                Begun::Done => continue,
+                Begun::Task(task) => {
+                    let outcome = task.work(&state, self.run, self.users, false);
+                    let result = self.take_in(&state, outcome);
+                    (state, result)
+                }
+                Begun::Exclusive(at) => self.exclusive(state, at),
+            };
+            if result.is_err() {
+                return (state, result);
+            }
+        }
+        (state, Ok(()))
+    }
+
+    /// Begins a step. A kernel may start before its predecessors along programmatic edges have ended; a cooperative one does
+    /// not, because its blocks wait for the whole grid.
+    pub fn begin(&mut self, state: &State, step: Step) -> Begun {
+        match step {
+            Step::Start { node: at, overlapped } => {
+                if self.checked {
+                    self.checker.start(at);
+                }
+                let node = &self.run.nodes[at];
+                match &node.op {
+                    Op::Kernel(launch) if overlapped && node.enabled && !kernel::is_cooperative(launch) => {
+                        Begun::Task(Task { at, how: How::UntilWait })
+                    }
+                    _ => Begun::Done,
+                }
+            }
+            Step::Finish(at) => {
+                if self.checked {
+                    self.checker.meet(at);
+                }
+                let node = &self.run.nodes[at];
+                if !node.enabled {
+                    self.end(at, true);
+                    return Begun::Done;
+                }
+                let (paused, written) = self.paused.remove(&at).unzip();
+                self.begin_buffers(state, at, &written.unwrap_or_default());
+                let dependent = !self.run.shape.programmatic[at].is_empty();
+                let how = How::Finish { dependent, paused: paused.unwrap_or_default() };
+                match node.op {
+                    Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Begun::Task(Task { at, how }),
+                    Op::Empty | Op::Child(_) | Op::Wait(_) => {
+                        self.end(at, true);
+                        Begun::Done
+                    }
+                    Op::Record(_) | Op::Host { .. } | Op::Alloc { .. } | Op::Free(_) => Begun::Exclusive(at),
+                }
+            }
+        }
+    }
+
+    /// Marks the buffers whose live range begins with a node as never written, except for the bytes in `written`.
+    fn begin_buffers(&mut self, state: &State, at: usize, written: &[(u64, u64)]) {
+        let marks = |from: u64, to: u64, written: bool| {
+            if let Ok(Place::Device(backing, offset)) = state.memory.resolve_device(from, to - from) {
+                backing.mark(offset, to - from, written);
+            }
+        };
+        for (address, bytes) in self.checker.begins(at) {
+            marks(address, address + bytes, false);
+            for &(from, to) in written {
+                let (from, to) = (from.max(address), to.min(address + bytes));
+                if from < to {
+                    marks(from, to, true);
+                }
+            }
+        }
+    }
+
+    /// Passes the outcome of a task to the checks.
+    pub fn take_in(&mut self, state: &State, outcome: Outcome) -> Checked {
+        let Outcome { at, done, until_wait, result } = outcome;
+        let waited = done.iter().any(|(_, done)| done.waited);
+        for (actor, done) in done {
+            self.checker.note_pre_wait(actor, done.pre_wait);
+            if let Some(paused) = done.paused {
+                let written = |flags: u8| (flags >> PRE_WAIT) & (WRITTEN | ATOMIC) != 0;
+                let own = done.touched.iter().filter(|range| written(range.2));
+                let all = self.paused.entry(at).or_default();
+                all.0.push(paused);
+                all.1.extend(own.map(|&(from, to, _)| (from, to)));
+            }
+            self.check(state, actor, &done.touched, &None);
+        }
+        if !until_wait {
+            self.end(at, waited);
+        }
+        result
+    }
+
+    /// Does the work of a node that needs exclusive access to the driver's state. The lock is released while a function of
+    /// the program runs.
+    pub fn exclusive(&mut self, mut state: Guard, at: usize) -> (Guard, Checked) {
+        let run = self.run;
+        let node = &run.nodes[at];
+        let mut touched = Touched::new();
+        let mut gone = None;
+        let result = match &node.op {
+            Op::Record(event) => {
+                if let Some(event) = state.events.get_mut(*event) {
+                    event.recorded = Some(std::time::Instant::now());
+                }
+                Ok(())
+            }
+            Op::Host { function, data } => {
+                let (function, data) = (*function, *data);
+                drop(state);
+                // SAFETY: the program gave the function for being called so.
+                callback::outside(|| unsafe { function(data as *mut std::ffi::c_void) });
+                state = state::state();
+                Ok(())
+            }
+            Op::Alloc { address, bytes, device } => {
+                let kind = Kind::Graph(node.node);
+                let made = state.memory.allocate_at(*address, *bytes, kind, *device, run.context);
+                if let Some(note) = node.note.as_ref().filter(|_| made.is_ok()) {
+                    let _ = state.memory.name(*address, note.name.clone());
+                }
+                count_graph_memory(&mut state, *device, *bytes as i64);
+                touched.push((*address, address + bytes, LIFE));
+                made.map_err(|status| memory_report(status, &run.names[at]))
+            }
+            Op::Free(address) => {
+                let bytes = state.memory.at(*address).map_or(0, |found| found.size);
+                gone = state.memory.at(*address).map(|found| (found.base..found.end(), found.describe()));
+                touched.push((*address, address + bytes, LIFE));
+                free(&mut state, *address).map_err(|status| memory_report(status, &run.names[at]))
+            }
+            Op::Empty | Op::Child(_) | Op::Wait(_) | Op::Kernel(_) | Op::Copy(_) | Op::Fill(_) => Ok(()),
+        };
+        self.check(&state, at, &touched, &gone);
+        self.end(at, true);
+        (state, result)
+    }
+
+    fn end(&mut self, at: usize, waited: bool) {
+        if self.checked {
+            self.checker.end(at, waited);
+        }
+    }
+
+    /// Passes the bytes that a node touched to the checks. `gone` is the allocation that it has freed.
+    fn check(
+        &mut self,
+        state: &State,
+        at: usize,
+        touched: &Touched,
+        gone: &Option<(std::ops::Range<u64>, String)>,
+    ) {
+        if !self.checked {
+            return;
+        }
+        let place = |address: u64| match (gone, state.memory.find(address)) {
+            (Some((range, name)), _) if range.contains(&address) => name.clone(),
+            (_, Some(found)) => found.describe(),
+            _ => format!("the memory at {address:#x}"),
+        };
+        self.checker.touched(at, touched, &place);
+    }
+}
+
+impl Task {
+    /// Does the work. `beside` is true if other work runs at the same time.
+    pub fn work(self, state: &State, run: &Run, users: &Users, beside: bool) -> Outcome {
+        let Task { at, how } = self;
+        let until_wait = matches!(how, How::UntilWait);
+        let mut done = kernel::Done { waited: true, ..kernel::Done::default() };
+        let name = &run.names[at];
+        if let Op::Kernel(launch) = &run.nodes[at].op {
+            let (done, result) = launches(state, run, users, (at, launch), beside, how);
+            return Outcome { at, done, until_wait, result };
+        }
+        let result = match &run.nodes[at].op {
+            Op::Copy(copy) => {
+                let copied = fault_of(run_copy(state, copy, Some(&mut done.touched)), name);
+                copied.and_then(|found| {
+                    let Some(found) = found else { return Ok(()) };
+                    tell_unwritten(state, found, (Some(name), users.buffer_at(at, found.first)))
+                })
+            }
+            Op::Fill(fill) => fault_of(run_fill(state, fill, Some(&mut done.touched)), name),
+            _ => Ok(()),
+        };
+        Outcome { at, done: vec![(at, done)], until_wait, result }
+    }
+}
+
+/// Runs a kernel node: its members one after the other, if it is batched. Paused members
+/// are in the same order. After a fault no other member runs.
+fn launches(
+    state: &State,
+    run: &Run,
+    users: &Users,
+    (at, launch): (usize, &op::Launch),
+    beside: bool,
+    how: How,
+) -> (Vec<(usize, kernel::Done)>, std::result::Result<(), Report>) {
+    let whole = [(at, None)];
+    let members = run.members.get(&at).into_iter().flatten().map(|&(actor, blocks)| (actor, Some(blocks)));
+    let all: Vec<_> = if run.members.contains_key(&at) { members.collect() } else { whole.to_vec() };
+    let (until_wait, dependent, paused) = match how {
+        How::UntilWait => (true, true, Vec::new()),
+        How::Finish { dependent, paused } => (false, dependent, paused),
+    };
+    let mut paused = paused.into_iter();
+    let mut done = Vec::with_capacity(all.len());
+    for (actor, blocks) in all {
+        let buffer = |address| users.buffer_at(actor, address).or_else(|| run.outside_life(address));
+        let node = kernel::Node { name: &run.names[actor], buffer: &buffer, blocks };
+        let part = match paused.next() {
+            Some(paused) => Part::Rest(paused),
+            None if until_wait => Part::UntilWait,
+            None => Part::Whole { dependent },
+        };
+        let (own, result) = kernel::run(state, launch, run.context, (Some(node), beside), part);
+        done.push((actor, own));
+        if result.is_err() {
+            return (done, result);
+        }
+    }
+    (done, Ok(()))
+}
+
+fn fault_of<T>(result: Result<T>, name: &str) -> std::result::Result<T, Report> {
+    result.map_err(|_| {
+        let text = format!("node {name} copies or fills bytes that are in no live allocation");
+        let nodes = vec![name.to_owned()];
+        Report { kind: "illegal-address", status: Status::ILLEGAL_ADDRESS, nodes, text }
+    })
+}
+
+fn memory_report(status: Status, name: &str) -> Report {
+    let text = format!("node {name} failed with {}", status.name());
+    let nodes = vec![name.to_owned()];
+    Report { kind: "memory-node", status, nodes, text }
+}

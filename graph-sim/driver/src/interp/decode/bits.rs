@@ -1,0 +1,221 @@
+//! Bits: selections, permutations, masks, logic of three operands and dot products.
+
+use super::compare::combine;
+use super::function::{Decoder, Result};
+use crate::interp::code::*;
+use cuweave_ptx::{Instruction, Operand, Type};
+
+fn permute(a: u64, b: u64, selector: u64) -> u64 {
+    let bytes = (a & 0xffff_ffff) | b << 32;
+    let mut result = 0;
+    for at in 0..4 {
+        let pick = selector >> (4 * at) & 0xf;
+        let mut byte = bytes >> (8 * (pick & 7)) & 0xff;
+        if pick & 8 != 0 {
+            byte = if byte & 0x80 != 0 { 0xff } else { 0 };
+        }
+        result |= byte << (8 * at);
+    }
+    result
+}
+
+/// The selectors of `prmt`'s modes for each value of the two low bits of `c`.
+fn permute_mode(mode: &str) -> Option<Map3> {
+    const F4E: [u64; 4] = [0x3210, 0x4321, 0x5432, 0x6543];
+    const B4E: [u64; 4] = [0x5670, 0x6701, 0x7012, 0x0123];
+    const RC8: [u64; 4] = [0x0000, 0x1111, 0x2222, 0x3333];
+    const ECL: [u64; 4] = [0x3210, 0x3211, 0x3222, 0x3333];
+    const ECR: [u64; 4] = [0x0000, 0x1110, 0x2210, 0x3210];
+    const RC16: [u64; 4] = [0x1010, 0x3232, 0x1010, 0x3232];
+    Some(match mode {
+        "f4e" => |a, b, c| permute(a, b, F4E[c as usize & 3]),
+        "b4e" => |a, b, c| permute(a, b, B4E[c as usize & 3]),
+        "rc8" => |a, b, c| permute(a, b, RC8[c as usize & 3]),
+        "ecl" => |a, b, c| permute(a, b, ECL[c as usize & 3]),
+        "ecr" => |a, b, c| permute(a, b, ECR[c as usize & 3]),
+        "rc16" => |a, b, c| permute(a, b, RC16[c as usize & 3]),
+        _ => return None,
+    })
+}
+
+fn funnel(left: bool, clamp: bool) -> Map3 {
+    fn both(a: u64, b: u64) -> u64 {
+        b << 32 | a & 0xffff_ffff
+    }
+    match (left, clamp) {
+        (true, true) => |a, b, c| both(a, b) << (c as u32).min(32) >> 32 & 0xffff_ffff,
+        (true, false) => |a, b, c| both(a, b) << (c & 31) >> 32 & 0xffff_ffff,
+        (false, true) => |a, b, c| both(a, b) >> (c as u32).min(32) & 0xffff_ffff,
+        (false, false) => |a, b, c| both(a, b) >> (c & 31) & 0xffff_ffff,
+    }
+}
+
+/// Dot product of bytes: signedness of `a` and `b`.
+fn dot4(a_signed: bool, b_signed: bool) -> Map3 {
+    fn byte(value: u64, at: u32, signed: bool) -> i32 {
+        let byte = (value >> (8 * at)) as u8;
+        if signed { i32::from(byte as i8) } else { i32::from(byte) }
+    }
+    fn dot(a: u64, b: u64, c: u64, signs: (bool, bool)) -> u64 {
+        let sum = (0..4).map(|at| byte(a, at, signs.0).wrapping_mul(byte(b, at, signs.1)));
+        sum.fold(c as i32, i32::wrapping_add) as u32 as u64
+    }
+    match (a_signed, b_signed) {
+        (false, false) => |a, b, c| dot(a, b, c, (false, false)),
+        (false, true) => |a, b, c| dot(a, b, c, (false, true)),
+        (true, false) => |a, b, c| dot(a, b, c, (true, false)),
+        (true, true) => |a, b, c| dot(a, b, c, (true, true)),
+    }
+}
+
+/// Dot product of two 16-bit halves with two bytes.
+fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high: bool) -> u64 {
+    let b = if high { b >> 16 } else { b };
+    let one = |at: u32| {
+        let x = (a >> (16 * at)) as u16;
+        let y = (b >> (8 * at)) as u8;
+        let x = if a_signed { i32::from(x as i16) } else { i32::from(x) };
+        let y = if b_signed { i32::from(y as i8) } else { i32::from(y) };
+        x.wrapping_mul(y)
+    };
+    (c as i32).wrapping_add(one(0)).wrapping_add(one(1)) as u32 as u64
+}
+
+impl<'m> Decoder<'_, 'm> {
+    pub fn bits(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let name = i.mnemonic();
+        let types: Vec<Type> = i.types().collect();
+        let ty = *types.last().ok_or_else(String::new)?;
+        let [d, a, b, rest @ ..] = i.operands.as_slice() else {
+            let [d, a] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+            return self.testp(i, ty, d, a);
+        };
+        let first_type = if name == "slct" { types[0] } else { ty };
+        let d_operand = d;
+        let d = match d {
+            Operand::Pair(value, _) => self.pair_part(value)?,
+            d => self.result(d)?,
+        };
+        let narrow = matches!(name, "szext" | "bmsk");
+        let a = self.value(a, first_type)?;
+        let b = self.value(b, if narrow { Type::U32 } else { first_type })?;
+        match (name, rest) {
+            ("selp", [p]) => {
+                let p = self.value(p, Type::Pred)?;
+                self.emit(Op::Map3(|a, b, p| if p & 1 != 0 { a } else { b }, d, a, b, p));
+            }
+            ("slct", [c]) => {
+                let c = self.value(c, ty)?;
+                let f: Map3 = match ty {
+                    Type::S32 => |a, b, c| if c as i32 >= 0 { a } else { b },
+                    _ => |a, b, c| if f32::from_bits(c as u32) >= 0.0 { a } else { b },
+                };
+                self.emit(Op::Map3(f, d, a, b, c));
+            }
+            ("prmt", [c]) => {
+                let c = self.value(c, Type::B32)?;
+                let f = i.modifiers().find_map(permute_mode).unwrap_or(permute);
+                self.emit(Op::Map3(f, d, a, b, c));
+            }
+            ("lop3", [c, Operand::Integer(table), more @ ..]) => {
+                let c = self.value(c, ty)?;
+                let combined = i.modifiers().find_map(combine);
+                self.emit(Op::Lop3(*table as u8, d, [a, b, c]));
+                if let (Operand::Pair(_, p), Some(f), [q]) = (d_operand, combined, more) {
+                    let (p, q) = (self.pair_part(p)?, self.value(q, Type::Pred)?);
+                    let set = self.temporary();
+                    self.emit(Op::Map1(|v| u64::from(v as u32 != 0), set, d));
+                    self.emit(Op::Map2(f, p, set, q));
+                }
+            }
+            ("shf", [c]) => {
+                let c = self.value(c, Type::U32)?;
+                self.emit(Op::Map3(funnel(i.has("l"), i.has("clamp")), d, a, b, c));
+            }
+            ("dp4a", [c]) => {
+                let c = self.value(c, Type::S32)?;
+                let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
+                self.emit(Op::Map3(dot4(*a_type == Type::S32, *b_type == Type::S32), d, a, b, c));
+            }
+            ("dp2a", [c]) => {
+                let c = self.value(c, Type::S32)?;
+                let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
+                let f: Map3 = match (*a_type == Type::S32, *b_type == Type::S32, i.has("hi")) {
+                    (false, false, false) => |a, b, c| dot2(a, b, c, false, false, false),
+                    (false, false, true) => |a, b, c| dot2(a, b, c, false, false, true),
+                    (false, true, false) => |a, b, c| dot2(a, b, c, false, true, false),
+                    (false, true, true) => |a, b, c| dot2(a, b, c, false, true, true),
+                    (true, false, false) => |a, b, c| dot2(a, b, c, true, false, false),
+                    (true, false, true) => |a, b, c| dot2(a, b, c, true, false, true),
+                    (true, true, false) => |a, b, c| dot2(a, b, c, true, true, false),
+                    (true, true, true) => |a, b, c| dot2(a, b, c, true, true, true),
+                };
+                self.emit(Op::Map3(f, d, a, b, c));
+            }
+            ("copysign", []) => {
+                let f: Map2 = match ty {
+                    Type::F64 => |a, b| b & !(1 << 63) | a & 1 << 63,
+                    _ => |a, b| b & 0x7fff_ffff | a & 0x8000_0000,
+                };
+                self.emit(Op::Map2(f, d, a, b));
+            }
+            ("szext", []) => {
+                let f: Map2 = match (ty == Type::S32, i.has("wrap")) {
+                    (true, true) => |a, n| sign_extend(a, n & 31),
+                    (true, false) => |a, n| sign_extend(a, (n & 0xffff_ffff).min(32)),
+                    (false, true) => |a, n| a & ((1 << (n & 31)) - 1),
+                    (false, false) => |a, n| a & ((1u64 << (n & 0xffff_ffff).min(32)) - 1),
+                };
+                self.emit(Op::Map2(f, d, a, b));
+            }
+            ("bmsk", []) => {
+                let f: Map2 = if i.has("wrap") {
+                    |p, n| ((1u64 << (n & 31)) - 1) << (p & 31) & 0xffff_ffff
+                } else {
+                    |p, n| {
+                        let (p, n) = ((p & 0xffff_ffff).min(32), (n & 0xffff_ffff).min(32));
+                        ((1u64 << n) - 1) << p & 0xffff_ffff
+                    }
+                };
+                self.emit(Op::Map2(f, d, a, b));
+            }
+            _ => return Err(String::new()),
+        }
+        Ok(())
+    }
+
+    fn testp(&mut self, i: &Instruction<'m>, ty: Type, d: &Operand, a: &Operand) -> Result<()> {
+        if i.mnemonic() != "testp" {
+            return Err(String::new());
+        }
+        macro_rules! test {
+            ($read:expr) => {
+                match i.modifiers().next() {
+                    Some("finite") => |v| u64::from($read(v).is_finite()),
+                    Some("infinite") => |v| u64::from($read(v).is_infinite()),
+                    Some("number") => |v| u64::from(!$read(v).is_nan()),
+                    Some("notanumber") => |v| u64::from($read(v).is_nan()),
+                    Some("normal") => |v| u64::from($read(v).is_normal()),
+                    Some("subnormal") => |v| u64::from($read(v).is_subnormal()),
+                    _ => return Err(String::new()),
+                }
+            };
+        }
+        let f: Map1 = match ty {
+            Type::F32 => test!(|v: u64| f32::from_bits(v as u32)),
+            Type::F64 => test!(f64::from_bits),
+            _ => return Err(String::new()),
+        };
+        let (d, a) = (self.result(d)?, self.value(a, ty)?);
+        self.emit(Op::Map1(f, d, a));
+        Ok(())
+    }
+}
+
+fn sign_extend(value: u64, bits: u64) -> u64 {
+    match bits {
+        0 => 0,
+        32.. => value & 0xffff_ffff,
+        bits => ((value as u32) << (32 - bits)).cast_signed().wrapping_shr(32 - bits as u32) as u32 as u64,
+    }
+}

@@ -1,0 +1,220 @@
+//! Comparisons: `setp` and `set`.
+
+use super::function::{Decoder, Result};
+use crate::interp::code::*;
+use crate::interp::number::{format, widen};
+use cuweave_ptx::{Instruction, Operand, Type};
+
+/// Comparisons of one type; the ordered ones are false for a not-a-number, those with a trailing `u` true.
+// `!(a < b)` differs from `a >= b` for unordered values: `geu` and the other unordered comparisons need the former.
+#[allow(clippy::neg_cmp_op_on_partial_ord)]
+fn compare(op: &str, ty: Type) -> Option<Map2> {
+    macro_rules! integers {
+        ($to:ty) => {
+            Some(match op {
+                "eq" => |a, b| u64::from(a as $to == b as $to),
+                "ne" => |a, b| u64::from(a as $to != b as $to),
+                "lt" | "lo" => |a, b| u64::from((a as $to) < b as $to),
+                "le" | "ls" => |a, b| u64::from(a as $to <= b as $to),
+                "gt" | "hi" => |a, b| u64::from(a as $to > b as $to),
+                "ge" | "hs" => |a, b| u64::from(a as $to >= b as $to),
+                _ => return None,
+            })
+        };
+    }
+    macro_rules! floats {
+        ($read:expr) => {
+            Some(match op {
+                "eq" => |a, b| u64::from($read(a) == $read(b)),
+                "ne" => |a, b| u64::from($read(a) < $read(b) || $read(a) > $read(b)),
+                "lt" => |a, b| u64::from($read(a) < $read(b)),
+                "le" => |a, b| u64::from($read(a) <= $read(b)),
+                "gt" => |a, b| u64::from($read(a) > $read(b)),
+                "ge" => |a, b| u64::from($read(a) >= $read(b)),
+                "equ" => |a, b| u64::from(!($read(a) < $read(b) || $read(a) > $read(b))),
+                "neu" => |a, b| u64::from($read(a) != $read(b)),
+                "ltu" => |a, b| u64::from(!($read(a) >= $read(b))),
+                "leu" => |a, b| u64::from(!($read(a) > $read(b))),
+                "gtu" => |a, b| u64::from(!($read(a) <= $read(b))),
+                "geu" => |a, b| u64::from(!($read(a) < $read(b))),
+                "num" => |a, b| u64::from(!$read(a).is_nan() && !$read(b).is_nan()),
+                "nan" => |a, b| u64::from($read(a).is_nan() || $read(b).is_nan()),
+                _ => return None,
+            })
+        };
+    }
+    match ty {
+        Type::U16 | Type::B16 => integers!(u16),
+        Type::S16 => integers!(i16),
+        Type::U32 | Type::B32 => integers!(u32),
+        Type::S32 => integers!(i32),
+        Type::U64 | Type::B64 => integers!(u64),
+        Type::S64 => integers!(i64),
+        Type::F32 => floats!(|x: u64| f32::from_bits(x as u32)),
+        Type::F64 => floats!(f64::from_bits),
+        Type::F16 => floats!(half),
+        Type::Bf16 => floats!(|x: u64| f32::from_bits((x as u32) << 16)),
+        _ => None,
+    }
+}
+
+fn half(bits: u64) -> f64 {
+    format(Type::F16).map_or(0.0, |half| widen(bits, half))
+}
+
+/// Singles with subnormals as zeros.
+fn flush_single(bits: u64) -> u64 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
+}
+
+const COMPARISONS: [&str; 18] = [
+    "eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu",
+    "num", "nan",
+];
+
+pub fn combine(op: &str) -> Option<Map2> {
+    Some(match op {
+        "and" => |a, b| a & b,
+        "or" => |a, b| a | b,
+        "xor" => |a, b| a ^ b,
+        _ => return None,
+    })
+}
+
+impl<'m> Decoder<'_, 'm> {
+    /// The comparison, its type and its combination with a predicate.
+    fn comparison(&mut self, i: &Instruction<'m>, ty: Type, a: &Operand, b: &Operand) -> Result<Slot> {
+        let op = i.modifiers().find(|m| COMPARISONS.contains(m)).ok_or_else(String::new)?;
+        let (mut a, mut b) = (self.value(a, ty)?, self.value(b, ty)?);
+        if i.has("ftz") && ty == Type::F32 {
+            for row in [&mut a, &mut b] {
+                let flushed = self.temporary();
+                self.emit(Op::Map1(flush_single, flushed, *row));
+                *row = flushed;
+            }
+        }
+        let result = self.temporary();
+        self.emit(Op::Map2(compare(op, ty).ok_or_else(String::new)?, result, a, b));
+        Ok(result)
+    }
+
+    pub fn setp(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let ty = i.types().next_back().ok_or_else(String::new)?;
+        let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let (first, second) = match d {
+            Operand::Pair(p, q) => (self.pair_part(p)?, Some(self.pair_part(q)?)),
+            d => (self.result(d)?, None),
+        };
+        if let Some(scalar) = packed_scalar(ty) {
+            return self.setp_packed(i, ty, scalar, (first, second), a, b);
+        }
+        let combined = i.modifiers().find_map(combine);
+        let with = match rest {
+            [] => None,
+            [c] => Some(self.value(c, Type::Pred)?),
+            _ => return Err("too many operands".to_owned()),
+        };
+        let result = self.comparison(i, ty, a, b)?;
+        match (combined, with) {
+            (Some(f), Some(with)) => {
+                // The first result may be the combined operand.
+                let held = self.temporary();
+                self.emit(Op::Map2(f, held, result, with));
+                if let Some(second) = second {
+                    let not = self.temporary();
+                    self.emit(Op::Map1(|p| p ^ 1, not, result));
+                    self.emit(Op::Map2(f, second, not, with));
+                }
+                self.emit(Op::Map1(|p| p, first, held));
+            }
+            (None, None) => {
+                if let Some(second) = second {
+                    self.emit(Op::Map1(|p| p ^ 1, second, result));
+                }
+                // A comparison alone writes its result directly.
+                match (self.last(), second) {
+                    (Some(Op::Map2(_, d, ..)), None) => *d = first,
+                    _ => self.emit(Op::Map1(|p| p, first, result)),
+                }
+            }
+            _ => return Err("a combination without its operand".to_owned()),
+        }
+        Ok(())
+    }
+
+    pub fn pair_part(&mut self, name: &str) -> Result<Slot> {
+        if name == "_" { Ok(self.temporary()) } else { self.register(name) }
+    }
+
+    /// `setp` of two halves gives two predicates, the low half's first.
+    fn setp_packed(
+        &mut self,
+        i: &Instruction<'m>,
+        ty: Type,
+        scalar: Type,
+        results: (Slot, Option<Slot>),
+        a: &Operand,
+        b: &Operand,
+    ) -> Result<()> {
+        let op = i.modifiers().find(|m| COMPARISONS.contains(m)).ok_or_else(String::new)?;
+        let f = compare(op, scalar).ok_or_else(String::new)?;
+        let (a, b) = (self.value(a, ty)?, self.value(b, ty)?);
+        let cut: [Map1; 2] = [|v| v & 0xffff, |v| v >> 16 & 0xffff];
+        let mut found = Vec::new();
+        for cut in cut {
+            let (x, y, p) = (self.temporary(), self.temporary(), self.temporary());
+            self.emit(Op::Map1(cut, x, a));
+            self.emit(Op::Map1(cut, y, b));
+            self.emit(Op::Map2(f, p, x, y));
+            found.push(p);
+        }
+        self.emit(Op::Map1(|p| p, results.0, found[0]));
+        if let Some(second) = results.1 {
+            self.emit(Op::Map1(|p| p, second, found[1]));
+        }
+        Ok(())
+    }
+
+    pub fn set(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let types: Vec<Type> = i.types().collect();
+        let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
+        let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        let d = self.result(d)?;
+        if let Some(scalar) = packed_scalar(*from) {
+            let (low, high) = (self.temporary(), self.temporary());
+            self.setp_packed(i, *from, scalar, (low, Some(high)), a, b)?;
+            let f: Map2 = match to {
+                Type::F16x2 => |l, h| (l * 0x3c00) | ((h * 0x3c00) << 16),
+                Type::Bf16x2 => |l, h| (l * 0x3f80) | ((h * 0x3f80) << 16),
+                _ => |l, h| (l * 0xffff) | ((h * 0xffff) << 16),
+            };
+            self.emit(Op::Map2(f, d, low, high));
+            return Ok(());
+        }
+        let mut result = self.comparison(i, *from, a, b)?;
+        if let [c] = rest {
+            let f = i.modifiers().find_map(combine).ok_or_else(String::new)?;
+            let with = self.value(c, Type::Pred)?;
+            let held = self.temporary();
+            self.emit(Op::Map2(f, held, result, with));
+            result = held;
+        }
+        let f: Map1 = match to {
+            Type::F32 => |p| (p & 1) * 0x3f80_0000,
+            Type::F16 => |p| (p & 1) * 0x3c00,
+            Type::Bf16 => |p| (p & 1) * 0x3f80,
+            Type::U16 | Type::S16 => |p| (p & 1) * 0xffff,
+            _ => |p| (p & 1) * 0xffff_ffff,
+        };
+        self.emit(Op::Map1(f, d, result));
+        Ok(())
+    }
+}
+
+fn packed_scalar(ty: Type) -> Option<Type> {
+    match ty {
+        Type::F16x2 => Some(Type::F16),
+        Type::Bf16x2 => Some(Type::Bf16),
+        _ => None,
+    }
+}

@@ -1,0 +1,217 @@
+//! Moves and conversions: `mov` and `cvt`.
+
+use super::function::{Decoder, Result, is_float};
+use super::rounding::rounding;
+use crate::interp::code::*;
+use crate::interp::number::{ConvertSpec, Mode, format};
+use cuweave_ptx::{Instruction, Operand, Type};
+
+impl<'m> Decoder<'_, 'm> {
+    pub fn mov(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+        let ty = i.types().next_back().ok_or_else(String::new)?;
+        if ty.size() > 8 {
+            return Err(String::new());
+        }
+        match (d, a) {
+            // Component by component; without `.v4` a vector is the parts of one value.
+            (Operand::Vector(parts), Operand::Name(name)) if i.has("v4") => {
+                let from = vector(name).filter(|_| parts.len() == 4 && ty.size() == 4);
+                for (to, from) in parts.iter().zip(from.ok_or_else(String::new)?) {
+                    let (to, from) = (self.result(to)?, self.value(&Operand::Name(from), ty)?);
+                    self.emit(Op::Map1(|v| v, to, from));
+                }
+            }
+            (Operand::Vector(parts), a) if !i.has("v2") && !i.has("v4") => {
+                let from = self.value(a, ty)?;
+                let width = ty.size() * 8 / parts.len().max(1) as u32;
+                let mut moved = Vec::new();
+                for (at, part) in parts.iter().enumerate() {
+                    let by = self.constant(u64::from(width) * at as u64);
+                    let cut: Map2 = match width {
+                        8 => |v, by| v >> by & 0xff,
+                        16 => |v, by| v >> by & 0xffff,
+                        32 => |v, by| v >> by & 0xffff_ffff,
+                        _ => return Err(String::new()),
+                    };
+                    // Through a temporary: a part may be the source.
+                    let taken = self.temporary();
+                    self.emit(Op::Map2(cut, taken, from, by));
+                    moved.push((self.result(part)?, taken));
+                }
+                for (to, taken) in moved {
+                    self.emit(Op::Map1(|v| v, to, taken));
+                }
+            }
+            (d, Operand::Vector(parts)) if !parts.is_empty() => {
+                let d = self.result(d)?;
+                let width = ty.size() * 8 / parts.len().max(1) as u32;
+                let part_type = match width {
+                    8 => Type::B8,
+                    16 => Type::B16,
+                    32 => Type::B32,
+                    _ => return Err(String::new()),
+                };
+                let mut sum = self.value(&parts[0], part_type)?;
+                for (at, part) in parts.iter().enumerate() {
+                    let part = self.value(part, part_type)?;
+                    let f: Map3 = match (width, at) {
+                        (8, 0) => |_, v, _| v & 0xff,
+                        (8, _) => |s, v, by| s | (v & 0xff) << by,
+                        (16, 0) => |_, v, _| v & 0xffff,
+                        (16, _) => |s, v, by| s | (v & 0xffff) << by,
+                        (_, 0) => |_, v, _| v & 0xffff_ffff,
+                        _ => |s, v, by| s | v << by,
+                    };
+                    let by = self.constant(u64::from(width) * at as u64);
+                    let next = if at + 1 == parts.len() { d } else { self.temporary() };
+                    self.emit(Op::Map3(f, next, sum, part, by));
+                    sum = next;
+                }
+            }
+            (
+                d,
+                Operand::Name(
+                    name @ ("%clock" | "%clock_hi" | "%clock64" | "%globaltimer" | "%globaltimer_lo"
+                    | "%globaltimer_hi"),
+                ),
+            ) => {
+                let d = self.result(d)?;
+                let counter = if name.starts_with("%clock") { Counter::Clock } else { Counter::Time };
+                self.emit(Op::Counter(counter, d));
+                if name.ends_with("hi") {
+                    self.emit(Op::Map1(|v| v >> 32, d, d));
+                }
+            }
+            (d, a) => {
+                let (d, a) = (self.result(d)?, self.value(a, ty)?);
+                let f: Map1 = match ty.size() {
+                    4 => |v| v & 0xffff_ffff,
+                    2 => |v| v & 0xffff,
+                    _ => |v| v,
+                };
+                self.emit(Op::Map1(f, d, a));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn cvt(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let types: Vec<Type> = i.types().collect();
+        let [d, operands @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
+        if i.has("pack") {
+            let (to, from) = match types.as_slice() {
+                [to, from, ..] => (*to, *from),
+                _ => return Err("expected two types".to_owned()),
+            };
+            let d = self.result(d)?;
+            if to.size() > 2
+                || from.size() != 4
+                || is_float(to)
+                || is_float(from)
+                || !matches!(operands.len(), 2 | 3)
+            {
+                return Err(String::new());
+            }
+            let mut rows = [NONE; 3];
+            for (row, operand) in rows.iter_mut().zip(operands) {
+                *row = self.value(operand, from)?;
+            }
+            if rows[2] == NONE {
+                rows[2] = self.constant(0);
+            }
+            // Without a third operand the result has two values alone.
+            self.emit(Op::Pack(to, from, d, rows));
+            return Ok(());
+        }
+        let [to, from] = types.as_slice() else { return Err("expected two types".to_owned()) };
+        let (to, from) = (*to, *from);
+        let integer = i.modifiers().find_map(|m| {
+            Some(match m {
+                "rni" => Mode::Nearest,
+                "rzi" => Mode::Zero,
+                "rmi" => Mode::Down,
+                "rpi" => Mode::Up,
+                _ => return None,
+            })
+        });
+        let spec = ConvertSpec {
+            to,
+            from,
+            mode: rounding(i),
+            integer,
+            flush: i.has("ftz"),
+            saturate: i.has("sat"),
+            relu: i.has("relu"),
+        };
+        if i.has("rs") || i.has("scaled") {
+            return Err(String::new());
+        }
+        let d_slot = self.result(d)?;
+        let scalar = |ty: Type| match ty {
+            Type::F16x2 => Some(Type::F16),
+            Type::Bf16x2 => Some(Type::Bf16),
+            Type::E4m3x2 => Some(Type::E4m3),
+            Type::E5m2x2 => Some(Type::E5m2),
+            _ => None,
+        };
+        match (scalar(to), scalar(from), operands) {
+            (Some(to), None, [a, b]) => {
+                let (a, b) = (self.value(a, from)?, self.value(b, from)?);
+                self.emit(Op::ConvertPair(Box::new(ConvertSpec { to, ..spec }), d_slot, a, b));
+            }
+            (Some(to), Some(from), [a]) => {
+                // Both halves of one operand, the high one first.
+                let whole = self.value(a, types[1])?;
+                let (high, low) = (self.temporary(), self.temporary());
+                let width = self.constant(u64::from(from.size()) * 8);
+                let mask = self.constant((1 << (from.size() * 8)) - 1);
+                self.emit(Op::Map3(|v, by, mask| v >> by & mask, high, whole, width, mask));
+                self.emit(Op::Map2(|v, mask| v & mask, low, whole, mask));
+                self.emit(Op::ConvertPair(Box::new(ConvertSpec { to, from, ..spec }), d_slot, high, low));
+            }
+            (None, None, [a]) => {
+                let a = self.value(a, from)?;
+                let known =
+                    is_float(to) == (format(to).is_some()) && is_float(from) == (format(from).is_some());
+                if !known || to.size() > 8 || from.size() > 8 {
+                    return Err(String::new());
+                }
+                match fast_conversion(&spec) {
+                    Some(f) => self.emit(Op::Map1(f, d_slot, a)),
+                    None => self.emit(Op::Convert(Box::new(spec), d_slot, a)),
+                }
+            }
+            _ => return Err(String::new()),
+        }
+        Ok(())
+    }
+}
+
+/// Returns the function of a conversion that index arithmetic uses.
+fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
+    if spec.saturate || spec.flush || spec.integer.is_some() || spec.mode != Mode::Nearest {
+        return None;
+    }
+    Some(match (spec.to, spec.from) {
+        (Type::U64 | Type::S64, Type::U32) => |v| v & 0xffff_ffff,
+        (Type::U64 | Type::S64, Type::S32) => |v| v as i32 as u64,
+        (Type::U32 | Type::S32, Type::U64 | Type::S64) => |v| v & 0xffff_ffff,
+        (Type::F32, Type::S32) => |v| u64::from((v as i32 as f32).to_bits()),
+        (Type::F32, Type::U32) => |v| u64::from((v as u32 as f32).to_bits()),
+        (Type::F64, Type::F32) => |v| f64::from(f32::from_bits(v as u32)).to_bits(),
+        (Type::F32, Type::F64) => |v| u64::from((f64::from_bits(v) as f32).to_bits()),
+        _ => return None,
+    })
+}
+
+/// The components of a special register that is a vector.
+fn vector(name: &str) -> Option<[&'static str; 4]> {
+    Some(match name {
+        "%tid" => ["%tid.x", "%tid.y", "%tid.z", "%tid.w"],
+        "%ntid" => ["%ntid.x", "%ntid.y", "%ntid.z", "%ntid.w"],
+        "%ctaid" => ["%ctaid.x", "%ctaid.y", "%ctaid.z", "%ctaid.w"],
+        "%nctaid" => ["%nctaid.x", "%nctaid.y", "%nctaid.z", "%nctaid.w"],
+        _ => return None,
+    })
+}

@@ -1,0 +1,281 @@
+//! Operands: the rows of registers, constants and special registers, addresses, and labels.
+
+use super::function::{Decoder, Result, WRONG};
+use super::names::{function_address, parameter_address};
+use crate::interp::code::*;
+use crate::interp::number;
+use cuweave_ptx::{self as ptx, Address, Instruction, Operand, Space as PtxSpace, Statement, Type};
+
+impl<'m> Decoder<'_, 'm> {
+    /// The row of a register.
+    pub fn register(&mut self, name: &str) -> Result<Slot> {
+        if let Some(binding) = self.body.resolve(self.scope, name) {
+            if binding.variable.space == PtxSpace::Reg {
+                let key = (binding.statement, binding.index);
+                if let Some(&slot) = self.registers.get(&key) {
+                    return Ok(slot);
+                }
+                let slot = self.temporary();
+                self.registers.insert(key, slot);
+                return Ok(slot);
+            }
+            return Err(format!("`{name}` is no register"));
+        }
+        match self.formal(name) {
+            Some(Place::Register(slot)) => Ok(slot),
+            _ => Err(undeclared(name)),
+        }
+    }
+
+    /// The parameter of this `.func` of that name.
+    fn formal(&self, name: &str) -> Option<Place> {
+        let find = |formals: &[ptx::Parameter], places: &[Place]| {
+            formals.iter().position(|p| p.name == name).and_then(|at| places.get(at).copied())
+        };
+        find(&self.source.parameters, &self.function.parameters)
+            .or_else(|| find(&self.source.returns, &self.function.returns))
+    }
+
+    /// The declared type of a register.
+    pub fn declared(&self, operand: &Operand) -> Option<Type> {
+        let Operand::Name(name) = operand else { return None };
+        if let Some(binding) = self.body.resolve(self.scope, name) {
+            return Some(binding.variable.ty);
+        }
+        let all = self.source.parameters.iter().chain(&self.source.returns);
+        all.filter(|p| p.name == *name).map(|p| p.ty).next()
+    }
+
+    /// Returns the row of a result.
+    pub fn result(&mut self, operand: &Operand) -> Result<Slot> {
+        match operand {
+            Operand::Name(name) => self.register(name),
+            Operand::Sink => Ok(self.temporary()),
+            _ => Err("expected a register as the result".to_owned()),
+        }
+    }
+
+    /// Returns the row of an operand, as a value of a type.
+    pub fn value(&mut self, operand: &Operand, ty: Type) -> Result<Slot> {
+        match *operand {
+            Operand::Name(name) => self.named(name, 0),
+            Operand::Offset { name, offset, elements: false } => self.named(name, offset),
+            Operand::Not(name) => {
+                let (p, not) = (self.register(name)?, self.temporary());
+                self.emit(Op::Map1(|p| p ^ 1, not, p));
+                Ok(not)
+            }
+            Operand::Integer(value) => Ok(self.constant(match ty {
+                Type::F32 => u64::from((value as i64 as f32).to_bits()),
+                Type::F64 => (value as i64 as f64).to_bits(),
+                Type::Pred => u64::from(value != 0),
+                _ => number::extend(value, ty),
+            })),
+            Operand::Single(bits) => Ok(self.constant(match ty {
+                Type::F64 => f64::from(f32::from_bits(bits)).to_bits(),
+                _ => u64::from(bits),
+            })),
+            Operand::Double(bits) => Ok(self.constant(match ty {
+                Type::F32 | Type::B32 | Type::U32 | Type::S32 => {
+                    u64::from((f64::from_bits(bits) as f32).to_bits())
+                }
+                _ => bits,
+            })),
+            _ => Err("unexpected operand".to_owned()),
+        }
+    }
+
+    /// Checks that the registers of an instruction have the size of its type. For instructions with one type for all operands.
+    pub fn check_sizes(&self, i: &Instruction<'m>, ty: Type) -> Result<()> {
+        for operand in &i.operands {
+            let declared = self.declared(operand);
+            if let (Operand::Name(name), Some(declared)) = (operand, declared)
+                && (declared.size() != ty.size() || (declared == Type::Pred) != (ty == Type::Pred))
+            {
+                return Err(format!("`{name}` is {declared} where {ty} is wanted{WRONG}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the row of a name: a register, a special register, or the address of a variable or function.
+    fn named(&mut self, name: &str, offset: i64) -> Result<Slot> {
+        if let Some(binding) = self.body.resolve(self.scope, name) {
+            let at = binding.statement;
+            return match binding.variable.space {
+                PtxSpace::Reg => self.register(name),
+                PtxSpace::Shared => {
+                    let number = self.shareds[&at];
+                    self.uses_shared(number);
+                    Ok(self.init(Init::Shared(number, offset)))
+                }
+                _ => {
+                    let (start, _) = self.locals[&at];
+                    Ok(self.init(Init::Local(i64::from(start).wrapping_add(offset))))
+                }
+            };
+        }
+        match self.formal(name) {
+            Some(Place::Register(slot)) => return Ok(slot),
+            Some(Place::Frame(start, _)) => {
+                return Ok(self.init(Init::Local(i64::from(start).wrapping_add(offset))));
+            }
+            None => {}
+        }
+        if name.starts_with('%')
+            && let Some(init) = special(name)
+        {
+            return Ok(self.init(init));
+        }
+        if self.source.entry
+            && let Some(at) = self.source.parameter(name)
+        {
+            let start = self.source.layout().0[at];
+            return Ok(self.constant(parameter_address(start).wrapping_add(offset as u64)));
+        }
+        if let Some(&number) = self.names.shared.get(name) {
+            self.uses_shared(number);
+            return Ok(self.init(Init::Shared(number, offset)));
+        }
+        if let Some(&number) = self.names.globals.get(name) {
+            return Ok(self.init(Init::Global(number, offset)));
+        }
+        if let Some(&number) = self.names.functions.get(name) {
+            // A function whose address is taken may be called.
+            self.calls(number);
+            return Ok(self.constant(function_address(number)));
+        }
+        Err(undeclared(name))
+    }
+
+    /// Parameter variable of the body, or parameter of this `.func`, in the frame or a register.
+    pub fn place(&mut self, operand: &Operand) -> Result<Place> {
+        match operand {
+            Operand::Name(name) => {
+                if let Some(binding) = self.body.resolve(self.scope, name)
+                    && let Some(&(offset, size)) = self.locals.get(&binding.statement)
+                {
+                    return Ok(Place::Frame(offset, size));
+                }
+                match self.formal(name) {
+                    Some(place) => Ok(place),
+                    None => self.named(name, 0).map(Place::Register),
+                }
+            }
+            Operand::Sink => Ok(Place::Register(self.temporary())),
+            other => self.value(other, Type::B64).map(Place::Register),
+        }
+    }
+
+    /// An address in a space.
+    pub fn address(&mut self, operand: &Operand, space: Space) -> Result<At> {
+        let Operand::Address(address) = operand else { return Err("expected an address".to_owned()) };
+        self.at(address, space)
+    }
+
+    pub fn at(&mut self, address: &Address, space: Space) -> Result<At> {
+        match address.base {
+            None => Ok(At { space, base: self.constant(address.offset as u64), offset: 0, strong: false }),
+            Some(name) => {
+                let is_register = self.register(name).is_ok();
+                let base = self.named(name, 0)?;
+                // A parameter of a `.func` is a place in its frame.
+                let space = match (space, is_register, self.formal(name)) {
+                    (Space::Generic, false, Some(Place::Frame(..))) => Space::Local,
+                    _ => space,
+                };
+                Ok(At { space, base, offset: address.offset, strong: false })
+            }
+        }
+    }
+
+    /// Returns true if a name is a `.param` or `.local` variable of the body.
+    pub fn in_frame(&self, name: &str) -> bool {
+        self.body
+            .resolve(self.scope, name)
+            .is_some_and(|b| b.variable.space != PtxSpace::Reg && b.variable.space != PtxSpace::Shared)
+            || matches!(self.formal(name), Some(Place::Frame(..)))
+    }
+
+    /// The label of a branch, as its statement, resolved at the end.
+    pub fn label(&self, operand: &Operand) -> Result<u32> {
+        let Operand::Name(name) = operand else { return Err("expected a label".to_owned()) };
+        self.body
+            .label(self.scope, name)
+            .map(|at| at as u32)
+            .ok_or_else(|| format!("label `{name}` is not defined{WRONG}"))
+    }
+
+    /// The labels of a `.branchtargets`.
+    pub fn label_list(&self, operand: &Operand) -> Result<Box<[u32]>> {
+        let at = self.label(operand)?;
+        let statements = self.source.body.as_ref().map(|body| &body.statements);
+        match statements.and_then(|statements| statements.get(at as usize)) {
+            Some(Statement::Targets(targets)) if !targets.calls => {
+                targets.targets.iter().map(|target| self.label(&Operand::Name(target))).collect()
+            }
+            _ => Err("expected a list of labels".to_owned()),
+        }
+    }
+
+    /// Parameter of the entry: its offset; `None` in a `.func`, and for other names.
+    pub fn entry_parameter(&self, name: &str) -> Option<(u64, u64)> {
+        if !self.source.entry || self.body.resolve(self.scope, name).is_some() {
+            return None;
+        }
+        let at = self.source.parameter(name)?;
+        Some((self.source.layout().0[at], self.source.parameters[at].size()))
+    }
+}
+
+/// Special registers.
+fn special(name: &str) -> Option<Init> {
+    let axis = |name: &str| match name.rsplit('.').next() {
+        Some("x") => 0,
+        Some("y") => 1,
+        Some("z") => 2,
+        _ => 3,
+    };
+    let stem = name.split('.').next().unwrap_or(name);
+    let at = axis(name);
+    let component = |make: fn(u8) -> Special| Some(Init::Special(make(at)));
+    let one = Some(Init::Const(1));
+    let zero = Some(Init::Const(0));
+    match stem {
+        "%tid" => component(Special::Thread),
+        "%ntid" => component(Special::ThreadCount),
+        "%ctaid" | "%clusterid" => component(Special::Block),
+        "%nctaid" | "%nclusterid" => component(Special::BlockCount),
+        // Every cluster is one block.
+        "%cluster_ctaid" | "%cluster_ctarank" | "%is_explicit_cluster" => zero,
+        "%cluster_nctaid" | "%cluster_nctarank" => one,
+        "%laneid" => Some(Init::Special(Special::Lane)),
+        "%warpid" => Some(Init::Special(Special::Warp)),
+        "%nwarpid" => Some(Init::Special(Special::WarpCount)),
+        "%lanemask_eq" => Some(Init::Special(Special::Mask(0))),
+        "%lanemask_le" => Some(Init::Special(Special::Mask(1))),
+        "%lanemask_lt" => Some(Init::Special(Special::Mask(2))),
+        "%lanemask_ge" => Some(Init::Special(Special::Mask(3))),
+        "%lanemask_gt" => Some(Init::Special(Special::Mask(4))),
+        "%dynamic_smem_size" => Some(Init::Special(Special::DynamicShared)),
+        "%total_smem_size" | "%aggr_smem_size" => Some(Init::Special(Special::TotalShared)),
+        "%smid" => Some(Init::Special(Special::Multiprocessor)),
+        "%nsmid" => Some(Init::Const(132)),
+        "%gridid" => Some(Init::Special(Special::Grid)),
+        "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => {
+            Some(Init::Special(Special::Reserved(true)))
+        }
+        _ if stem.starts_with("%reserved_smem_offset") => Some(Init::Special(Special::Reserved(false))),
+        "%envreg1" => Some(Init::Special(Special::Workspace(1))),
+        "%envreg2" => Some(Init::Special(Special::Workspace(0))),
+        _ if stem.starts_with("%envreg") || stem.starts_with("%pm") => zero,
+        _ => None,
+    }
+}
+
+/// The message about an undeclared name. A longer name after `%` may be a special register that is not known here.
+fn undeclared(name: &str) -> String {
+    let stem = name.strip_prefix('%').map(|stem| stem.trim_end_matches(|c: char| c.is_ascii_digit()));
+    let special = stem.is_some_and(|stem| stem.len() > 3);
+    format!("`{name}` is not declared{}", if special { "" } else { WRONG })
+}

@@ -1,0 +1,243 @@
+//! A warp's turn: its groups of lanes execute instructions.
+
+use super::access::Own;
+use super::block::Block;
+use super::lane_fault::LaneFault;
+use super::warp::{ALL, Flow, Lanes, Warp};
+use super::worker::Worker;
+use crate::interp::code::{Function, Inst, NONE};
+use crate::interp::fault::{Fault, FaultKind};
+use crate::interp::grid::coordinates;
+
+/// Instructions of one group of lanes while other groups of the warp wait.
+const GROUP_TURN: u64 = 500;
+impl Warp {
+    pub fn new(worker: &Worker, block: &Block, number: u32) -> Self {
+        let threads = (block.threads - number * 32).min(32);
+        let live = ALL >> (32 - threads);
+        let program = worker.launch.program;
+        let index = program.entries[worker.launch.entry].function as u32;
+        let function = &program.functions[index as usize];
+        let mut warp = Self {
+            number,
+            live,
+            ready: live,
+            together: 0,
+            at_barrier: 0,
+            barrier: [0; 32],
+            at_grid: 0,
+            reduction: [None; 32],
+            started: threads,
+            pc: [function.start; 32],
+            base: [0; 32],
+            function: [index; 32],
+            local_base: [0; 32],
+            calls: std::array::from_fn(|_| Vec::new()),
+            local: std::array::from_fn(|_| Vec::new()),
+            rows: vec![[0; 32]; function.slots as usize],
+            executed: [0; 32],
+            rests: false,
+            leader: None,
+            since: 0,
+            ran: [0; 32],
+            clock: 0,
+        };
+        for lane in Lanes(live) {
+            warp.grow_local(lane, function.frame);
+            warp.enter(worker, block, function, lane);
+        }
+        warp
+    }
+
+    /// Fills the constant rows of the function that a lane has entered.
+    pub fn enter(&mut self, worker: &Worker, block: &Block, function: &Function, lane: u32) {
+        let at = lane as usize;
+        for &(slot, init) in &function.inits {
+            let value =
+                worker.initial(init, (block.id, block.number), self.number * 32 + lane, self.local_base[at]);
+            self.rows[(self.base[at] + slot) as usize][at] = value;
+        }
+    }
+
+    /// Returns the memory of one lane.
+    pub fn own(&mut self, block: &mut Block, lane: u32) -> Own {
+        let local = &mut self.local[lane as usize];
+        block.own((local.as_mut_ptr().cast(), local.len() as u64 * 8), lane)
+    }
+
+    /// A fault at the instruction where a lane stands.
+    pub fn fault(&self, worker: &Worker, block: &Block, lane_fault: LaneFault) -> Fault {
+        let program = worker.launch.program;
+        let at = lane_fault.lane as usize & 31;
+        let function = &program.functions[self.function[at] as usize];
+        let inst = program.code.insts.get(self.pc[at] as usize);
+        let source = inst.filter(|inst| inst.source.1 != 0).map(|inst| {
+            let file = program.code.files.iter().find(|file| file.0 == inst.source.0);
+            (file.map_or_else(String::new, |file| file.1.clone()), inst.source.1)
+        });
+        let mut message = lane_fault.message;
+        if block.pre_wait && matches!(lane_fault.kind, FaultKind::Bounds | FaultKind::Uninitialised) {
+            message.push_str(", before any `griddepcontrol.wait`,");
+        }
+        Fault {
+            kind: lane_fault.kind,
+            function: function.name.as_str().into(),
+            block: block.id,
+            thread: coordinates(u64::from(self.number * 32 + lane_fault.lane), worker.launch.block),
+            line: inst.map_or(0, |inst| inst.line),
+            source,
+            address: lane_fault.address,
+            size: lane_fault.size,
+            message,
+        }
+    }
+
+    /// Executes until the lanes wait or end, or the turn is over. Returns the number of instructions executed.
+    pub fn turn(&mut self, worker: &mut Worker, block: &mut Block, most: u64) -> Result<u64, LaneFault> {
+        let insts = worker.launch.program.code.insts.as_slice();
+        let mut steps = 0;
+        while steps < most && block.complete.is_empty() && !std::mem::take(&mut self.rests) {
+            if self.ready == 0 {
+                break;
+            }
+            let (mask, stop) = self.choose();
+            let others = self.ready & !mask != 0;
+            let turn = self.leader.map_or(GROUP_TURN, |(_, left)| left);
+            let budget = if others { turn.min(most - steps) } else { most - steps };
+            let first = mask.trailing_zeros() as usize;
+            let mut pc = self.pc[first];
+            let base = self.base[first] as usize;
+            let (mut done, mut counted) = (0, 0);
+            let mut regrouped = false;
+            while done < budget {
+                let Some(inst) = insts.get(pc as usize) else {
+                    self.stand(mask, pc);
+                    let what = "execution runs past the end of the code";
+                    return Err(LaneFault::new(FaultKind::Code, what).of_lane(first as u32));
+                };
+                done += 1;
+                let mut active = mask;
+                if inst.guard != NONE {
+                    active = self.guarded(inst, base, mask);
+                    if active == 0 {
+                        counted += u64::from(inst.counts);
+                        pc += 1;
+                        if pc >= stop {
+                            break;
+                        }
+                        continue;
+                    }
+                }
+                counted += u64::from(inst.counts);
+                let flow = match self.simple(&inst.op, base, active) {
+                    true => Flow::Next,
+                    false => {
+                        self.stand(mask, pc);
+                        let flow = self.step(worker, block, inst, base, active, mask)?;
+                        if let Some(place) = worker.regions.unwritten.take() {
+                            worker.tell_unwritten(block, self, inst, place);
+                        }
+                        flow
+                    }
+                };
+                match flow {
+                    Flow::Next => pc += 1,
+                    Flow::Jump(target) if active == mask => pc = target,
+                    Flow::Jump(target) => {
+                        self.stand(mask & !active, pc + 1);
+                        self.stand(active, target);
+                        regrouped = true;
+                        break;
+                    }
+                    Flow::Regroup => {
+                        regrouped = true;
+                        break;
+                    }
+                }
+                if pc >= stop {
+                    break;
+                }
+            }
+            if !regrouped {
+                self.stand(mask, pc);
+            }
+            steps += done;
+            match others {
+                true => self.ran(mask, done),
+                false => (self.since, self.leader) = (0, None),
+            }
+            worker.instructions += counted * u64::from(mask.count_ones());
+            for lane in Lanes(mask) {
+                self.executed[lane as usize] += counted;
+            }
+            if self.executed[first] > worker.options.limit {
+                let what = format!("more than {} instructions in one thread", worker.options.limit);
+                return Err(LaneFault::new(FaultKind::Limit, what).of_lane(first as u32));
+            }
+        }
+        Ok(steps)
+    }
+
+    /// Deeper calls come first, then lower addresses: groups reconverge where their paths join.
+    fn key(&self, lane: u32) -> u64 {
+        let depth = self.calls[lane as usize].len() as u64;
+        (u64::from(u32::MAX) - depth) << 32 | u64::from(self.pc[lane as usize])
+    }
+
+    /// Returns the group to execute: its lanes, and the address at which the next group waits.
+    ///
+    /// The group with the least key comes first, so that groups reconverge. After [`GROUP_TURN`] instructions the lane that
+    /// waited longest leads for as many instructions, so that no lane starves.
+    fn choose(&mut self) -> (u32, u32) {
+        let leads = self.leader.filter(|&(lane, left)| left > 0 && self.ready >> lane & 1 == 1);
+        self.leader = leads;
+        if leads.is_none() && self.since >= GROUP_TURN {
+            self.since = 0;
+            let oldest = Lanes(self.ready).min_by_key(|&lane| self.ran[lane as usize]);
+            self.leader = oldest.map(|lane| (lane, GROUP_TURN));
+        }
+        let first = match self.leader {
+            Some((lane, _)) => Some(lane),
+            None => Lanes(self.ready).min_by_key(|&lane| self.key(lane)),
+        };
+        let first = first.unwrap_or(0);
+        let (best, base) = (self.key(first), self.base[first as usize]);
+        let (mut mask, mut stop) = (0, u64::MAX);
+        for lane in Lanes(self.ready) {
+            let key = self.key(lane);
+            if key == best && self.base[lane as usize] == base {
+                mask |= 1 << lane;
+            } else if key > best {
+                stop = stop.min(key);
+            }
+        }
+        // Only groups at the same call depth reconverge.
+        let stop = if stop >> 32 == best >> 32 { stop as u32 } else { u32::MAX };
+        (mask, stop)
+    }
+
+    /// Accounts for a group that has executed while others waited.
+    fn ran(&mut self, mask: u32, steps: u64) {
+        self.clock += 1;
+        for lane in Lanes(mask) {
+            self.ran[lane as usize] = self.clock;
+        }
+        self.since += steps;
+        if let Some((_, left)) = &mut self.leader {
+            *left = left.saturating_sub(steps);
+        }
+        if self.rests {
+            self.since = GROUP_TURN;
+            self.leader = None;
+        }
+    }
+
+    fn guarded(&self, inst: &Inst, base: usize, mask: u32) -> u32 {
+        let row = &self.rows[base + inst.guard as usize];
+        let mut set = 0;
+        for (lane, &value) in row.iter().enumerate() {
+            set |= ((value & 1) as u32) << lane;
+        }
+        mask & if inst.negated { !set } else { set }
+    }
+}

@@ -1,0 +1,136 @@
+//! Records of accesses for the detection of conflicts: for each word of memory, and the times of blocks' events.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The accesses to a word of shared memory since the last barrier: their warps and bytes.
+#[derive(Clone, Copy, Default)]
+pub struct Cell {
+    pub epoch: u32,
+    /// A warp's number plus one.
+    pub writer: u8,
+    /// The same, or 255 for several.
+    pub reader: u8,
+    pub written: u8,
+    pub read: u8,
+}
+
+/// An access in 64 bits: its time, the bytes of the word, a bit for strong accesses, and the warp. 0 for none.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Record(pub u64);
+
+/// The most warps of a launch that is checked.
+pub const WARPS: u64 = (1 << 27) - 2;
+
+impl Record {
+    #[inline]
+    pub fn new(warp: u64, strong: bool, mask: u64, time: u32) -> Self {
+        Record((warp + 1) << 37 | u64::from(strong) << 36 | mask << 32 | u64::from(time))
+    }
+
+    #[inline]
+    pub fn time(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline]
+    pub fn mask(self) -> u64 {
+        self.0 >> 32 & 15
+    }
+
+    #[inline]
+    pub fn strong(self) -> bool {
+        self.0 >> 36 & 1 == 1
+    }
+
+    #[inline]
+    /// The number of the warp in the grid. The record must not be empty.
+    pub fn warp(self) -> u64 {
+        (self.0 >> 37).wrapping_sub(1)
+    }
+}
+
+/// A word of global memory: the last write, and one read since the last event of the reader's block.
+#[derive(Default)]
+pub struct Word {
+    pub written: AtomicU64,
+    pub read: AtomicU64,
+}
+
+/// The bytes of memory of a page of words.
+pub const PAGE: u64 = 4096;
+type Page = Arc<[Word]>;
+/// The most pages of a launch that are checked; the records take four times as much memory.
+const MOST: usize = 1 << 16;
+
+/// Blocks' events are kept under their number modulo this; blocks that share a slot count as having had all its events.
+const SLOTS: u64 = 1 << 16;
+/// The last time; later accesses are not checked.
+pub const LAST: u64 = u32::MAX as u64 - 1;
+
+/// The accesses of a launch to global memory.
+pub struct Watch {
+    pub clock: AtomicU64,
+    /// For each block the time of its last event that may order it with other blocks.
+    met: Box<[AtomicU32]>,
+    count: AtomicUsize,
+    pages: [Mutex<HashMap<u64, Page>>; 16],
+}
+
+impl Watch {
+    /// Returns the records for a launch; `None` for one warp, or for too many.
+    pub fn new(blocks: u64, warps: u64) -> Option<Self> {
+        let all = blocks.saturating_mul(warps);
+        if !(2..=WARPS).contains(&all) {
+            return None;
+        }
+        let met = (0..blocks.min(SLOTS)).map(|_| AtomicU32::new(0)).collect();
+        let (clock, count) = (AtomicU64::new(1), AtomicUsize::new(0));
+        Some(Watch { clock, met, count, pages: Default::default() })
+    }
+
+    #[inline]
+    pub fn tick(&self) -> u32 {
+        (self.clock.fetch_add(1, Ordering::SeqCst) + 1).min(LAST + 1) as u32
+    }
+
+    #[inline]
+    pub fn met(&self, block: u64) -> &AtomicU32 {
+        &self.met[(block % SLOTS) as usize]
+    }
+
+    /// Returns a page; `None` if the launch has too many.
+    pub fn page(&self, number: u64) -> Option<Page> {
+        let part = &self.pages[(number % 16) as usize];
+        let mut pages = part.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(page) = pages.get(&number) {
+            return Some(Arc::clone(page));
+        }
+        if self.count.fetch_add(1, Ordering::Relaxed) >= MOST {
+            self.count.store(MOST, Ordering::Relaxed);
+            return None;
+        }
+        let fresh: Page = (0..PAGE / 4).map(|_| Word::default()).collect();
+        pages.insert(number, Arc::clone(&fresh));
+        Some(fresh)
+    }
+}
+
+/// The pages that a host thread used last.
+pub struct Pages([Option<(u64, Option<Page>)>; 64]);
+
+impl Pages {
+    pub fn new() -> Self {
+        Pages([const { None }; 64])
+    }
+
+    #[inline]
+    pub fn get(&mut self, watch: &Watch, number: u64) -> Option<&Page> {
+        let slot = &mut self.0[(number % 64) as usize];
+        if slot.as_ref().is_none_or(|page| page.0 != number) {
+            *slot = None;
+        }
+        slot.get_or_insert_with(|| (number, watch.page(number))).1.as_ref()
+    }
+}

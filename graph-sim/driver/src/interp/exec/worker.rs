@@ -1,0 +1,81 @@
+//! One host thread of a launch.
+
+use super::access::Regions;
+use super::watch::{Pages, Watch};
+use crate::interp::code::{Init, Special};
+use crate::interp::fault::Fault;
+use crate::interp::grid::{coordinates, volume};
+use crate::interp::launch::{Launch, Options, PreWait};
+use crate::interp::space::{GRID, Memory};
+use std::sync::atomic::AtomicBool;
+
+/// Bytes of shared memory reserved for CUDA's own code, beside the program's.
+pub const RESERVED: u32 = 1024;
+/// The state of one host thread that runs blocks.
+pub struct Worker<'a> {
+    pub launch: &'a Launch<'a>,
+    pub options: &'a Options,
+    pub memory: &'a dyn Memory,
+    pub regions: Regions<'a>,
+    /// Bytes of shared memory of a block.
+    pub shared: u32,
+    /// Bytes behind those that are reserved for CUDA's own code.
+    pub reserved: u32,
+    pub instructions: u64,
+    pub conflicts: Vec<Fault>,
+    /// The accesses to global memory so far; `None` if conflicts are not checked.
+    pub watch: Option<&'a Watch>,
+    pub pages: Pages,
+    /// True if any thread has passed `griddepcontrol.wait`.
+    pub waited: bool,
+    pub pre_wait: Vec<PreWait>,
+    /// True if the grids that the launch depends on have not ended yet.
+    pub until_wait: bool,
+    /// True if any thread of the launch has passed `griddepcontrol.wait`.
+    pub passed: &'a AtomicBool,
+    pub ended: &'a AtomicBool,
+}
+
+impl Worker<'_> {
+    /// Returns the initial value of a register row in one thread of the block `id`, the `number`th that runs.
+    pub fn initial(&self, init: Init, (id, number): ([u32; 3], u64), thread: u32, local: u32) -> u64 {
+        let launch = self.launch;
+        let entry = &launch.program.entries[launch.entry];
+        let lane = thread % 32;
+        let axis = |sizes: &[u32; 3], at: u8| sizes.get(usize::from(at)).copied().unwrap_or(0).into();
+        match init {
+            Init::Const(value) => value,
+            Init::Global(number, offset) => {
+                launch.variables.get(number as usize).copied().unwrap_or(0).wrapping_add(offset as u64)
+            }
+            Init::Shared(number, offset) => {
+                let start = entry.shared.get(number as usize).copied().flatten().unwrap_or(u32::MAX);
+                u64::from(start.wrapping_add(offset as u32))
+            }
+            Init::Local(offset) => u64::from(local.wrapping_add(offset as u32)),
+            Init::Special(special) => match special {
+                Special::Thread(at) => axis(&coordinates(thread.into(), launch.block), at),
+                Special::Block(at) => axis(&id, at),
+                Special::ThreadCount(at) => axis(&launch.block, at),
+                Special::BlockCount(at) => axis(&launch.grid, at),
+                Special::Lane => lane.into(),
+                Special::Warp => u64::from(thread / 32),
+                Special::WarpCount => u64::from(volume(launch.block).div_ceil(32) as u32),
+                Special::Mask(0) => 1 << lane,
+                Special::Mask(1) => (2 << lane) - 1,
+                Special::Mask(2) => (1 << lane) - 1,
+                Special::Mask(3) => u64::from(u32::MAX << lane),
+                Special::Mask(_) => u64::from((u64::from(u32::MAX) << (lane + 1)) as u32),
+                Special::DynamicShared => launch.dynamic_shared.into(),
+                Special::TotalShared => self.shared.into(),
+                Special::Reserved(end) => {
+                    u64::from(self.shared.next_multiple_of(16) + if end { RESERVED } else { 0 })
+                }
+                Special::Workspace(half) if self.options.cooperative => GRID >> (32 * half) & 0xffff_ffff,
+                Special::Workspace(_) => 0,
+                Special::Multiprocessor => number % 132,
+                Special::Grid => 1,
+            },
+        }
+    }
+}

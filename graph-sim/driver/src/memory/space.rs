@@ -1,0 +1,380 @@
+//! The address space: allocations found by address.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::backing::Backing;
+use super::copy::Place;
+use crate::base::note::Note;
+use crate::base::status::{Result, Status};
+
+/// The first device address.
+pub const FIRST: u64 = 0x0010_0000_0000;
+/// The end of the device addresses.
+pub const LAST: u64 = 0x4f00_0000_0000;
+/// The gap between two allocations.
+const GAP: u64 = 64 << 10;
+/// The alignment of allocations.
+const ALIGN: u64 = 512;
+/// Memory of one device: an H200's.
+pub const TOTAL: u64 = 150_000_000_000;
+
+/// The kind of an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// `cuMemAlloc` and similar calls.
+    Device,
+    /// Stream-ordered, from the pool with this handle.
+    Pool(u64),
+    /// The allocation of a graph's node, by the node's handle.
+    Graph(u64),
+    /// A module's variable.
+    Variable,
+    /// A module's variable in constant memory.
+    Constant,
+    /// Pinned host memory that the driver allocated.
+    Pinned,
+    /// Host memory of the program that it registered.
+    Registered,
+    /// Managed memory.
+    Managed,
+}
+
+/// A live allocation.
+#[derive(Clone)]
+pub struct Allocation {
+    /// Its address.
+    pub base: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// The kind.
+    pub kind: Kind,
+    /// The device that holds it.
+    pub device: usize,
+    /// The context it was made in.
+    pub context: u64,
+    /// A number that no other allocation has.
+    pub id: u64,
+    /// The program's name for it, if it has one.
+    pub name: Option<String>,
+    /// The graphs' names for buffers in it, by address, with their ends.
+    buffers: BTreeMap<u64, (u64, Note)>,
+    /// Its bytes.
+    pub backing: Arc<Backing>,
+}
+
+impl Allocation {
+    /// The address after its last byte.
+    pub fn end(&self) -> u64 {
+        self.base + self.size
+    }
+
+    /// Returns true if the host may touch it by its address.
+    pub fn on_host(&self) -> bool {
+        matches!(self.kind, Kind::Pinned | Kind::Registered | Kind::Managed)
+    }
+
+    /// Returns its name in reports.
+    pub fn describe(&self) -> String {
+        match &self.name {
+            Some(name) => format!("`{name}`"),
+            None => format!("the allocation at {:#x}, {} bytes", self.base, self.size),
+        }
+    }
+
+    /// Returns the name, in reports, of the buffer that a graph last named at an address, or of the allocation.
+    pub fn describe_at(&self, address: u64) -> String {
+        let last = self.buffers.range(..=address).next_back();
+        match last.filter(|(_, (end, _))| address < *end) {
+            Some((_, (_, note))) => note.describe(),
+            None => self.describe(),
+        }
+    }
+}
+
+/// Addresses kept for a graph's allocations.
+struct Reserved {
+    size: u64,
+    /// The graph, and each of its execs and live allocations.
+    holders: u32,
+}
+
+/// The address space.
+pub struct Memory {
+    live: BTreeMap<u64, Allocation>,
+    /// Ranges of addresses that graphs keep for their allocations, live or not, by start.
+    reserved: BTreeMap<u64, Reserved>,
+    next: u64,
+    ids: u64,
+    /// Bytes in use on each device.
+    used: Vec<u64>,
+}
+
+impl Memory {
+    /// An empty address space.
+    pub fn new(devices: usize) -> Self {
+        Memory {
+            live: BTreeMap::new(),
+            reserved: BTreeMap::new(),
+            next: FIRST,
+            ids: 0,
+            used: vec![0; devices],
+        }
+    }
+
+    /// The end of what starts at or before an address.
+    fn occupied(&self, address: u64) -> Option<u64> {
+        let live = self.live.range(..=address).next_back().map(|(_, allocation)| allocation.end());
+        let reserved = self.reserved.range(..=address).next_back().map(|(start, kept)| start + kept.size);
+        live.max(reserved)
+    }
+
+    /// Returns a free range of addresses. Addresses are reused only after all were used, so that a stale pointer does not
+    /// point to a later allocation.
+    fn place(&mut self, size: u64) -> Result<u64> {
+        let size = size.checked_add(GAP).filter(|&size| size < LAST - FIRST).ok_or(Status::OUT_OF_MEMORY)?;
+        let mut start = self.next;
+        let mut wrapped = false;
+        loop {
+            if start + size > LAST {
+                if wrapped {
+                    return Err(Status::OUT_OF_MEMORY);
+                }
+                wrapped = true;
+                start = FIRST;
+            }
+            // The last allocation that begins before the end of the range must end before its start.
+            match self.occupied(start + size) {
+                Some(end) if end + GAP > start => start = (end + GAP).next_multiple_of(ALIGN),
+                _ => break,
+            }
+        }
+        self.next = (start + size).next_multiple_of(ALIGN);
+        Ok(start)
+    }
+
+    /// Reserves a range of addresses for a graph, which is its first holder.
+    pub fn reserve(&mut self, size: u64) -> Result<u64> {
+        let start = self.place(size)?;
+        self.reserved.insert(start, Reserved { size, holders: 1 });
+        Ok(start)
+    }
+
+    /// The start of the reserved range that holds an address.
+    pub fn range_of(&self, address: u64) -> Option<u64> {
+        let (&start, kept) = self.reserved.range(..=address).next_back()?;
+        (address - start < kept.size).then_some(start)
+    }
+
+    /// Adds a holder to a reserved range.
+    pub fn hold(&mut self, start: u64) {
+        if let Some(kept) = self.reserved.get_mut(&start) {
+            kept.holders += 1;
+        }
+    }
+
+    /// Takes a holder from a reserved range; without holders its addresses are free again.
+    pub fn release(&mut self, start: u64) {
+        if let Some(kept) = self.reserved.get_mut(&start) {
+            kept.holders -= 1;
+            if kept.holders == 0 {
+                self.reserved.remove(&start);
+            }
+        }
+    }
+
+    /// Allocates on a device, at an address that the driver chooses.
+    pub fn allocate(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
+        if size == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.charge(device, size)?;
+        let backing = match kind {
+            Kind::Variable | Kind::Constant => Backing::new_variable,
+            _ => Backing::new,
+        };
+        let placed = self.place(size).and_then(|base| Ok((base, backing(size)?)));
+        let (base, backing) = placed.inspect_err(|_| self.used[device] -= size)?;
+        self.enter(base, size, kind, device, context, backing);
+        Ok(base)
+    }
+
+    /// Allocates on a device, at an address that was reserved.
+    pub fn allocate_at(&mut self, base: u64, size: u64, kind: Kind, device: usize, context: u64) -> Result {
+        self.charge(device, size)?;
+        let backing = Backing::new(size).inspect_err(|_| self.used[device] -= size)?;
+        self.enter(base, size, kind, device, context, backing);
+        self.range_of(base).into_iter().for_each(|start| self.hold(start));
+        Ok(())
+    }
+
+    /// Allocates memory that the host accesses by the same address.
+    pub fn allocate_host(&mut self, size: u64, kind: Kind, device: usize, context: u64) -> Result<u64> {
+        if size == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let backing = Backing::new_host(size)?;
+        let base = backing.data() as u64;
+        self.enter(base, size, kind, device, context, backing);
+        Ok(base)
+    }
+
+    /// Registers host memory of the program.
+    pub fn register(&mut self, base: u64, size: u64, device: usize, context: u64) -> Result {
+        if base == 0 || size == 0 || base.checked_add(size).is_none() {
+            return Err(Status::INVALID_VALUE);
+        }
+        if self.live.range(..base + size).next_back().is_some_and(|(_, last)| last.end() > base) {
+            return Err(Status::HOST_MEMORY_ALREADY_REGISTERED);
+        }
+        let backing = Backing::of_program(base, size)?;
+        self.enter(base, size, Kind::Registered, device, context, backing);
+        Ok(())
+    }
+
+    fn charge(&mut self, device: usize, size: u64) -> Result {
+        let used = self.used.get_mut(device).ok_or(Status::INVALID_DEVICE)?;
+        if size > TOTAL - *used {
+            return Err(Status::OUT_OF_MEMORY);
+        }
+        *used += size;
+        Ok(())
+    }
+
+    fn enter(&mut self, base: u64, size: u64, kind: Kind, device: usize, context: u64, backing: Backing) {
+        self.ids += 1;
+        let backing = Arc::new(backing);
+        let allocation = Allocation {
+            base,
+            size,
+            kind,
+            device,
+            context,
+            id: self.ids,
+            name: None,
+            buffers: BTreeMap::new(),
+            backing,
+        };
+        self.live.insert(base, allocation);
+    }
+
+    /// Frees the allocation that starts at an address.
+    pub fn free(&mut self, base: u64) -> Result<Allocation> {
+        let allocation = self.live.remove(&base).ok_or(Status::INVALID_VALUE)?;
+        if !allocation.on_host() {
+            self.used[allocation.device] -= allocation.size;
+        }
+        if let (Kind::Graph(_), Some(start)) = (allocation.kind, self.range_of(base)) {
+            self.release(start);
+        }
+        Ok(allocation)
+    }
+
+    /// The live allocation that holds an address.
+    pub fn find(&self, address: u64) -> Option<&Allocation> {
+        self.live.range(..=address).next_back().map(|(_, found)| found).filter(|found| address < found.end())
+    }
+
+    /// The live allocation that starts at an address.
+    pub fn at(&self, base: u64) -> Option<&Allocation> {
+        self.live.get(&base)
+    }
+
+    /// Names the allocation that holds an address.
+    pub fn name(&mut self, address: u64, name: String) -> Result {
+        let base = self.find(address).ok_or(Status::INVALID_VALUE)?.base;
+        self.live.get_mut(&base).ok_or(Status::INVALID_VALUE)?.name = Some(name);
+        Ok(())
+    }
+
+    /// Records a graph's name for a buffer of the program, in place of earlier names of the same bytes.
+    pub fn note_buffer(&mut self, address: u64, bytes: u64, note: &Note) {
+        let end = address.saturating_add(bytes);
+        let Some(base) = self.find(address).filter(|found| end <= found.end()).map(|found| found.base) else {
+            return;
+        };
+        let Some(Allocation { buffers, .. }) = self.live.get_mut(&base) else { return };
+        if bytes == 0 || buffers.get(&address).is_some_and(|known| known.0 == end && known.1 == *note) {
+            return;
+        }
+        while let Some((&from, _)) = buffers.range(..end).next_back().filter(|(_, (to, _))| *to > address) {
+            buffers.remove(&from);
+        }
+        buffers.insert(address, (end, note.clone()));
+    }
+
+    /// The live allocations by address.
+    pub fn iter(&self) -> impl Iterator<Item = &Allocation> {
+        self.live.values()
+    }
+
+    /// Bytes in use on a device.
+    pub fn used(&self, device: usize) -> u64 {
+        self.used.get(device).copied().unwrap_or(0)
+    }
+
+    /// Resolves the range of a copy or fill: within one allocation, or on the host.
+    /// A device address in no live allocation is an error.
+    pub fn resolve(&self, address: u64, bytes: u64) -> Result<Place> {
+        match self.find(address) {
+            Some(found) if bytes <= found.end() - address => {
+                Ok(Place::Device(Arc::clone(&found.backing), address - found.base))
+            }
+            // Pinned memory followed by ordinary host memory is accessed by the host.
+            Some(found) if found.on_host() => Ok(Place::Host(address)),
+            Some(_) => Err(Status::INVALID_VALUE),
+            None if (FIRST..LAST + (1 << 40)).contains(&address) => Err(Status::INVALID_VALUE),
+            None => Ok(Place::Host(address)),
+        }
+    }
+
+    /// Like [`Memory::resolve`], for an address that must be on a device or mapped for one.
+    pub fn resolve_device(&self, address: u64, bytes: u64) -> Result<Place> {
+        match self.find(address) {
+            Some(found) if bytes <= found.end() - address => {
+                Ok(Place::Device(Arc::clone(&found.backing), address - found.base))
+            }
+            _ => Err(Status::INVALID_VALUE),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_are_found_by_any_of_their_addresses_and_no_other() {
+        let mut memory = Memory::new(1);
+        let a = memory.allocate(100, Kind::Device, 0, 0).unwrap();
+        let b = memory.allocate(100, Kind::Device, 0, 0).unwrap();
+        assert_eq!(memory.find(a + 99).unwrap().base, a);
+        assert!(memory.find(a + 100).is_none() && memory.find(a - 1).is_none());
+        assert!(b >= a + 100 + GAP);
+        assert!(memory.free(a + 4).is_err());
+        memory.free(a).unwrap();
+        assert!(memory.find(a).is_none() && memory.free(a).is_err());
+        assert_eq!(memory.used(0), 100);
+    }
+
+    #[test]
+    fn reserved_addresses_are_not_given_to_others() {
+        let mut memory = Memory::new(1);
+        let kept = memory.reserve(1000).unwrap();
+        let other = memory.allocate(8, Kind::Device, 0, 0).unwrap();
+        assert!(other >= kept + 1000);
+        memory.next = FIRST;
+        let third = memory.allocate(8, Kind::Device, 0, 0).unwrap();
+        assert!(third >= other + 8, "{third:#x} {other:#x} {kept:#x}");
+        memory.allocate_at(kept, 1000, Kind::Graph(1), 0, 0).unwrap();
+        assert_eq!(memory.find(kept + 999).unwrap().kind, Kind::Graph(1));
+    }
+
+    #[test]
+    fn more_than_the_device_has_is_refused() {
+        let mut memory = Memory::new(1);
+        assert_eq!(memory.allocate(4 << 40, Kind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
+        assert_eq!(memory.allocate(u64::MAX, Kind::Device, 0, 0), Err(Status::OUT_OF_MEMORY));
+        assert_eq!(memory.used(0), 0);
+    }
+}

@@ -1,0 +1,20 @@
+//! The bytes that a piece of work touched.
+
+use crate::interp::{ATOMIC, READ, WRITTEN};
+
+/// Flag of bytes whose allocation begins or ends.
+pub const LIFE: u8 = 16;
+
+/// Bytes that a piece of work touched: from, to, and [`READ`], [`WRITTEN`], [`ATOMIC`] or [`LIFE`] flags.
+pub type Touched = Vec<(u64, u64, u8)>;
+
+/// The verb of an access with these flags.
+pub fn access_word(flags: u8) -> &'static str {
+    match flags {
+        READ => "reads",
+        ATOMIC => "updates",
+        WRITTEN => "writes",
+        LIFE => "begins or ends the life of",
+        _ => "reads and writes",
+    }
+}

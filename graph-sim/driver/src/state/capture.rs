@@ -1,0 +1,25 @@
+//! Stream captures that are under way.
+
+use std::collections::BTreeMap;
+
+use super::graph::Dependencies;
+
+/// A capture that is under way.
+pub struct Capture {
+    /// Its number.
+    pub id: u64,
+    /// The stream that it began in.
+    pub origin: u64,
+    /// The graph that it fills.
+    pub graph: u64,
+    /// True if the graph is the program's already.
+    pub given: bool,
+    /// `CU_STREAM_CAPTURE_MODE_*`.
+    pub mode: u32,
+    /// The thread that began it.
+    pub thread: std::thread::ThreadId,
+    /// True if a call broke it.
+    pub broken: bool,
+    /// The streams in it, with the nodes that the next one depends on.
+    pub streams: BTreeMap<u64, Dependencies>,
+}

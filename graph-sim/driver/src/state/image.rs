@@ -1,0 +1,205 @@
+//! Module images: PTX files as the driver reads them.
+
+use cuweave_ptx::{self as ptx, Function, Statement};
+
+use crate::base::config::{config, device};
+use crate::base::log;
+use crate::base::status::{Result, Status};
+use crate::interp::{Entry, GlobalVariable, Program};
+
+/// A kernel of a file.
+pub struct Kernel {
+    /// Its name.
+    pub name: String,
+    /// Offset and length of each parameter in the parameter space.
+    pub parameters: Vec<(usize, usize)>,
+    /// The length of the parameter space.
+    pub parameter_bytes: usize,
+    /// `.maxntid`, or `.reqntid`, multiplied out.
+    pub max_threads: Option<u32>,
+    /// `.reqntid`.
+    pub required_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`: a launch must set its cluster, unless the kernel does.
+    pub explicit_cluster: bool,
+    /// Static shared memory.
+    pub shared_bytes: u32,
+    /// Local memory of a thread.
+    pub local_bytes: u32,
+    /// The error is the reason why it cannot be run.
+    pub supported: std::result::Result<(), String>,
+    /// Its place in the program.
+    pub entry: usize,
+}
+
+/// A file.
+pub struct Image {
+    /// Its kernels.
+    pub kernels: Vec<Kernel>,
+    /// Its code, and its variables.
+    pub program: Program,
+}
+
+impl Image {
+    /// Its variables.
+    pub fn variables(&self) -> &[GlobalVariable] {
+        &self.program.variables
+    }
+}
+
+/// Major and minor.
+type Version = (u32, u32);
+
+/// The newest PTX that drivers of each CUDA version take.
+const VERSIONS: &[(Version, Version)] = &[
+    ((12, 0), (8, 0)),
+    ((12, 1), (8, 1)),
+    ((12, 2), (8, 2)),
+    ((12, 3), (8, 3)),
+    ((12, 4), (8, 4)),
+    ((12, 5), (8, 5)),
+    ((12, 7), (8, 6)),
+    ((12, 8), (8, 7)),
+    ((12, 9), (8, 8)),
+    ((13, 0), (9, 0)),
+    ((13, 1), (9, 1)),
+    ((13, 2), (9, 2)),
+    ((13, 3), (9, 3)),
+    ((13, 4), (9, 4)),
+    ((13, 5), (9, 5)),
+];
+
+/// The newest PTX that a driver of that CUDA version takes.
+fn newest_ptx(driver: (u32, u32)) -> (u32, u32) {
+    let known = VERSIONS.iter().rfind(|version| version.0 <= driver);
+    match known {
+        Some(&((major, minor), (ptx_major, ptx_minor))) if (major, minor) == (13, 5) && driver > (13, 5) => {
+            // Newer drivers than the known ones: PTX's minor version has followed CUDA's.
+            if driver.0 == major { (ptx_major, ptx_minor + driver.1 - minor) } else { (u32::MAX, 0) }
+        }
+        Some(&(_, ptx)) => ptx,
+        None => (8, 0),
+    }
+}
+
+/// Reads a file that a program gives the driver.
+pub fn read(bytes: &[u8]) -> Result<Image> {
+    if bytes.starts_with(b"\x7fELF") || bytes.starts_with(&[0x50, 0xed, 0x55, 0xba]) {
+        let what = "a cubin or fat binary: machine code cannot be simulated, give the driver PTX";
+        crate::base::console::print(what);
+        return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
+    }
+    // The driver reads as far as the nul.
+    let bytes = bytes.split(|&byte| byte == 0).next().unwrap_or_default();
+    let text = std::str::from_utf8(bytes)
+        .map_err(|_| log::say(Status::INVALID_IMAGE, "neither PTX nor a binary"))?;
+    let invalid = |what: String| {
+        crate::base::console::print(&format!("PTX is refused: {what}"));
+        log::say(Status::INVALID_PTX, what)
+    };
+    if text.trim().is_empty() {
+        return Err(log::say(Status::INVALID_IMAGE, "an empty image"));
+    }
+    let module = ptx::parse(text).map_err(|error| invalid(error.to_string()))?;
+    let (version, newest) = (module.version, newest_ptx(config().version));
+    if version > newest {
+        let ((major, minor), (driver_major, driver_minor)) = (version, config().version);
+        let what = format!(
+            "PTX of version {major}.{minor} is too new for a driver of CUDA {driver_major}.{driver_minor}"
+        );
+        crate::base::console::print(&what);
+        return Err(log::say(Status::UNSUPPORTED_PTX_VERSION, what));
+    }
+    if module.address_size != 64 {
+        return Err(invalid("the address size is not 64".to_owned()));
+    }
+    let target = target(&module);
+    if !device().takes_target(target) {
+        let (major, minor) = device().capability;
+        let what =
+            format!("PTX for `sm_{target}` does not run on a device of compute capability {major}.{minor}");
+        return Err(log::say(Status::NO_BINARY_FOR_GPU, what));
+    }
+    if let Some(what) = beyond(&module) {
+        return Err(invalid(what));
+    }
+    let program = Program::decode(&module);
+    if let Some(what) = &program.invalid {
+        return Err(invalid(what.clone()));
+    }
+    let entries = program.entries.iter().enumerate();
+    let kernels =
+        entries.filter_map(|(at, entry)| Some(kernel(module.entry(&entry.name)?, entry, at))).collect();
+    Ok(Image { kernels, program })
+}
+
+/// The file's target, without its `sm_`.
+fn target<'a>(module: &ptx::Module<'a>) -> &'a str {
+    module.target.first().and_then(|target| target.strip_prefix("sm_")).unwrap_or("0")
+}
+
+/// Returns the first use of a feature that the file's version or target, or the driver, does not have.
+fn beyond(module: &ptx::Module) -> Option<String> {
+    let capability: u32 =
+        target(module).trim_end_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or_default();
+    // The PTX manual on kernel parameters and on `griddepcontrol`.
+    let most = device().most_parameters(config().version, capability);
+    let depends = module.version >= (7, 8) && capability >= 90;
+    for function in module.functions().filter(|function| function.body.is_some()) {
+        let bytes = function.layout().1;
+        if function.entry && bytes > most {
+            let (name, line) = (function.name, function.line);
+            return Some(format!("line {line}: {bytes} bytes of parameters of `{name}`, more than {most}"));
+        }
+        let statements = function.body.iter().flat_map(|body| &body.statements);
+        let instruction = statements.filter_map(|statement| match statement {
+            Statement::Instruction(instruction) => Some(instruction),
+            _ => None,
+        });
+        let found = instruction.into_iter().find(|i| i.mnemonic() == "griddepcontrol" && !depends);
+        if let Some(instruction) = found {
+            let line = instruction.line;
+            return Some(format!("line {line}: `griddepcontrol` needs PTX 7.8 and the target sm_90"));
+        }
+    }
+    None
+}
+
+/// Up to three numbers of a directive, the missing ones 1.
+fn three(values: &[u32]) -> [u32; 3] {
+    let at = |at: usize| values.get(at).copied().unwrap_or(1);
+    [at(0), at(1), at(2)]
+}
+
+fn kernel(function: &Function, entry: &Entry, at: usize) -> Kernel {
+    let required_block = function.performance(".reqntid").map(three);
+    let most = function.performance(".maxntid").map(three).or(required_block);
+    Kernel {
+        name: entry.name.clone(),
+        parameters: entry.parameters.clone(),
+        parameter_bytes: entry.parameter_bytes,
+        max_threads: most.map(|most| most.iter().fold(1u32, |all, &size| all.saturating_mul(size))),
+        required_block,
+        required_cluster: function.performance(".reqnctapercluster").map(three),
+        explicit_cluster: function.performance(".explicitcluster").is_some(),
+        shared_bytes: entry.shared_bytes,
+        local_bytes: entry.local_bytes,
+        supported: entry.supported.clone(),
+        entry: at,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::newest_ptx;
+
+    #[test]
+    fn drivers_take_ptx_of_their_time() {
+        assert_eq!(newest_ptx((13, 0)), (9, 0));
+        assert_eq!(newest_ptx((12, 6)), (8, 5));
+        assert_eq!(newest_ptx((12, 9)), (8, 8));
+        assert_eq!(newest_ptx((13, 6)), (9, 6));
+        assert_eq!(newest_ptx((14, 0)), (u32::MAX, 0));
+    }
+}

@@ -1,0 +1,150 @@
+//! Batched nodes: kernel nodes of several launches (members), and the actors of a launch.
+//!
+//! A member's blocks are a box of the grid. Their accesses are checked as those of a node of its own that no path
+//! orders with the other members.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use crate::base::note::Note;
+use crate::interp::Blocks;
+
+/// Stands for all of a node instead of one of its members.
+pub const WHOLE: u32 = u32::MAX;
+
+/// The member launches of a batched kernel node.
+#[derive(Clone, Debug)]
+pub struct Members {
+    /// The program's names for them.
+    pub notes: Vec<Note>,
+    /// The blocks of each member.
+    pub along: Along,
+}
+
+/// The layout of the members' blocks in a grid.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Along {
+    /// The blocks of member `i` have the coordinate `i` in this dimension: 1 or 2.
+    Axis(usize),
+    /// Consecutive ranges of x: the first block of each member, rising.
+    Flat(Vec<u32>),
+}
+
+impl Members {
+    /// Returns the blocks of each member in a grid; `None` if the layout does not fit it.
+    pub fn blocks(&self, grid: [u32; 3]) -> Option<Vec<Blocks>> {
+        let count = self.notes.len();
+        match &self.along {
+            Along::Axis(axis) => {
+                let own = |member: usize| {
+                    let mut blocks = Blocks { from: [0; 3], extent: grid };
+                    (blocks.from[*axis], blocks.extent[*axis]) = (member as u32, 1);
+                    blocks
+                };
+                (grid[*axis] as usize == count).then(|| (0..count).map(own).collect())
+            }
+            Along::Flat(firsts) => {
+                let ends = firsts.iter().skip(1).copied().chain([grid[0]]);
+                let rises =
+                    firsts.first() == Some(&0) && firsts.iter().zip(ends.clone()).all(|(a, b)| *a < b);
+                let fits = firsts.len() == count && rises && grid[1..] == [1, 1];
+                let own =
+                    |(&first, end): (&u32, u32)| Blocks { from: [first, 0, 0], extent: [end - first, 1, 1] };
+                fits.then(|| firsts.iter().zip(ends).map(own).collect())
+            }
+        }
+    }
+
+    /// A member's name in reports.
+    pub fn describe(&self, member: usize) -> String {
+        let note = self.notes.get(member).cloned().unwrap_or_default();
+        let of = format!("one of {} launches in one", self.notes.len());
+        match note.describe().strip_suffix(')') {
+            Some(place) => format!("{place}, {of})"),
+            None => format!("{} ({of})", note.describe()),
+        }
+    }
+}
+
+/// The actors of a launch: first the nodes by their numbers, then the members of batched nodes.
+#[derive(Default)]
+pub struct Actors {
+    nodes: usize,
+    /// For each member its node.
+    of: Vec<usize>,
+    first: BTreeMap<usize, usize>,
+}
+
+impl Actors {
+    /// Returns the actors of nodes, given by their numbers of members.
+    pub fn new(members: impl ExactSizeIterator<Item = usize>) -> Self {
+        let mut actors = Actors { nodes: members.len(), ..Actors::default() };
+        for (node, count) in members.enumerate().filter(|found| found.1 > 0) {
+            actors.first.insert(node, actors.nodes + actors.of.len());
+            actors.of.resize(actors.of.len() + count, node);
+        }
+        actors
+    }
+
+    /// The node that an actor is, or belongs to.
+    pub fn node(&self, actor: usize) -> usize {
+        actor.checked_sub(self.nodes).map_or(actor, |member| self.of[member])
+    }
+
+    /// The members of a node.
+    pub fn members(&self, node: usize) -> Range<usize> {
+        let Some(&first) = self.first.get(&node) else { return 0..0 };
+        let count = self.of[first - self.nodes..].partition_point(|&of| of == node);
+        first..first + count
+    }
+
+    /// Returns the actors of a user of a buffer: its members, then the node itself.
+    pub fn users(&self, node: usize, member: u32) -> impl Iterator<Item = usize> {
+        let members = self.members(node);
+        let own = members.start.saturating_add(member as usize);
+        let chosen = if members.contains(&own) { own..own + 1 } else { members };
+        chosen.chain([node])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn members(count: usize, along: Along) -> Members {
+        let note = |line| Note { name: "scale".into(), file: "src/x.rs".into(), line };
+        Members { notes: (1..).take(count).map(note).collect(), along }
+    }
+
+    #[test]
+    fn members_are_boxes_that_make_up_the_grid() {
+        let blocks = members(3, Along::Flat(vec![0, 2, 7])).blocks([8, 1, 1]).unwrap();
+        let ranges: Vec<_> = blocks.iter().map(|blocks| (blocks.from[0], blocks.extent[0])).collect();
+        assert_eq!(ranges, [(0, 2), (2, 5), (7, 1)]);
+        let blocks = members(2, Along::Axis(1)).blocks([4, 2, 3]).unwrap();
+        assert_eq!((blocks[1].from, blocks[1].extent), ([0, 1, 0], [4, 1, 3]));
+        // A last member without blocks, another number of members, a grid that is no line.
+        assert!(members(3, Along::Flat(vec![0, 2, 7])).blocks([7, 1, 1]).is_none());
+        assert!(members(2, Along::Flat(vec![0, 2, 7])).blocks([8, 1, 1]).is_none());
+        assert!(members(2, Along::Flat(vec![0, 2])).blocks([8, 2, 1]).is_none());
+        assert!(members(2, Along::Axis(2)).blocks([4, 2, 3]).is_none());
+    }
+
+    #[test]
+    fn members_have_names_of_their_own() {
+        let mut found = members(2, Along::Axis(1));
+        assert_eq!(found.describe(1), "`scale` (src/x.rs:2, one of 2 launches in one)");
+        found.notes[0].file.clear();
+        assert_eq!(found.describe(0), "`scale` (one of 2 launches in one)");
+    }
+
+    #[test]
+    fn actors_are_nodes_and_then_members() {
+        let actors = Actors::new([0, 2, 0, 3].into_iter());
+        assert_eq!((actors.members(1), actors.members(3), actors.members(2)), (4..6, 6..9, 0..0));
+        assert_eq!([0, 3, 4, 5, 6, 8].map(|actor| actors.node(actor)), [0, 3, 1, 1, 3, 3]);
+        assert_eq!(actors.users(3, 1).collect::<Vec<_>>(), [7, 3]);
+        assert_eq!(actors.users(1, WHOLE).collect::<Vec<_>>(), [4, 5, 1]);
+        assert_eq!(actors.users(2, WHOLE).collect::<Vec<_>>(), [2]);
+    }
+}

@@ -1,0 +1,18 @@
+//! The state of the driver: data behind one lock. The floors above do the work.
+
+pub mod capture;
+mod current;
+pub mod exec;
+pub mod graph;
+pub mod image;
+pub mod members;
+pub mod module;
+pub mod op;
+pub mod place;
+mod resource;
+pub mod schedule;
+mod store;
+
+pub use current::{current_context, pop_context, push_context, set_current_context};
+pub use resource::{Context, Event, Pool, Stream, UserObject};
+pub use store::{State, state};

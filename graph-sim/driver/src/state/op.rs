@@ -1,0 +1,263 @@
+//! Operations: the work of streams and of graph nodes alike.
+
+use std::collections::BTreeMap;
+use std::ffi::c_void;
+
+use crate::base::status::{Result, Status};
+use crate::base::types::{
+    CUDA_MEMCPY3D, CUDA_MEMSET_NODE_PARAMS, MEMORY_ARRAY, MEMORY_DEVICE, MEMORY_HOST, MEMORY_UNIFIED,
+    NODE_EMPTY, NODE_EVENT_RECORD, NODE_GRAPH, NODE_HOST, NODE_KERNEL, NODE_MEM_ALLOC, NODE_MEM_FREE,
+    NODE_MEMCPY, NODE_MEMSET, NODE_WAIT_EVENT,
+};
+use crate::memory::{Box3, Memory, Place};
+
+/// A kernel launch.
+#[derive(Clone, PartialEq)]
+pub struct Launch {
+    /// The kernel, by handle.
+    pub function: u64,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// The parameter space.
+    pub parameters: Vec<u8>,
+    /// Launch attributes by number.
+    pub attributes: BTreeMap<u32, [u64; 8]>,
+}
+
+/// A copy of a box of bytes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Copy {
+    /// The destination.
+    pub to: End,
+    /// The source.
+    pub from: End,
+    /// Bytes a row.
+    pub width: u64,
+    /// Rows a slice.
+    pub height: u64,
+    /// Slices.
+    pub depth: u64,
+}
+
+/// One end of a copy.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct End {
+    /// `CU_MEMORYTYPE_*`.
+    pub kind: u32,
+    /// The box.
+    pub at: Box3,
+}
+
+impl Copy {
+    /// Returns a copy of contiguous bytes.
+    pub fn line(to: (u32, u64), from: (u32, u64), bytes: u64) -> Self {
+        let end = |(kind, start)| End { kind, at: Box3 { start, pitch: bytes, slice: bytes } };
+        Copy { to: end(to), from: end(from), width: bytes, height: 1, depth: 1 }
+    }
+
+    /// Returns the copy of a copy node's parameters.
+    pub fn from_parameters(p: &CUDA_MEMCPY3D) -> Result<Self> {
+        if p.srcLOD != 0 || p.dstLOD != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let (width, height, depth) = (p.WidthInBytes as u64, p.Height as u64, p.Depth as u64);
+        let from = end(
+            (p.srcMemoryType, p.srcHost as u64, p.srcDevice, p.srcArray),
+            (p.srcPitch as u64, p.srcHeight as u64),
+            [p.srcXInBytes as u64, p.srcY as u64, p.srcZ as u64],
+            (width, height, depth),
+        )?;
+        let to = end(
+            (p.dstMemoryType, p.dstHost as u64, p.dstDevice, p.dstArray),
+            (p.dstPitch as u64, p.dstHeight as u64),
+            [p.dstXInBytes as u64, p.dstY as u64, p.dstZ as u64],
+            (width, height, depth),
+        )?;
+        Ok(Copy { to, from, width, height, depth })
+    }
+
+    fn is_empty(&self) -> bool {
+        self.width == 0 || self.height == 0 || self.depth == 0
+    }
+
+    /// Returns the memory at both ends; an error if an end is not in live memory. `None` for an empty copy.
+    pub fn places(&self, memory: &Memory) -> Result<Option<(Place, Place)>> {
+        if self.is_empty() {
+            return Ok(None);
+        }
+        let place = |end: &End| {
+            let bytes = end.at.span(self.width, self.height, self.depth).ok_or(Status::INVALID_VALUE)?;
+            match end.kind {
+                MEMORY_DEVICE => memory.resolve_device(end.at.start, bytes),
+                _ if end.at.start == 0 => Err(Status::INVALID_VALUE),
+                _ => memory.resolve(end.at.start, bytes),
+            }
+        };
+        Ok(Some((place(&self.to)?, place(&self.from)?)))
+    }
+}
+
+fn end(
+    (kind, host, device, array): (u32, u64, u64, u64),
+    (pitch, rows): (u64, u64),
+    [x, y, z]: [u64; 3],
+    (width, height, depth): (u64, u64, u64),
+) -> Result<End> {
+    let start = match kind {
+        MEMORY_HOST => host,
+        MEMORY_DEVICE | MEMORY_UNIFIED => device,
+        MEMORY_ARRAY => {
+            let _ = array;
+            crate::base::console::say_once("CUDA arrays are not simulated".to_owned());
+            return Err(Status::NOT_SUPPORTED);
+        }
+        _ => return Err(Status::INVALID_VALUE),
+    };
+    // A pitch that is too small is an error only where it is used.
+    let row_end = x.checked_add(width).ok_or(Status::INVALID_VALUE)?;
+    let used = height > 1 || depth > 1;
+    let pitch = if pitch == 0 && !used { row_end } else { pitch };
+    if pitch < row_end && (used || pitch != 0) {
+        return Err(Status::INVALID_VALUE);
+    }
+    let row_count = y.checked_add(height).ok_or(Status::INVALID_VALUE)?;
+    let rows = if depth > 1 || z > 0 { rows } else { rows.max(row_count) };
+    if rows < row_count {
+        return Err(Status::INVALID_VALUE);
+    }
+    let slice = pitch.checked_mul(rows).ok_or(Status::INVALID_VALUE)?;
+    let offset = z.checked_mul(slice).and_then(|slices| slices.checked_add(y.checked_mul(pitch)?));
+    let start = offset.and_then(|offset| offset.checked_add(x)?.checked_add(start));
+    Ok(End { kind, at: Box3 { start: start.ok_or(Status::INVALID_VALUE)?, pitch, slice } })
+}
+
+/// A fill.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Fill {
+    /// The destination.
+    pub to: Box3,
+    /// The element's value.
+    pub value: u32,
+    /// Bytes an element: 1, 2 or 4.
+    pub element: u64,
+    /// Elements a row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+}
+
+impl Fill {
+    /// Returns the fill of a fill node's parameters.
+    pub fn from_parameters(p: &CUDA_MEMSET_NODE_PARAMS) -> Result<Self> {
+        let (element, width, height) = (u64::from(p.elementSize), p.width as u64, p.height as u64);
+        if !matches!(element, 1 | 2 | 4) || width == 0 || height == 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let row = width.checked_mul(element).ok_or(Status::INVALID_VALUE)?;
+        let pitch = if height == 1 { row } else { p.pitch as u64 };
+        if pitch < row || !p.dst.is_multiple_of(element) || (height > 1 && !pitch.is_multiple_of(element)) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let to = Box3 { start: p.dst, pitch, slice: 0 };
+        Ok(Fill { to, value: p.value, element, width, height })
+    }
+
+    /// Returns the parameters of the fill node.
+    pub fn to_parameters(self) -> CUDA_MEMSET_NODE_PARAMS {
+        CUDA_MEMSET_NODE_PARAMS {
+            dst: self.to.start,
+            pitch: self.to.pitch as usize,
+            value: self.value,
+            elementSize: self.element as u32,
+            width: self.width as usize,
+            height: self.height as usize,
+        }
+    }
+
+    /// Returns the destination; an error if it is not in live memory.
+    pub fn place(&self, memory: &Memory) -> Result<Place> {
+        let row = self.width.checked_mul(self.element).ok_or(Status::INVALID_VALUE)?;
+        let bytes = self.to.span(row, self.height, 1).ok_or(Status::INVALID_VALUE)?;
+        memory.resolve_device(self.to.start, bytes)
+    }
+}
+
+/// A piece of work.
+#[derive(Clone)]
+pub enum Op {
+    /// Nothing.
+    Empty,
+    /// A kernel.
+    Kernel(Launch),
+    /// A copy, with the parameters as they were given.
+    Copy(Copy),
+    /// A fill.
+    Fill(Fill),
+    /// A function of the program.
+    Host {
+        /// The function.
+        function: unsafe extern "C" fn(*mut c_void),
+        /// Its argument.
+        data: usize,
+    },
+    /// A graph inside the graph, by handle.
+    Child(u64),
+    /// An allocation of the graph.
+    Alloc {
+        /// Its address.
+        address: u64,
+        /// Its length.
+        bytes: u64,
+        /// Its device.
+        device: usize,
+    },
+    /// The free of the allocation at an address.
+    Free(u64),
+    /// The record of an event.
+    Record(u64),
+    /// The wait for an event.
+    Wait(u64),
+}
+
+impl Op {
+    /// `CU_GRAPH_NODE_TYPE_*`.
+    pub fn kind(&self) -> u32 {
+        match self {
+            Op::Empty => NODE_EMPTY,
+            Op::Kernel(_) => NODE_KERNEL,
+            Op::Copy(_) => NODE_MEMCPY,
+            Op::Fill(_) => NODE_MEMSET,
+            Op::Host { .. } => NODE_HOST,
+            Op::Child(_) => NODE_GRAPH,
+            Op::Alloc { .. } => NODE_MEM_ALLOC,
+            Op::Free(_) => NODE_MEM_FREE,
+            Op::Record(_) => NODE_EVENT_RECORD,
+            Op::Wait(_) => NODE_WAIT_EVENT,
+        }
+    }
+
+    /// Returns true if it allocates or frees.
+    pub fn is_memory(&self) -> bool {
+        matches!(self, Op::Alloc { .. } | Op::Free(_))
+    }
+
+    /// Returns the kind as a word, for nodes without a name.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Op::Empty => "empty",
+            Op::Kernel(_) => "kernel",
+            Op::Copy(_) => "copy",
+            Op::Fill(_) => "fill",
+            Op::Host { .. } => "host",
+            Op::Child(_) => "child",
+            Op::Alloc { .. } => "alloc",
+            Op::Free(_) => "free",
+            Op::Record(_) => "record",
+            Op::Wait(_) => "wait",
+        }
+    }
+}

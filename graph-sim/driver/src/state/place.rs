@@ -1,0 +1,184 @@
+//! The addresses of a graph's allocations.
+//!
+//! An address is chosen when the alloc node is added and never changes. An allocation takes the address of an
+//! earlier one only if a path leads from that one's free node to the new alloc node at that moment: memory is
+//! reused along edges alone, and edges added later do not count.
+
+use std::collections::BTreeMap;
+
+use crate::base::status::Result;
+use crate::memory::Memory;
+
+/// A set of small numbers.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub struct Row(Vec<u64>);
+
+impl Row {
+    /// Adds a number.
+    pub fn insert(&mut self, at: usize) {
+        if self.0.len() <= at / 64 {
+            self.0.resize(at / 64 + 1, 0);
+        }
+        self.0[at / 64] |= 1 << (at % 64);
+    }
+
+    /// Adds the numbers of another set.
+    pub fn join(&mut self, other: &Row) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
+    }
+
+    /// Returns true if it is a superset of another set.
+    pub fn holds(&self, other: &Row) -> bool {
+        other.0.iter().enumerate().all(|(at, word)| word & !self.0.get(at).copied().unwrap_or(0) == 0)
+    }
+}
+
+/// A free range of the graph's addresses.
+struct Hole {
+    bytes: u64,
+    /// The free nodes that must precede an alloc node that takes it.
+    freed: Row,
+}
+
+/// The addresses of a graph's allocations.
+#[derive(Default)]
+pub struct Placement {
+    /// Addresses of allocations that no node of the graph frees yet, with their lengths and alloc nodes.
+    unfreed: BTreeMap<u64, (u64, u64)>,
+    /// Allocations of `unfreed` that a node of another graph frees.
+    elsewhere: BTreeMap<u64, u32>,
+    holes: BTreeMap<u64, Hole>,
+    /// Ranges of addresses that the graph keeps.
+    ranges: Vec<u64>,
+    frees: usize,
+}
+
+impl Placement {
+    /// The ranges of addresses that the graph keeps.
+    pub fn ranges(&self) -> &[u64] {
+        &self.ranges
+    }
+
+    /// Chooses the address of an allocation whose node is preceded by these free nodes.
+    pub fn allocate(
+        &mut self,
+        memory: &mut Memory,
+        bytes: u64,
+        node: u64,
+        freed: &Row,
+        reuse: bool,
+    ) -> Result<u64> {
+        let size = bytes.next_multiple_of(512);
+        let fits = |hole: &&Hole| hole.bytes >= size && freed.holds(&hole.freed);
+        let best = self.holes.iter().filter(|(_, hole)| fits(hole)).min_by_key(|(_, hole)| hole.bytes);
+        let address = match best.map(|(&address, _)| address) {
+            Some(address) if reuse => {
+                let hole = self.holes.remove(&address).map(|hole| (hole.bytes, hole.freed));
+                if let Some((length, freed)) = hole.filter(|hole| hole.0 > size) {
+                    self.holes.insert(address + size, Hole { bytes: length - size, freed });
+                }
+                address
+            }
+            _ => {
+                let address = memory.reserve(size)?;
+                self.ranges.push(address);
+                address
+            }
+        };
+        self.unfreed.insert(address, (bytes, node));
+        Ok(address)
+    }
+
+    /// Returns true if the graph has an allocation at an address that no node frees yet, here or in another graph.
+    pub fn can_free(&self, address: u64) -> bool {
+        self.unfreed.contains_key(&address) && !self.elsewhere.contains_key(&address)
+    }
+
+    /// Returns true if another graph may free the allocation at an address.
+    pub fn can_free_elsewhere(&self, address: u64) -> bool {
+        self.unfreed.contains_key(&address)
+    }
+
+    /// Records that a node of this graph frees the allocation at an address; returns the free node's number.
+    pub fn free(&mut self, address: u64) -> usize {
+        let number = self.frees;
+        self.frees += 1;
+        if let Some((bytes, _)) = self.unfreed.remove(&address) {
+            let mut freed = Row::default();
+            freed.insert(number);
+            self.insert_hole(address, bytes.next_multiple_of(512), freed);
+        }
+        number
+    }
+
+    /// Merges a hole with its neighbours: an alloc node that takes it must follow all of their frees. Holes of different
+    /// ranges are never adjacent, since ranges have gaps between them.
+    fn insert_hole(&mut self, mut address: u64, mut bytes: u64, mut freed: Row) {
+        if let Some((&before, hole)) = self.holes.range(..address).next_back() {
+            // The order of the two frees does not matter, since the union holds both.
+            if before + hole.bytes == address {
+                freed.join(&hole.freed);
+                (address, bytes) = (before, hole.bytes + bytes);
+                self.holes.remove(&before);
+            }
+        }
+        if let Some(hole) = self.holes.get(&(address + bytes)) {
+            freed.join(&hole.freed);
+            let more = hole.bytes;
+            self.holes.remove(&(address + bytes));
+            bytes += more;
+        }
+        self.holes.insert(address, Hole { bytes, freed });
+    }
+
+    /// Records that a node of another graph frees the allocation at an address, or, with `false`, that it no longer does.
+    pub fn free_elsewhere(&mut self, address: u64, does: bool) {
+        let count = self.elsewhere.entry(address).or_default();
+        *count = if does { *count + 1 } else { count.saturating_sub(1) };
+        if *count == 0 {
+            self.elsewhere.remove(&address);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(numbers: &[usize]) -> Row {
+        let mut row = Row::default();
+        numbers.iter().for_each(|&number| row.insert(number));
+        row
+    }
+
+    #[test]
+    fn addresses_are_handed_on_along_paths_only() {
+        let mut memory = Memory::new(1);
+        let mut place = Placement::default();
+        let a = place.allocate(&mut memory, 4096, 1, &row(&[]), true).unwrap();
+        let free = place.free(a);
+        let aside = place.allocate(&mut memory, 4096, 2, &row(&[]), true).unwrap();
+        assert_ne!(a, aside);
+        let behind = place.allocate(&mut memory, 1024, 3, &row(&[free]), true).unwrap();
+        assert_eq!(a, behind);
+        let rest = place.allocate(&mut memory, 3072, 4, &row(&[free]), true).unwrap();
+        assert_eq!(rest, a + 1024);
+    }
+
+    #[test]
+    fn neighbours_merge_for_who_follows_both() {
+        let mut memory = Memory::new(1);
+        let mut place = Placement::default();
+        let whole = place.allocate(&mut memory, 2048, 1, &row(&[]), true).unwrap();
+        let first = place.free(whole);
+        let a = place.allocate(&mut memory, 1024, 2, &row(&[first]), true).unwrap();
+        let b = place.allocate(&mut memory, 1024, 3, &row(&[first]), true).unwrap();
+        assert_eq!((a, b), (whole, whole + 1024));
+        let (free_a, free_b) = (place.free(a), place.free(b));
+        let both = place.allocate(&mut memory, 2048, 4, &row(&[first, free_a, free_b]), true).unwrap();
+        assert_eq!(both, whole);
+    }
+}

@@ -1,0 +1,238 @@
+//! The order in which a launch runs its nodes, and the precedence of nodes.
+
+/// A pseudo-random generator: SplitMix64.
+#[derive(Clone)]
+pub struct Random(u64);
+
+impl Random {
+    /// One for a seed.
+    pub fn new(seed: u64) -> Self {
+        Random(seed)
+    }
+
+    /// The next number.
+    pub fn draw(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number under a bound that is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.draw() % bound as u64) as usize
+    }
+}
+
+/// A ready list of events: an event becomes ready when all its predecessors are done.
+pub struct Ready {
+    waits: Vec<usize>,
+    successors: Vec<Vec<usize>>,
+}
+
+impl Ready {
+    /// Returns the list with nothing done, and the events that are ready from the start.
+    pub fn new(predecessors: &[Vec<usize>]) -> (Self, Vec<usize>) {
+        let count = predecessors.len();
+        let mut waits = vec![0usize; count];
+        let mut successors = vec![Vec::new(); count];
+        for (event, before) in predecessors.iter().enumerate() {
+            waits[event] = before.len();
+            before.iter().for_each(|&before| successors[before].push(event));
+        }
+        let first = (0..count).filter(|&event| waits[event] == 0).collect();
+        (Ready { waits, successors }, first)
+    }
+
+    /// Marks an event as done; returns the events that become ready.
+    pub fn done(&mut self, event: usize) -> impl Iterator<Item = usize> {
+        let Ready { waits, successors } = self;
+        successors[event].iter().copied().filter(|&next| {
+            waits[next] -= 1;
+            waits[next] == 0
+        })
+    }
+}
+
+/// A topological order of nodes given by their predecessors; `None` if there is a cycle. Without a generator it is
+/// the one that takes the lowest number first.
+pub fn order(predecessors: &[Vec<usize>], random: Option<Random>) -> Option<Vec<usize>> {
+    order_with(predecessors, random, |_| false)
+}
+
+/// Like [`order`]; with a generator, events that are `overlapped` precede all other ready ones.
+fn order_with(
+    predecessors: &[Vec<usize>],
+    random: Option<Random>,
+    overlapped: impl Fn(usize) -> bool,
+) -> Option<Vec<usize>> {
+    let count = predecessors.len();
+    let (mut events, first) = Ready::new(predecessors);
+    let mut order = Vec::with_capacity(count);
+    match random {
+        Some(mut random) => {
+            let mut ready = first;
+            while !ready.is_empty() {
+                let first = ready.iter().position(|&event| overlapped(event));
+                let event = ready.swap_remove(first.unwrap_or_else(|| random.below(ready.len())));
+                order.push(event);
+                ready.extend(events.done(event));
+            }
+        }
+        None => {
+            use std::cmp::Reverse;
+            let mut ready: std::collections::BinaryHeap<_> = first.into_iter().map(Reverse).collect();
+            while let Some(Reverse(event)) = ready.pop() {
+                order.push(event);
+                ready.extend(events.done(event).map(Reverse));
+            }
+        }
+    }
+    (order.len() == count).then_some(order)
+}
+
+/// A piece of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// A node starts: with `overlapped`, a kernel starts before its predecessors have ended.
+    Start {
+        /// The node.
+        node: usize,
+        /// True if the kernel runs before its predecessors have ended; false if the step only marks the start.
+        overlapped: bool,
+    },
+    /// A node runs to its end.
+    Finish(usize),
+}
+
+/// The steps of a launch, with their predecessors.
+pub struct Plan {
+    /// The steps, in no order.
+    pub steps: Vec<Step>,
+    /// For each step its predecessors.
+    pub before: Vec<Vec<usize>>,
+    random: Option<Random>,
+}
+
+impl Plan {
+    /// Returns the steps of a graph with these edges. Without programmatic edges nodes only finish. With a generator, some
+    /// consumers of programmatic edges start before their producers have run.
+    pub fn new(full: &[Vec<usize>], programmatic: &[Vec<usize>], mut random: Option<Random>) -> Self {
+        if programmatic.iter().all(Vec::is_empty) {
+            let steps = (0..full.len()).map(Step::Finish).collect();
+            return Plan { steps, before: full.to_vec(), random };
+        }
+        // Each node is two events: its start, and its end.
+        let (start, end) = (|node: usize| 2 * node, |node: usize| 2 * node + 1);
+        let (mut steps, mut events) = (Vec::new(), Vec::new());
+        for (node, (full, programmatic)) in full.iter().zip(programmatic).enumerate() {
+            let mut before: Vec<usize> = full.iter().map(|&before| end(before)).collect();
+            let mut overlapped = false;
+            for &other in programmatic {
+                let overlaps = random.as_mut().is_some_and(|random| random.below(2) == 1);
+                overlapped |= overlaps;
+                before.push(if overlaps { start(other) } else { end(other) });
+            }
+            steps.extend([Step::Start { node, overlapped }, Step::Finish(node)]);
+            events.push(before);
+            events.push(programmatic.iter().map(|&before| end(before)).chain([start(node)]).collect());
+        }
+        Plan { steps, before: events, random }
+    }
+
+    /// The steps one after the other, in an order that the edges allow; `None` if there is a cycle.
+    pub fn order(&self) -> Option<Vec<Step>> {
+        // A kernel that may start before its predecessors runs first: before they have run.
+        let overlapped = |event: usize| matches!(self.steps[event], Step::Start { overlapped: true, .. });
+        let order = order_with(&self.before, self.random.clone(), overlapped)?;
+        Some(order.into_iter().map(|event| self.steps[event]).collect())
+    }
+}
+
+/// For each node the set of its ancestors, as rows of bits.
+pub struct Precedence {
+    words: usize,
+    rows: Vec<u64>,
+}
+
+impl Precedence {
+    /// The transitive closure of predecessors, given in any topological order.
+    pub fn new(predecessors: &[Vec<usize>], order: &[usize]) -> Self {
+        let words = predecessors.len().div_ceil(64);
+        let mut rows = vec![0u64; words * predecessors.len()];
+        for &node in order {
+            for &before in &predecessors[node] {
+                for word in 0..words {
+                    rows[node * words + word] |= rows[before * words + word];
+                }
+                rows[node * words + before / 64] |= 1 << (before % 64);
+            }
+        }
+        Precedence { words, rows }
+    }
+
+    /// Returns true if a path leads from one node to another.
+    pub fn before(&self, first: usize, second: usize) -> bool {
+        self.rows[second * self.words + first / 64] >> (first % 64) & 1 == 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diamond() -> Vec<Vec<usize>> {
+        vec![vec![], vec![0], vec![0], vec![1, 2]]
+    }
+
+    #[test]
+    fn every_seed_gives_a_topological_order_and_together_all_of_them() {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..32 {
+            let order = order(&diamond(), Some(Random::new(seed))).unwrap();
+            let at = |node| order.iter().position(|&other| other == node).unwrap();
+            assert!(at(0) < at(1) && at(0) < at(2) && at(1) < at(3) && at(2) < at(3));
+            seen.insert(order);
+        }
+        assert_eq!(seen.len(), 2);
+        assert_eq!(order(&diamond(), None).unwrap(), [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn kernels_get_ahead_along_programmatic_edges_and_no_others() {
+        let (full, programmatic) =
+            (vec![vec![], vec![0], vec![], vec![2]], vec![vec![], vec![], vec![1], vec![]]);
+        let at = |steps: &[Step], step| steps.iter().position(|&other| other == step).unwrap();
+        let mut overlaps = 0;
+        for seed in 0..32 {
+            let steps = Plan::new(&full, &programmatic, Some(Random::new(seed))).order().unwrap();
+            let finish = |node| at(&steps, Step::Finish(node));
+            assert!(finish(0) < finish(1) && finish(1) < finish(2) && finish(2) < finish(3));
+            if let Some(start) =
+                steps.iter().position(|&step| step == Step::Start { node: 2, overlapped: true })
+            {
+                overlaps += usize::from(start < finish(1));
+                assert!(finish(0) < start);
+            } else {
+                assert!(finish(1) < at(&steps, Step::Start { node: 2, overlapped: false }));
+            }
+        }
+        assert!((8..24).contains(&overlaps), "{overlaps}");
+        let plain = Plan::new(&full, &programmatic, None).order().unwrap();
+        assert!(plain.contains(&Step::Start { node: 2, overlapped: false }));
+    }
+
+    #[test]
+    fn cycles_have_no_order() {
+        assert!(order(&[vec![1], vec![0]], None).is_none());
+    }
+
+    #[test]
+    fn precedence_is_transitive() {
+        let graph = diamond();
+        let precedence = Precedence::new(&graph, &order(&graph, None).unwrap());
+        assert!(precedence.before(0, 3) && !precedence.before(3, 0));
+        assert!(!precedence.before(1, 2) && !precedence.before(2, 1) && precedence.before(1, 3));
+    }
+}

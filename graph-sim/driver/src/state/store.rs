@@ -1,0 +1,188 @@
+//! The state of the driver, behind one lock.
+//!
+//! Work is done when it is enqueued, before the call returns: a legal schedule of every program, in which streams
+//! never overlap. The lock is released while functions of the program run.
+
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use super::capture::Capture;
+use super::current::current_context;
+use super::exec::Exec;
+use super::graph::{Graph, Node};
+use super::module::{Function, Module};
+use super::resource::{Context, Device, Event, Pool, Stream, UserObject};
+use crate::base::config::config;
+use crate::base::status::{Result, Status};
+use crate::base::table::Table;
+use crate::base::types::{STREAM_LEGACY, STREAM_PER_THREAD};
+use crate::memory::Memory;
+
+/// The state of the driver.
+pub struct State {
+    /// True if `cuInit` was called.
+    pub initialised: bool,
+    /// The devices.
+    pub devices: Vec<Device>,
+    /// Contexts.
+    pub contexts: Table<Context>,
+    /// Streams.
+    pub streams: Table<Stream>,
+    /// Events.
+    pub events: Table<Event>,
+    /// Modules, and libraries.
+    pub modules: Table<Module>,
+    /// Kernels of modules.
+    pub functions: Table<Function>,
+    /// Graphs.
+    pub graphs: Table<Graph>,
+    /// Nodes of graphs.
+    pub nodes: Table<Node>,
+    /// Instantiated graphs.
+    pub execs: Table<Exec>,
+    /// Memory pools.
+    pub pools: Table<Pool>,
+    /// User objects.
+    pub objects: Table<UserObject>,
+    /// Memory of all devices.
+    pub memory: Memory,
+    /// Stream captures that are under way.
+    pub captures: Vec<Capture>,
+    /// Numbers captures, graphs and execs for their `GetId` calls.
+    pub ids: u64,
+    /// The seed of the schedules.
+    pub seed: u64,
+    /// True if nodes of a graph that no path orders run at the same time.
+    pub parallel: bool,
+}
+
+impl State {
+    fn new() -> Self {
+        let count = config().devices as usize;
+        let mut state = State {
+            initialised: false,
+            devices: Vec::new(),
+            contexts: Table::new(1),
+            streams: Table::new(2),
+            events: Table::new(3),
+            modules: Table::new(4),
+            functions: Table::new(5),
+            graphs: Table::new(6),
+            nodes: Table::new(7),
+            execs: Table::new(8),
+            pools: Table::new(9),
+            objects: Table::new(10),
+            memory: Memory::new(count),
+            captures: Vec::new(),
+            ids: 0,
+            seed: config().seed,
+            parallel: config().parallel,
+        };
+        for device in 0..count {
+            let primary = state.contexts.insert(Context::new(device, true, 0));
+            let pool = state.pools.insert(Pool::new(device, true));
+            state.devices.push(Device {
+                primary,
+                retained: 0,
+                default_pool: pool,
+                current_pool: pool,
+                graph_used: (0, 0),
+                graph_reserved: (0, 0),
+            });
+        }
+        state
+    }
+
+    /// A module's entry.
+    pub fn module(&self, module: u64) -> Result<&Module> {
+        self.modules.get(module).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// A kernel's entry.
+    pub fn function(&self, function: u64) -> Result<&Function> {
+        self.functions.get(function).ok_or(Status::INVALID_HANDLE)
+    }
+
+    /// A graph's entry.
+    pub fn graph(&self, graph: u64) -> Result<&Graph> {
+        self.graphs.get(graph).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// A graph's entry.
+    pub fn graph_mut(&mut self, graph: u64) -> Result<&mut Graph> {
+        self.graphs.get_mut(graph).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// A node's entry.
+    pub fn node(&self, node: u64) -> Result<&Node> {
+        self.nodes.get(node).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// An instance's entry.
+    pub fn exec(&self, exec: u64) -> Result<&Exec> {
+        self.execs.get(exec).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// An instance's entry.
+    pub fn exec_mut(&mut self, exec: u64) -> Result<&mut Exec> {
+        self.execs.get_mut(exec).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// The device of a number of the program.
+    pub fn device(&self, ordinal: i32) -> Result<usize> {
+        usize::try_from(ordinal)
+            .ok()
+            .filter(|&ordinal| ordinal < self.devices.len())
+            .ok_or(Status::INVALID_DEVICE)
+    }
+
+    /// A live context: a primary one lives while it is retained.
+    pub fn context(&self, handle: u64) -> Result<&Context> {
+        let context = self.contexts.get(handle).ok_or(Status::INVALID_CONTEXT)?;
+        let device = &self.devices[context.device];
+        if context.primary && device.retained == 0 { Err(Status::CONTEXT_IS_DESTROYED) } else { Ok(context) }
+    }
+
+    /// The calling thread's context, by handle.
+    pub fn current(&self) -> Result<u64> {
+        let handle = current_context();
+        if handle == 0 {
+            return Err(Status::INVALID_CONTEXT);
+        }
+        self.context(handle).map(|_| handle)
+    }
+
+    /// The calling thread's device.
+    pub fn current_device(&self) -> Result<usize> {
+        let current = self.current()?;
+        Ok(self.context(current)?.device)
+    }
+
+    /// Returns the context of a stream; the null stream, the legacy and the per-thread one belong to the calling
+    /// thread's.
+    pub fn stream_context(&self, stream: u64) -> Result<u64> {
+        match stream {
+            0 | STREAM_LEGACY | STREAM_PER_THREAD => self.current(),
+            handle => self.streams.get(handle).map(|stream| stream.context).ok_or(Status::INVALID_HANDLE),
+        }
+    }
+
+    /// Records the error that breaks a context.
+    pub fn break_context(&mut self, context: u64, status: Status) {
+        if let Some(context) = self.contexts.get_mut(context) {
+            context.broken.get_or_insert(status);
+        }
+    }
+
+    /// A number that no other object has.
+    pub fn id(&mut self) -> u64 {
+        self.ids += 1;
+        self.ids
+    }
+}
+
+static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| Mutex::new(State::new()));
+
+/// Locks the state.
+pub fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
+}

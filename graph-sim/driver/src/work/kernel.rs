@@ -1,0 +1,334 @@
+//! Kernel launches: the driver's checks before a launch, and its run by the interpreter.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crate::base::config::{config, device};
+use crate::base::log;
+use crate::base::report::Report;
+use crate::base::status::{Result, Status};
+use crate::interp::{self, Blocks, Fault, FaultKind, Options, Paused, PreWait, Region};
+use crate::memory::{Allocation, Backing, Kind, Marks, Memory, Touched};
+use crate::state::State;
+use crate::state::image::Kernel;
+use crate::state::op::Launch;
+
+/// The launch attribute that asks for a cooperative launch.
+pub const COOPERATIVE: u32 = 2;
+/// Limits of a launch, on every device.
+pub const MAX_BLOCK: [u32; 3] = [1024, 1024, 64];
+/// The most threads of a block.
+pub const MAX_THREADS: u32 = 1024;
+/// The most blocks of a grid.
+pub const MAX_GRID: [u32; 3] = [0x7fff_ffff, 65535, 65535];
+
+/// Checks the configuration of a launch, as the driver does when it is enqueued.
+pub fn check(state: &State, launch: &Launch) -> Result {
+    let function = state.function(launch.function)?;
+    let kernel = function.kernel();
+    let no = |status, what: String| Err(log::say(status, format!("kernel `{}`: {what}", kernel.name)));
+    let ([gx, gy, gz], [bx, by, bz]) = (launch.grid, launch.block);
+    if launch.grid.contains(&0) || launch.block.contains(&0) {
+        return no(
+            Status::INVALID_VALUE,
+            format!("a grid of {gx} x {gy} x {gz} blocks of {bx} x {by} x {bz}"),
+        );
+    }
+    let over =
+        |value: &[u32; 3], limit: &[u32; 3]| value.iter().zip(limit).any(|(value, limit)| value > limit);
+    let threads = launch.block.iter().fold(1u64, |all, &size| all.saturating_mul(u64::from(size)));
+    if over(&launch.grid, &MAX_GRID) || over(&launch.block, &MAX_BLOCK) || threads > u64::from(MAX_THREADS) {
+        return no(
+            Status::INVALID_VALUE,
+            format!("a grid of {gx} x {gy} x {gz} blocks of {bx} x {by} x {bz}"),
+        );
+    }
+    if kernel.max_threads.is_some_and(|most| threads > u64::from(most))
+        || kernel.required_block.is_some_and(|required| required != launch.block)
+    {
+        return no(
+            Status::INVALID_VALUE,
+            format!("a block of {threads} threads, which its directives rule out"),
+        );
+    }
+    if launch.shared > function.dynamic_shared
+        || launch.shared.saturating_add(kernel.shared_bytes) > device().shared_of_block
+    {
+        return no(Status::INVALID_VALUE, format!("{} bytes of dynamic shared memory", launch.shared));
+    }
+    if let Some(cluster) = cluster(launch, kernel) {
+        if !device().has_clusters() {
+            return no(Status::INVALID_CLUSTER_SIZE, "a cluster, and the device has none".to_owned());
+        }
+        let size = cluster.iter().fold(1u64, |size, &extent| size.saturating_mul(u64::from(extent)));
+        let divides = launch
+            .grid
+            .iter()
+            .zip(cluster)
+            .all(|(grid, cluster)| grid.is_multiple_of(cluster) && cluster != 0);
+        if !divides || size > 16 {
+            return no(Status::INVALID_CLUSTER_SIZE, "a cluster that does not divide the grid".to_owned());
+        }
+    } else if kernel.explicit_cluster {
+        return no(Status::INVALID_CLUSTER_SIZE, "no cluster, and it asks for one".to_owned());
+    }
+    Ok(())
+}
+
+/// The cluster of a launch.
+fn cluster(launch: &Launch, kernel: &Kernel) -> Option<[u32; 3]> {
+    const CLUSTER: u32 = 4;
+    let set = launch
+        .attributes
+        .get(&CLUSTER)
+        .map(|value| [value[0] as u32, (value[0] >> 32) as u32, value[1] as u32]);
+    set.or(kernel.required_cluster)
+}
+
+/// The launching node, or a member of a batched node.
+#[derive(Clone, Copy)]
+pub struct Node<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Returns the name of the buffer at an address.
+    pub buffer: &'a dyn Fn(u64) -> Option<String>,
+    /// Its blocks; `None` for all.
+    pub blocks: Option<Blocks>,
+}
+
+/// The memory that a kernel may touch.
+struct View<'a> {
+    memory: &'a Memory,
+    device: usize,
+    peers: &'a BTreeSet<u64>,
+    /// True if other work runs at the same time, so that the kernel needs marks of its own.
+    beside: bool,
+    /// The allocations that the kernel has looked up: it can have touched no others.
+    seen: Mutex<BTreeMap<u64, Seen>>,
+}
+
+/// An allocation that a kernel has looked up, with the kernel's own marks, if it has any.
+struct Seen {
+    backing: Arc<Backing>,
+    own: Option<Marks>,
+}
+
+impl Seen {
+    fn marks(&self) -> &Marks {
+        self.own.as_ref().unwrap_or_else(|| self.backing.marks())
+    }
+}
+
+impl View<'_> {
+    /// Pinned and managed memory, and memory of pools and graphs, is accessible to all; other memory to kernels on its
+    /// device and in contexts that were given access.
+    fn may_touch(&self, found: &Allocation) -> bool {
+        found.on_host()
+            || matches!(found.kind, Kind::Graph(_) | Kind::Pool(_))
+            || found.device == self.device
+            || self.peers.contains(&found.context)
+    }
+}
+
+impl interp::Memory for View<'_> {
+    fn region(&self, address: u64) -> Option<Region> {
+        let found = self.memory.find(address).filter(|found| self.may_touch(found))?;
+        let backing = &found.backing;
+        let mut all = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = match all.entry(found.base) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let own = if self.beside { Some(Marks::new(found.size).ok()?) } else { None };
+                entry.insert(Seen { backing: Arc::clone(backing), own })
+            }
+        };
+        Some(Region {
+            base: found.base,
+            size: found.size,
+            data: backing.data(),
+            shadow: backing.shadow(),
+            marks: seen.marks().start(),
+            pages: seen.marks().pages(),
+            written: !backing.is_marked(),
+            writable: found.kind != Kind::Constant,
+        })
+    }
+}
+
+/// The part of a kernel that is run.
+pub enum Part {
+    /// The whole kernel.
+    Whole {
+        /// True if programmatic edges lead to it: under another schedule it may begin before its predecessors have ended.
+        dependent: bool,
+    },
+    /// As much as can run before the predecessors along programmatic edges have ended.
+    UntilWait,
+    /// The rest, after those have ended.
+    Rest(Paused),
+}
+
+/// The effects of a kernel.
+#[derive(Default)]
+pub struct Done {
+    /// The bytes that it touched; flags of accesses before its wait are shifted by [`PRE_WAIT`](interp::PRE_WAIT).
+    pub touched: Touched,
+    /// The instructions that touched memory before that wait.
+    pub pre_wait: Vec<PreWait>,
+    /// True if any of its threads executed the wait.
+    pub waited: bool,
+    /// The paused rest, if only a part was run.
+    pub paused: Option<Paused>,
+}
+
+/// Runs a kernel or a part of it. The touched bytes are collected for nodes only. The effects are returned also if the
+/// kernel fails. `beside` is true if other work runs at the same time.
+pub fn run(
+    state: &State,
+    launch: &Launch,
+    context: u64,
+    (node, beside): (Option<Node>, bool),
+    part: Part,
+) -> (Done, std::result::Result<(), Report>) {
+    let gone = || Report {
+        kind: "unloaded",
+        status: Status::INVALID_HANDLE,
+        nodes: node.iter().map(|node| node.name.to_owned()).collect(),
+        text: "the kernel's module was unloaded, or its context destroyed".to_owned(),
+    };
+    let mut done = Done::default();
+    let Ok(function) = state.function(launch.function) else { return (done, Err(gone())) };
+    let Ok(module) = state.module(function.module) else { return (done, Err(gone())) };
+    let Ok(own) = state.context(context) else { return (done, Err(gone())) };
+    let image = Arc::clone(&function.image);
+    let addresses =
+        |variable: &interp::GlobalVariable| module.variables.get(&variable.name).map_or(0, |found| found.0);
+    let variables: Vec<u64> = image.program.variables.iter().map(addresses).collect();
+    let view =
+        View { memory: &state.memory, device: own.device, peers: &own.peers, beside, seen: Mutex::default() };
+    let settings = config();
+    let (limit, initialised) = (settings.instructions, settings.initialised);
+    let (cooperative, blocks) = (is_cooperative(launch), node.and_then(|node| node.blocks));
+    let dependent = !matches!(part, Part::Whole { dependent: false });
+    let options = Options {
+        limit,
+        seed: state.seed,
+        initialised,
+        cooperative,
+        dependent,
+        blocks,
+        ..Options::default()
+    };
+    let work = interp::Launch {
+        program: &image.program,
+        entry: function.kernel().entry,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.shared,
+        parameters: &launch.parameters,
+        variables: &variables,
+    };
+    let outcome = match part {
+        Part::UntilWait => interp::run_until_wait(&work, &view, &options).map(|paused| {
+            done.pre_wait = paused.pre_wait().to_vec();
+            done.paused = Some(paused);
+            Vec::new()
+        }),
+        part => {
+            let paused = if let Part::Rest(paused) = part { Some(paused) } else { None };
+            interp::run(&work, &view, &options, paused).map(|stats| {
+                (done.pre_wait, done.waited) = (stats.pre_wait, stats.waited);
+                stats.conflicts
+            })
+        }
+    };
+    // Flags are always taken off the shadow, so that the next node does not find them.
+    for (base, seen) in view.seen.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        let ranges = seen.marks().take();
+        if node.is_some() {
+            done.touched.extend(ranges.into_iter().map(|(from, to, flags)| (base + from, base + to, flags)));
+        }
+    }
+    let who = match node {
+        Some(node) => format!("node {}", node.name),
+        None => format!("a launch of `{}`", function.name()),
+    };
+    let result = match outcome {
+        Err(fault) => Err(report_of(state, &fault, &who, node)),
+        Ok(conflicts) => file_conflicts(state, &conflicts, &who, node),
+    };
+    (done, result)
+}
+
+/// Returns true if the launch is cooperative.
+pub fn is_cooperative(launch: &Launch) -> bool {
+    launch.attributes.get(&COOPERATIVE).is_some_and(|value| value[0] as u32 != 0)
+}
+
+/// Reports conflicts between a kernel's threads: as warnings, or the first as the error that ends the launch.
+fn file_conflicts(
+    state: &State,
+    conflicts: &[Fault],
+    who: &str,
+    node: Option<Node>,
+) -> std::result::Result<(), Report> {
+    let strict = config().strict;
+    let mut conflicts = conflicts.iter().map(|fault| {
+        let mut report = report_of(state, fault, who, node);
+        report.status = if strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
+        report
+    });
+    let first = conflicts.next();
+    conflicts.for_each(Report::file);
+    match first {
+        Some(report) if strict => Err(report),
+        first => {
+            first.into_iter().for_each(Report::file);
+            Ok(())
+        }
+    }
+}
+
+/// Returns the report of a fault, with the status of the driver.
+fn report_of(state: &State, fault: &Fault, who: &str, node: Option<Node>) -> Report {
+    let (kind, status) = match fault.kind {
+        FaultKind::Bounds => ("illegal-address", Status::ILLEGAL_ADDRESS),
+        FaultKind::Misaligned => ("misaligned-address", Status::MISALIGNED_ADDRESS),
+        FaultKind::Uninitialised => ("uninitialised-read", Status::LAUNCH_FAILED),
+        FaultKind::Limit => ("instruction-limit", Status::LAUNCH_TIMEOUT),
+        FaultKind::Barrier => ("barrier", Status::LAUNCH_FAILED),
+        FaultKind::Trap if fault.message.contains("assert") => ("assert", Status::ASSERT),
+        FaultKind::Trap => ("trap", Status::LAUNCH_FAILED),
+        FaultKind::Stack => ("stack", Status::HARDWARE_STACK_ERROR),
+        FaultKind::Shared => ("shared-memory", Status::LAUNCH_OUT_OF_RESOURCES),
+        FaultKind::Code => ("code", Status::INVALID_PC),
+        FaultKind::Unsupported => ("not-simulated", Status::NOT_SUPPORTED),
+        FaultKind::Conflict => ("conflict", Status::LAUNCH_FAILED),
+    };
+    let mut text = format!("{who}: {fault}");
+    let own = fault.address >> 48 == interp::SHARED >> 48;
+    if fault.address != 0 && !own {
+        let buffer = node.and_then(|node| (node.buffer)(fault.address));
+        let place = buffer.unwrap_or_else(|| describe(&state.memory, fault.address));
+        text.push_str(&format!("; address {:#x} is in {place}", fault.address));
+    }
+    if fault.kind == FaultKind::Limit {
+        text.push_str("; help: `CUWEAVE_SIM_INSTRUCTIONS` sets the limit");
+    }
+    Report { kind, status, nodes: node.iter().map(|node| node.name.to_owned()).collect(), text }
+}
+
+/// Describes the allocation at an address, or the one before it.
+fn describe(memory: &Memory, address: u64) -> String {
+    if let Some(found) = memory.find(address) {
+        return found.describe();
+    }
+    let before = memory.iter().take_while(|found| found.base <= address).last();
+    match before.filter(|found| address - found.end() < 1 << 20) {
+        Some(found) => {
+            format!("no allocation, {} bytes after the end of {}", address - found.end(), found.describe())
+        }
+        None => "no allocation".to_owned(),
+    }
+}

@@ -1,0 +1,5 @@
+//! The work of streams and graph nodes: kernels, copies and fills, and the modules that kernels come from.
+
+pub mod kernel;
+mod modules;
+pub mod transfer;

@@ -1,0 +1,85 @@
+//! Copies and fills.
+
+use crate::base::config::config;
+use crate::base::report::Report;
+use crate::base::status::{Result, Status};
+use crate::memory::{self, Box3, READ, Touched, Unwritten, WRITTEN};
+use crate::state::State;
+use crate::state::op::{Copy, Fill};
+
+/// Does a copy. Returns the unwritten bytes that it brings to the host: the address of the first, and their number.
+pub fn run_copy(state: &State, copy: &Copy, touched: Option<&mut Touched>) -> Result<Option<Unwritten>> {
+    let Some((to, from)) = copy.places(&state.memory)? else { return Ok(None) };
+    let lines = |at: &Box3| (at.start, at.pitch, at.slice);
+    let ((_, to_pitch, to_slice), (_, from_pitch, from_slice)) = (lines(&copy.to.at), lines(&copy.from.at));
+    let whole = (copy.height == 1 && copy.depth == 1)
+        || (to_pitch == copy.width
+            && from_pitch == copy.width
+            && (copy.depth == 1 || (to_slice == from_slice && to_slice == copy.width * copy.height)));
+    let (width, height, depth) = if whole {
+        (copy.width * copy.height * copy.depth, 1, 1)
+    } else {
+        (copy.width, copy.height, copy.depth)
+    };
+    let mut touches = Touched::new();
+    let mut unwritten: Option<Unwritten> = None;
+    for slice in 0..depth {
+        for row in 0..height {
+            let (a, b) = (slice * to_slice + row * to_pitch, slice * from_slice + row * from_pitch);
+            let found = memory::copy(&to.at(a), &from.at(b), width);
+            let (a, b) = (copy.to.at.start + a, copy.from.at.start + b);
+            if let Some(Unwritten { first, bytes }) = found {
+                unwritten.get_or_insert(Unwritten { first: b + first, bytes: 0 }).bytes += bytes;
+            }
+            touches.push((a, a + width, WRITTEN));
+            touches.push((b, b + width, READ));
+        }
+    }
+    if let Some(touched) = touched {
+        touched.append(&mut touches);
+    }
+    Ok(unwritten.filter(|_| config().initialised))
+}
+
+/// Does a fill.
+pub fn run_fill(state: &State, fill: &Fill, touched: Option<&mut Touched>) -> Result {
+    let place = fill.place(&state.memory)?;
+    let mut touches = Touched::new();
+    for row in 0..fill.height {
+        let offset = row * fill.to.pitch;
+        memory::fill(&place.at(offset), fill.value, fill.element, fill.width);
+        let start = fill.to.start + offset;
+        touches.push((start, start + fill.width * fill.element, WRITTEN));
+    }
+    if let Some(touched) = touched {
+        touched.append(&mut touches);
+    }
+    Ok(())
+}
+
+/// Reports bytes that arrive on the host though nothing wrote them; `node` is the name of the copying node, and
+/// `buffer` the name of the buffer.
+///
+/// # Errors
+///
+/// The report, if such a copy is an error and no warning.
+pub fn tell_unwritten(
+    state: &State,
+    Unwritten { first, bytes }: Unwritten,
+    (node, buffer): (Option<&str>, Option<String>),
+) -> std::result::Result<(), Report> {
+    let who = node.map_or("a copy".to_owned(), |name| format!("node {name}"));
+    let place = buffer.or_else(|| state.memory.find(first).map(|found| found.describe_at(first)));
+    let place = place.unwrap_or_else(|| "memory".to_owned());
+    let count = if bytes == 1 { "1 byte".to_owned() } else { format!("{bytes} bytes") };
+    let text =
+        format!("{who} brings {count} to the host that nothing wrote; address {first:#x} is in {place}");
+    let status = if config().strict { Status::LAUNCH_FAILED } else { Status::SUCCESS };
+    let nodes = node.map(str::to_owned).into_iter().collect();
+    let report = Report { kind: "uninitialised-read", status, nodes, text };
+    if config().strict {
+        return Err(report);
+    }
+    report.file();
+    Ok(())
+}

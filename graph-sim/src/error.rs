@@ -1,0 +1,42 @@
+//! Errors of [`load`](crate::load) and of the calls that only the simulated driver has.
+
+/// The reason why no driver could be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// `CUWEAVE_DRIVER` has an unknown value.
+    #[error("`CUWEAVE_DRIVER` is `{0}`, and may be `sim`, `cuda` or `auto`")]
+    Setting(String),
+    /// `CUWEAVE_DRIVER=cuda`, and there is no real driver that works.
+    #[error("there is no CUDA driver with a device: {0}")]
+    NoDriver(String),
+    /// The simulated driver is for Linux.
+    #[error("the simulated driver runs on 64-bit Linux only")]
+    Platform,
+    /// The simulated driver's library was not found.
+    #[error(
+        "the simulated driver `libcuweave_sim_driver*.so` is in none of {0}; help: `CUWEAVE_SIM_LIBRARY` can name it"
+    )]
+    NotFound(String),
+    /// All libraries found are of other builds.
+    #[error("the simulated driver is of another build than this program: {0}; help: build anew")]
+    OtherBuild(String),
+    /// The library did not open.
+    #[error("the simulated driver `{path}` does not open: {reason}")]
+    Open {
+        /// The library.
+        path: String,
+        /// The message of the loader.
+        reason: String,
+    },
+    /// Another `libcuda` was opened before: the process has its driver.
+    #[error(
+        "the process uses another `libcuda` already; help: call `cuweave_sim::load` before anything else"
+    )]
+    TooLate,
+    /// The simulated driver returned this CUDA error code.
+    #[error("the simulated driver refuses with CUDA error {0}")]
+    Driver(u32),
+    /// A function that only the simulated driver has was called without it.
+    #[error("the simulated driver is not loaded")]
+    NotLoaded,
+}
