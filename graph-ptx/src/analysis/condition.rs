@@ -1,8 +1,8 @@
 //! What comparisons on the way to a step say of the values there.
 
 use crate::analysis::cfg::Cfg;
-use crate::analysis::extent::{canonical, definition, parameter, thread_place};
-use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::trace::{canonical, definition, parameter, thread_place};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;

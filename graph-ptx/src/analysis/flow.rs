@@ -7,12 +7,12 @@
 mod call;
 mod targets;
 
+use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect, How};
 use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
-use crate::analysis::ssa::{Code, Globals, NONE, Place, Source, Step};
-use crate::analysis::transfer;
 use crate::analysis::value::{MEMORY, Origin, Value};
+use crate::analysis::{ssa, transfer};
 use crate::syntax::{Class, Instruction, Module, Space};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -88,7 +88,7 @@ impl<'m, 'a> Codes<'m, 'a> {
             return known.clone();
         }
         let function = self.module.function(name)?;
-        let code = Code::new(function, &self.globals).map(Rc::new);
+        let code = ssa::build(function, &self.globals).map(Rc::new);
         self.known.insert(function.name, code.clone());
         code
     }

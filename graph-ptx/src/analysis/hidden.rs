@@ -3,7 +3,8 @@
 //! A variable that no kernel of the file writes orders nothing: the strings of a printf, tables. A kernel that stores
 //! to an address that nobody follows may write every variable whose address some kernel, or an initialiser, gives away.
 
-use crate::analysis::access::{Analysis, Kernel};
+use crate::analysis::access::Analysis;
+use crate::analysis::facts::Kernel;
 use crate::analysis::mentions;
 use crate::syntax::Space;
 use std::collections::BTreeSet;

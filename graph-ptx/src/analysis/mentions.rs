@@ -29,7 +29,7 @@ pub(crate) struct Mentions<'m, 'a> {
 }
 
 impl<'m, 'a> Mentions<'m, 'a> {
-    /// Of a module and its [`variables`](crate::analysis::ssa::Globals::variables).
+    /// Of a module and its [`variables`](crate::analysis::code::Globals::variables).
     pub fn new(module: &'m Module<'a>, all: &[&'m Variable<'a>]) -> Self {
         let mut variables: BTreeMap<&str, Vec<&Variable<'_>>> = BTreeMap::new();
         for &variable in all {

@@ -8,10 +8,12 @@
 
 pub(crate) mod access;
 pub(crate) mod cfg;
+pub(crate) mod code;
 pub(crate) mod condition;
 pub mod duration;
 pub(crate) mod effect;
 pub(crate) mod extent;
+pub(crate) mod facts;
 pub(crate) mod flow;
 pub(crate) mod hidden;
 pub(crate) mod memory;
@@ -20,10 +22,12 @@ pub(crate) mod order;
 pub(crate) mod outline;
 pub(crate) mod rename;
 pub(crate) mod ssa;
+pub(crate) mod trace;
 pub(crate) mod transfer;
 pub(crate) mod update;
 pub(crate) mod value;
 
-pub use access::{Access, Analysis, Kernel, Parameter as ParameterFacts, Reach, Site};
+pub use access::Analysis;
+pub use facts::{Access, Kernel, Parameter as ParameterFacts, Reach, Site};
 pub use hidden::{Hidden, hidden};
 pub use update::Update;

@@ -1,9 +1,9 @@
 //! Which of two accesses of a kernel a thread can have done before the other, through calls.
 
-use crate::analysis::access::At;
+use crate::analysis::code::Code;
 use crate::analysis::effect;
+use crate::analysis::facts::At;
 use crate::analysis::flow::Flow;
-use crate::analysis::ssa::Code;
 use std::collections::BTreeMap;
 
 /// Remembers what it has found of each block.

@@ -7,10 +7,10 @@
 mod control;
 mod lower;
 
-use crate::analysis::access::Touched;
+use crate::analysis::code::{Code as Body, NONE, Place, Source};
 use crate::analysis::effect::{self, How};
+use crate::analysis::facts::Touched;
 use crate::analysis::flow::Flow;
-use crate::analysis::ssa::{Code as Body, NONE, Place, Source};
 use crate::coverage::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 use control::{Control, Turn};
 use lower::Lower;
@@ -124,7 +124,7 @@ impl Needed {
                 for &branch in &control.depends[block as usize] {
                     if needed.branches.insert(branch) {
                         blocks.push(branch);
-                        queue.extend(control.predicate(branch).and_then(|value| definition(body, value)));
+                        queue.extend(control.predicate(branch).and_then(|value| body.defining(value)));
                     }
                 }
             }
@@ -152,14 +152,10 @@ impl Needed {
                     .chain(guard)
                     .chain(step.keeps.iter().copied())
                     .filter(|&value| value != NONE)
-                    .filter_map(|value| definition(body, value)),
+                    .filter_map(|value| body.defining(value)),
             );
         }
     }
-}
-
-fn definition(body: &Body<'_, '_>, value: u32) -> Option<u32> {
-    body.definitions.get(value as usize).copied().filter(|&at| at != NONE)
 }
 
 struct Cut<'c, 'm, 'a> {

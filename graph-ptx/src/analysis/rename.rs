@@ -3,7 +3,7 @@
 //! Phis stand on the iterated dominance frontier of the definitions, for registers that some block reads before it
 //! defines them; renaming walks the dominator tree with an undo log.
 
-use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
 
 /// Splits the registers of a body whose steps still name registers.
 pub(crate) fn split_registers(code: &mut Code<'_, '_>) {

@@ -1,7 +1,7 @@
 //! Which atomics may run in any order: what all accesses through a pointer are, taken together.
 
+use crate::analysis::code::{Code, NONE, Step};
 use crate::analysis::effect::How;
-use crate::analysis::ssa::{Code, NONE, Step};
 use crate::syntax::{Instruction, Type};
 
 /// What launches do through a pointer, as far as their order matters.

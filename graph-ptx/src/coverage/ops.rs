@@ -2,7 +2,7 @@
 
 use super::cut::{Cut, by_sign, quotient};
 use super::form::Form;
-use super::{Code, Int};
+use super::outline::{Code, Int};
 
 /// A value for all threads of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]

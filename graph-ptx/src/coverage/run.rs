@@ -2,10 +2,11 @@
 
 use super::cut::Cut;
 use super::form::Form;
+use super::launch::Launch;
 use super::ops::{FORM, Ops, Stop, Value};
+use super::outline::{Arg, Block, Code, End, Int, LEAVE, Op, Outline};
 use super::tiles::Tile;
 use super::turns::Loop;
-use super::{Arg, Block, Code, End, Int, LEAVE, Launch, Op, Outline};
 use std::collections::{BTreeSet, HashMap};
 
 /// So many operations of all groups together are run.

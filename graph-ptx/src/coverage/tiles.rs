@@ -1,7 +1,7 @@
 //! The bytes that groups of threads write, joined and held against an extent.
 
 use super::form::Form;
-use super::{Extent, Verdict};
+use super::launch::{Extent, Verdict};
 use std::collections::HashMap;
 
 /// So many runs of bytes are looked at one by one.

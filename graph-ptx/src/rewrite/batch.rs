@@ -3,12 +3,14 @@
 use super::body::{Rewriting, Wanted};
 use super::edit::Edits;
 use super::head::{self, LARGE_PARAMETERS, NOTHING, WAIT};
+use super::name::free_name;
 use super::pass::{self, Passed};
+use super::refusal::Refusal;
 use super::select::{Own, Selection};
 use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 use super::uses::{Grid, Scan};
 use super::wait::{coherent_loads, first_statement, line_of};
-use super::{Refusal, free_name, spin, variables};
+use super::{spin, variables};
 use crate::syntax::{Class, Function, Item, Module, Span};
 use std::collections::BTreeSet;
 

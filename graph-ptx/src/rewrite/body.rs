@@ -1,8 +1,8 @@
 //! The changes in a body: parameters come from the record, registers of the grid from the member.
 
-use super::Refusal;
 use super::edit::Edits;
 use super::pass::{self, Passed};
+use super::refusal::Refusal;
 use super::select::Own;
 use super::table::Table;
 use super::uses::{Grid, Special, callee, names, special};

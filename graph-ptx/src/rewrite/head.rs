@@ -1,7 +1,7 @@
 //! `.version` and `.target`: what they say, and raising them.
 
-use super::Refusal;
 use super::edit::Edits;
+use super::refusal::Refusal;
 use crate::syntax::{Module, Span, Statement};
 
 /// What a text needs of its head.

@@ -4,8 +4,8 @@
 //! reads a register of the grid, or calls one that does, gets it as one more parameter. One text of a function then
 //! serves all variants of a module, whatever their shape.
 
-use super::Refusal;
 use super::edit::Edits;
+use super::refusal::Refusal;
 use super::select::Own;
 use super::uses::{Grid, Scan};
 use crate::syntax::{Function, Instruction, Module, Operand, Space, Span};

@@ -1,6 +1,7 @@
 //! What each function does that decides whether, and how, it can be rewritten, and what it calls.
 
-use super::{Refusal, contract};
+use super::contract;
+use super::refusal::Refusal;
 use crate::analysis::effect::{self, Effect};
 pub(super) use crate::analysis::mentions::names;
 use crate::syntax::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};

@@ -1,6 +1,6 @@
 //! Which variables of a module keep their meaning in a kernel that starts early, and in a second module.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::uses::Scan;
 use crate::analysis::mentions::addresses;
 use crate::analysis::{Analysis, Kernel, hidden};

@@ -1,8 +1,8 @@
 //! Kernels that may start before those in front of them end: they begin with the wait.
 
-use super::Refusal;
 use super::edit::Edits;
 use super::head::{self, WAIT};
+use super::refusal::Refusal;
 use super::uses::Scan;
 use super::variables;
 use crate::syntax::{Body, Function, Instruction, Module, Span, Statement};

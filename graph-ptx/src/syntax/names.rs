@@ -1,6 +1,6 @@
 //! What a name means in a scope of a body.
 
-use crate::syntax::{Body, Statement, Variable};
+use crate::syntax::ast::{Body, Statement, Variable};
 use std::collections::HashMap;
 
 /// The declarations of a body, by scope and name.

@@ -1,8 +1,8 @@
 //! Calls: which instance of the callee runs, and what flows in and out of it.
 
 use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
+use crate::analysis::code::{NONE, Place, Source, Step};
 use crate::analysis::mentions::BUILT_IN;
-use crate::analysis::ssa::{NONE, Place, Source, Step};
 use crate::analysis::value::{MEMORY, Origin, Value};
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! Where control goes between the blocks of a kernel, where ways meet again, and which branches decide on a block.
 
-use crate::analysis::ssa::{Code as Body, NONE, Step};
+use crate::analysis::code::{Code as Body, NONE, Step};
 use crate::coverage::LEAVE;
 use std::collections::BTreeSet;
 

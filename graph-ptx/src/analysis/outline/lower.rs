@@ -1,9 +1,8 @@
 //! Instructions as operations of an outline.
 
-use super::definition;
+use crate::analysis::code::{Code as Body, NONE, Place, Source, Step};
 use crate::analysis::effect;
 use crate::analysis::flow::Flow;
-use crate::analysis::ssa::{Code as Body, NONE, Place, Source, Step};
 use crate::coverage::{Arg, Code, Int, Op};
 use crate::syntax::{Class, Instruction, Module, Operand, Statement, Type};
 use std::collections::{BTreeSet, HashMap};
@@ -237,7 +236,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         match source {
             Source::Constant(value) => Arg::Constant(*value),
             Source::Place(Place::Value(value), offset) if *value != NONE => {
-                let value = match definition(self.body, *value) {
+                let value = match self.body.defining(*value) {
                     Some(_) => Arg::Value(self.value(*value)),
                     None => self.opaque(at, ops),
                 };
