@@ -2,6 +2,7 @@
 //!
 //! One reader for the proofs at compile time, for the simulated driver and for rewriting.
 //!
+//! - [`isa`]: the tables of opcodes and of special registers;
 //! - [`syntax`]: text to [`Module`] and names to what they mean;
 //! - [`analysis`]: control flow, static single assignment, points-to sets, access extents, hidden state;
 //! - [`coverage`]: which threads write which elements, evaluated for a launch;
@@ -14,6 +15,7 @@
 pub mod analysis;
 pub mod coverage;
 pub mod declare;
+pub mod isa;
 pub mod nearest;
 pub mod poly;
 pub mod report;

@@ -14,6 +14,7 @@ use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
 use crate::analysis::{extent, outline};
 use crate::coverage::{Followed, Outline};
+use crate::isa::Opcode;
 use crate::syntax::{Instruction, Module, Space};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -375,7 +376,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let code = &self.flow.instances[touched.instance as usize].code;
             let instruction = code.steps[touched.step as usize].instruction;
             let plain = |instruction: &&&Instruction<'_>| {
-                matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red")
+                matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red)
             };
             let ty =
                 instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
@@ -415,7 +416,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         let code = &self.flow.instances[touched.instance as usize].code;
         let step = &code.steps[touched.step as usize];
         step.instruction
-            .is_some_and(|instruction| instruction.mnemonic() == "atom" && instruction.has("exch"))
+            .is_some_and(|instruction| instruction.op() == Opcode::Atom && instruction.has("exch"))
             && result_is_unused(code, step)
     }
 

@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::isa::Opcode;
 use crate::syntax::{Body, Function, Instruction, Operand, Space, Statement};
 
 /// What decides.
@@ -39,15 +40,17 @@ pub fn deciding(function: &Function<'_>) -> Deciding {
     let loops = Loops::of(body);
     deciding.brief = !loops.within.contains(&true)
         && instructions(body).count() <= BRIEF
-        && instructions(body).all(|(_, instruction)| instruction.mnemonic() != "call");
+        && instructions(body).all(|(_, instruction)| instruction.op() != Opcode::Call);
     for (at, instruction) in instructions(body) {
-        let names: Vec<&str> = match instruction.mnemonic() {
-            "call" => instruction.operands.iter().flat_map(names).collect(),
+        let names: Vec<&str> = match instruction.op() {
+            Opcode::Call => instruction.operands.iter().flat_map(names).collect(),
             // What is put into the parameters of a call.
-            "st" if instruction.space() == Some(Space::Param) => {
+            Opcode::St if instruction.space() == Some(Space::Param) => {
                 instruction.operands.iter().flat_map(names).collect()
             }
-            "bra" | "brx" | "ret" | "exit" if loops.are_decided_at(at, instruction) => {
+            Opcode::Bra | Opcode::Brx | Opcode::Ret | Opcode::Exit
+                if loops.are_decided_at(at, instruction) =>
+            {
                 let operands = instruction.operands.iter().flat_map(names);
                 operands.chain(instruction.guard.map(|guard| guard.register)).collect()
             }
@@ -78,8 +81,8 @@ impl<'a> Tracing<'_, 'a> {
         let mut changed = false;
         for (_, instruction) in instructions(body) {
             let operands = instruction.operands.as_slice();
-            let (space, load) = (instruction.space(), matches!(instruction.mnemonic(), "ld" | "ldu"));
-            if instruction.mnemonic() == "st" && space == Some(Space::Local) {
+            let (space, load) = (instruction.space(), matches!(instruction.op(), Opcode::Ld | Opcode::Ldu));
+            if instruction.op() == Opcode::St && space == Some(Space::Local) {
                 let from: Vec<&str> = operands.iter().skip(1).flat_map(names).collect();
                 changed |= self.flow(&from, &[LOCAL]);
                 continue;
@@ -90,11 +93,18 @@ impl<'a> Tracing<'_, 'a> {
             match space {
                 Some(Space::Local) if load => from = vec![LOCAL],
                 Some(Space::Param) if load => {}
-                _ if load || matches!(instruction.mnemonic(), "atom" | "tex" | "tld4" | "suld") => {
+                _ if load
+                    || matches!(
+                        instruction.op(),
+                        Opcode::Atom | Opcode::Tex | Opcode::Tld4 | Opcode::Suld
+                    ) =>
+                {
                     changed |= self.spread(&[self.function.parameters.len()], &to);
                     continue;
                 }
-                _ if matches!(instruction.mnemonic(), "st" | "red" | "bra" | "call") => continue,
+                _ if matches!(instruction.op(), Opcode::St | Opcode::Red | Opcode::Bra | Opcode::Call) => {
+                    continue;
+                }
                 _ => {}
             }
             // A value that is only sometimes written depends on the guard.
@@ -176,7 +186,7 @@ impl<'a> Loops<'a> {
         }
         let mut depth = vec![0i32; body.statements.len() + 1];
         for (at, instruction) in instructions(body) {
-            if matches!(instruction.mnemonic(), "bra" | "brx")
+            if matches!(instruction.op(), Opcode::Bra | Opcode::Brx)
                 && let Some(target) = target(&labels, instruction).filter(|&target| target < at)
             {
                 depth[target] += 1;
@@ -204,8 +214,8 @@ impl<'a> Loops<'a> {
     fn are_decided_at(&self, at: usize, instruction: &Instruction<'a>) -> bool {
         // An exit leads to the end.
         let end = self.within.len();
-        let to = match instruction.mnemonic() {
-            "bra" | "brx" => target(&self.labels, instruction).unwrap_or(end),
+        let to = match instruction.op() {
+            Opcode::Bra | Opcode::Brx => target(&self.labels, instruction).unwrap_or(end),
             _ => end,
         };
         self.within[at] || self.before[to.max(at)] > self.before[at]

@@ -10,6 +10,7 @@ use crate::analysis::effect;
 use crate::analysis::facts::{Reach, Site, Touched};
 use crate::analysis::flow::Flow;
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
+use crate::isa::Opcode;
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
@@ -233,24 +234,26 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         if instruction.types().any(|ty| ty.class() == Class::Float || ty.size() < 4) {
             return None;
         }
-        match (instruction.mnemonic(), sources) {
-            ("mov" | "cvta", [a]) => self.source(a, depth),
-            ("cvt", [a]) => self.extended(a, instruction, depth),
-            ("add", [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
-            ("sub", [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
-            ("mul", [a, b]) if instruction.has("lo") => self.source(a, depth)?.times(&self.source(b, depth)?),
-            ("mul", [a, b]) if instruction.has("wide") => {
+        match (instruction.op(), sources) {
+            (Opcode::Mov | Opcode::Cvta, [a]) => self.source(a, depth),
+            (Opcode::Cvt, [a]) => self.extended(a, instruction, depth),
+            (Opcode::Add, [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
+            (Opcode::Sub, [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
+            (Opcode::Mul, [a, b]) if instruction.has("lo") => {
+                self.source(a, depth)?.times(&self.source(b, depth)?)
+            }
+            (Opcode::Mul, [a, b]) if instruction.has("wide") => {
                 self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)
             }
-            ("mad", [a, b, c]) if instruction.has("lo") => {
+            (Opcode::Mad, [a, b, c]) if instruction.has("lo") => {
                 self.source(a, depth)?.times(&self.source(b, depth)?)?.plus(&self.source(c, depth)?)
             }
-            ("mad", [a, b, c]) if instruction.has("wide") => {
+            (Opcode::Mad, [a, b, c]) if instruction.has("wide") => {
                 let product =
                     self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)?;
                 product.plus(&self.source(c, depth)?)
             }
-            ("shl", [a, Source::Constant(by @ 0..=31)]) => {
+            (Opcode::Shl, [a, Source::Constant(by @ 0..=31)]) => {
                 self.source(a, depth)?.times(&Poly::constant(1 << by))
             }
             _ => None,

@@ -13,6 +13,7 @@ use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
 use crate::analysis::value::{MEMORY, Origin, Value};
 use crate::analysis::{ssa, transfer};
+use crate::isa::Opcode;
 use crate::syntax::{Class, Instruction, Module, Space};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -513,8 +514,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     fn compute(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) -> Value {
-        if instruction.mnemonic() == "cvta" && instruction.has("shared") && !instruction.has("to")
-            || instruction.mnemonic() == "mapa"
+        if instruction.op() == Opcode::Cvta && instruction.has("shared") && !instruction.has("to")
+            || instruction.op() == Opcode::Mapa
         {
             let origin = self.origin(Thing::Shared);
             return Value::address(origin, 0).moved();

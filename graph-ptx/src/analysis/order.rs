@@ -4,6 +4,7 @@ use crate::analysis::code::Code;
 use crate::analysis::effect;
 use crate::analysis::facts::At;
 use crate::analysis::flow::Flow;
+use crate::isa::Opcode;
 use std::collections::BTreeMap;
 
 /// Remembers what it has found of each block.
@@ -70,7 +71,8 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         let mut ends = (0..code.cfg.blocks.len() as u32)
             .filter(|&block| code.cfg.blocks[block as usize].successors.is_empty());
         let leaves_early = code.steps.iter().any(|other| {
-            let leaves = other.instruction.is_some_and(|other| matches!(other.mnemonic(), "ret" | "exit"));
+            let leaves =
+                other.instruction.is_some_and(|other| matches!(other.op(), Opcode::Ret | Opcode::Exit));
             leaves && other.guard.is_some() && !code.cfg.dominates(step.block, other.block)
         });
         step.guard.is_none() && !leaves_early && ends.all(|end| code.cfg.dominates(step.block, end))

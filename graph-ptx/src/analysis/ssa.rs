@@ -8,6 +8,7 @@
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
 use crate::analysis::{effect, rename};
+use crate::isa::Opcode;
 use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
 use std::collections::HashMap;
 
@@ -144,7 +145,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             call: None,
         };
         let operands = &instruction.operands;
-        if instruction.mnemonic() == "call" {
+        if instruction.op() == Opcode::Call {
             self.call(instruction, &mut step);
             return step;
         }

@@ -2,6 +2,7 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
+use crate::isa::{Opcode, Register, register};
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
         else {
             return value;
         };
-        let copies = matches!(instruction.mnemonic(), "mov" | "cvt")
+        let copies = matches!(instruction.op(), Opcode::Mov | Opcode::Cvt)
             && step.defines.len() == 1
             && step.keeps.is_empty()
             && instruction.types().all(|ty| ty.class() != Class::Float && ty.size() >= 4);
@@ -44,15 +45,16 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
             return None;
         }
         let Some(step) = definition(code, value) else { continue };
-        if let Some("ld" | "ldu" | "atom" | "tex" | "shfl" | "call") =
-            step.instruction.map(Instruction::mnemonic)
+        if let Some(Opcode::Ld | Opcode::Ldu | Opcode::Atom | Opcode::Tex | Opcode::Shfl | Opcode::Call) =
+            step.instruction.map(Instruction::op)
         {
             continue;
         }
         for source in &step.sources {
             match source {
                 // Sizes are the same for every thread.
-                Source::Special(name) if name.starts_with("%ntid") || name.starts_with("%nctaid") => {}
+                Source::Special(name)
+                    if matches!(register(name), Some(Register::Ntid | Register::Nctaid)) => {}
                 Source::Special(name) => {
                     found.insert(*name);
                 }
@@ -70,7 +72,7 @@ pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32>
     let [Source::Memory(Place::Parameter(parameter), 0)] = &step.sources[..] else { return None };
     let declared = code.function.parameters.get(*parameter as usize)?;
     let (size, _, _) = effect::sizes(instruction);
-    let whole = instruction.mnemonic() == "ld"
+    let whole = instruction.op() == Opcode::Ld
         && step.guard.is_none()
         && step.defines.len() == 1
         && u64::from(size) == declared.size()

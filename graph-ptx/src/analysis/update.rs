@@ -2,6 +2,7 @@
 
 use crate::analysis::code::{Code, NONE, Step};
 use crate::analysis::effect::How;
+use crate::isa::Opcode;
 use crate::syntax::{Instruction, Type};
 
 /// What launches do through a pointer, as far as their order matters.
@@ -55,7 +56,7 @@ pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool
 
 /// The operation and the type of a `red` or `atom` that commutes with its like.
 fn reduction(instruction: &Instruction<'_>) -> Option<String> {
-    if !matches!(instruction.mnemonic(), "red" | "atom") {
+    if !matches!(instruction.op(), Opcode::Red | Opcode::Atom) {
         return None;
     }
     let (mut operation, mut ty) = (None, None);

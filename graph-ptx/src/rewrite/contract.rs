@@ -6,6 +6,7 @@
 
 use crate::analysis::effect::first_operand_is_defined;
 use crate::analysis::mentions::names;
+use crate::isa::Opcode;
 use crate::syntax::{Class, Function, Instruction, Operand, Space, Statement, Type};
 use std::collections::HashSet;
 
@@ -32,7 +33,7 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
         })
     };
     if function.entry
-        && !instructions().any(|instruction| instruction.mnemonic() == "mul" && is_bare(instruction))
+        && !instructions().any(|instruction| instruction.op() == Opcode::Mul && is_bare(instruction))
     {
         return None;
     }
@@ -47,7 +48,7 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
         !settled || terms.filter(|term| products.has(term)).count() > 1
     };
     let is_sum = |instruction: &Instruction<'_>| {
-        matches!(instruction.mnemonic(), "add" | "sub") && is_bare(instruction)
+        matches!(instruction.op(), Opcode::Add | Opcode::Sub) && is_bare(instruction)
     };
     instructions().find(|instruction| is_sum(instruction) && of_products(instruction)).map(|sum| sum.line)
 }
@@ -63,16 +64,23 @@ impl<'a> Products<'a> {
     /// Notes what an instruction makes of products.
     fn step(&mut self, instruction: &Instruction<'a>) {
         let memory = || matches!(instruction.space(), Some(Space::Local | Space::Param) | None);
-        let carries = match instruction.mnemonic() {
-            "mul" => is_bare(instruction),
+        let carries = match instruction.op() {
+            Opcode::Mul => is_bare(instruction),
             // What a product goes through unchanged, but for its sign.
-            "mov" | "neg" | "abs" | "selp" | "slct" | "copysign" | "prmt" | "shfl" => self.any(instruction),
-            "ld" if memory() => self.stored,
-            "call" => {
+            Opcode::Mov
+            | Opcode::Neg
+            | Opcode::Abs
+            | Opcode::Selp
+            | Opcode::Slct
+            | Opcode::Copysign
+            | Opcode::Prmt
+            | Opcode::Shfl => self.any(instruction),
+            Opcode::Ld if memory() => self.stored,
+            Opcode::Call => {
                 self.stored = true;
                 true
             }
-            "st" if memory() => {
+            Opcode::St if memory() => {
                 self.stored |= self.any(instruction);
                 false
             }
@@ -101,7 +109,7 @@ impl<'a> Products<'a> {
         instruction
             .operands
             .iter()
-            .skip(usize::from(instruction.mnemonic() != "st"))
+            .skip(usize::from(instruction.op() != Opcode::St))
             .any(|operand| self.has(operand))
     }
 }

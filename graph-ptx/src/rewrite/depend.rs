@@ -2,6 +2,7 @@
 
 use super::uses::{names, vector};
 use crate::analysis::effect;
+use crate::isa::Opcode;
 use crate::syntax::{Body, Instruction, Operand, Space, Statement};
 use std::collections::HashMap;
 
@@ -72,11 +73,11 @@ impl<'m, 'a> Facts<'m, 'a> {
 /// The registers that it defines; for a store of parameters and a call, the parameters that it fills.
 fn defines<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
     let mut found = Vec::new();
-    let first = match instruction.mnemonic() {
-        "call" => {
+    let first = match instruction.op() {
+        Opcode::Call => {
             matches!(instruction.operands.first(), Some(Operand::List(_))) && instruction.operands.len() > 1
         }
-        "st" => instruction.space() == Some(Space::Param),
+        Opcode::St => instruction.space() == Some(Space::Param),
         _ => effect::first_operand_is_defined(instruction),
     };
     if let (true, Some(operand)) = (first, instruction.operands.first()) {

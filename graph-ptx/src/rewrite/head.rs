@@ -2,6 +2,7 @@
 
 use super::edit::Edits;
 use super::refusal::Refusal;
+use crate::isa::Opcode;
 use crate::syntax::{Module, Span, Statement};
 
 /// What a text needs of its head.
@@ -80,7 +81,7 @@ fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
     let bodies = module.functions().filter_map(|function| function.body.as_ref());
     bodies.flat_map(|body| &body.statements).find_map(|statement| match statement {
         Statement::Instruction(instruction)
-            if matches!(instruction.mnemonic(), "shfl" | "vote") && !instruction.has("sync") =>
+            if matches!(instruction.op(), Opcode::Shfl | Opcode::Vote) && !instruction.has("sync") =>
         {
             Some((instruction.opcode, instruction.line))
         }

@@ -5,6 +5,7 @@ use super::head::{self, WAIT};
 use super::refusal::Refusal;
 use super::uses::Scan;
 use super::variables;
+use crate::isa::Opcode;
 use crate::syntax::{Body, Function, Instruction, Module, Span, Statement};
 use std::collections::BTreeSet;
 
@@ -105,9 +106,9 @@ pub(super) fn coherent_loads(module: &Module<'_>, function: &Function<'_>, edits
 
 fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut Edits) {
     let start = module.span_of(instruction.opcode).start;
-    match instruction.mnemonic() {
-        "ldu" => edits.replace(Span { start: start + 2, end: start + 3 }, ""),
-        "ld" => {
+    match instruction.op() {
+        Opcode::Ldu => edits.replace(Span { start: start + 2, end: start + 3 }, ""),
+        Opcode::Ld => {
             // Every part but the first has its dot in front.
             let mut at = start;
             for (nth, part) in instruction.opcode.split('.').enumerate() {

@@ -3,6 +3,7 @@
 use super::declaration::{Directive, Parameter, Variable};
 use super::span::Span;
 use super::types::{Space, Type};
+use crate::isa::Opcode;
 
 /// The body of a function.
 #[derive(Clone, Debug)]
@@ -133,6 +134,11 @@ impl<'a> Instruction<'a> {
             end += 1;
         }
         self.opcode[..end].trim_end()
+    }
+
+    /// Returns the opcode without its modifiers, as the table of instructions has it.
+    pub fn op(&self) -> Opcode {
+        Opcode::of(self.mnemonic())
     }
 
     /// `param`, `u64` of `ld.param.u64`. A part with `::` is one modifier: `shared::cta`.
