@@ -1,4 +1,4 @@
-//! What a kernel does through each of its parameters, proved.
+//! The accesses of a kernel through each of its parameters, proved.
 //!
 //! Sound where it matters: [`Access::Reads`] and [`Access::Nothing`] are said only if no write can go through the
 //! pointer. What is refuted (a store through it, a load before every store) comes with the instruction that does it.
@@ -24,7 +24,7 @@ pub struct Analysis<'m, 'a> {
 }
 
 impl<'m, 'a> Analysis<'m, 'a> {
-    /// Of a module.
+    /// Prepares the analysis of a module.
     pub fn new(module: &'m Module<'a>) -> Self {
         Analysis { codes: Codes::new(module) }
     }
@@ -39,7 +39,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
         self.codes.globals.variables.iter().copied()
     }
 
-    /// Which parameters of a kernel are pointers, as far as the PTX tells without a declaration: those that say so
+    /// Returns the parameters of a kernel that are pointers, as far as the PTX tells without a declaration: those that say so
     /// (`.ptr`), else those whose bits are the base of an address.
     pub fn pointers(&mut self, entry: &crate::syntax::Function<'_>) -> Vec<bool> {
         let says = |parameter: &crate::syntax::Parameter<'_>| parameter.pointer.is_some();
@@ -64,7 +64,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there does nothing; one
+    /// Returns the facts about a kernel whose pointers are these parameters. A kernel that is not there does nothing; one
     /// that is too large to be analysed may do everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
         self.kernel_and_outline(name, pointers, &[], &[]).0
@@ -257,7 +257,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    /// What the driver's functions read through their arguments: texts, and numbers that may be addresses of texts.
+    /// Notes the reads of the driver's functions through their arguments.
     fn printed(&mut self, step: &Step<'m, 'a>, at: At) {
         let target = step.call.as_ref().and_then(|call| call.target);
         let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
@@ -411,7 +411,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Update::of(code, &code.steps[touched.step as usize], touched.how)
     }
 
-    /// Whether it exchanges a value for one that nobody looks at.
+    /// True if it is an exchange whose result is unused.
     fn is_blind_exchange(&self, touched: &Touched) -> bool {
         let code = &self.flow.instances[touched.instance as usize].code;
         let step = &code.steps[touched.step as usize];

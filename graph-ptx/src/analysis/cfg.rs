@@ -54,7 +54,7 @@ impl Cfg {
         Cfg { blocks, dominator, intervals }
     }
 
-    /// Whether every path from the entry to `b` goes through `a`. A block dominates itself.
+    /// True if every path from the entry to `b` goes through `a`. A block dominates itself.
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.intervals[a as usize], self.intervals[b as usize]);
         a.0 <= b.0 && b.1 <= a.1

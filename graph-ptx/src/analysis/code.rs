@@ -1,6 +1,6 @@
 //! A function's body in static single assignment form, as types.
 //!
-//! What holds of every [`Code`]: a value has at most one step that defines it, and steps stand block by block in the
+//! Invariants of every [`Code`]: a value has at most one step that defines it, and steps stand block by block in the
 //! order of [`Cfg`].
 
 use crate::analysis::cfg::Cfg;
@@ -9,7 +9,7 @@ use std::collections::HashMap;
 
 /// No value: a sink, or a register without a definition.
 pub(crate) const NONE: u32 = u32::MAX;
-/// What a name stands for, apart from labels.
+/// The meaning of a name, apart from labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A value: a definition of a register.
@@ -26,13 +26,13 @@ pub(crate) enum Place {
     Absolute,
 }
 
-/// What an instruction takes.
+/// A source of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Source<'a> {
     Constant(i64),
     /// A value, or the address of a variable, plus an offset.
     Place(Place, i64),
-    /// What stands in brackets: an address.
+    /// An address operand.
     Memory(Place, i64),
     /// `%tid.x` and the like.
     Special(&'a str),
@@ -55,7 +55,7 @@ pub(crate) struct Step<'m, 'a> {
     pub call: Option<Box<Call<'a>>>,
 }
 
-/// What a call has besides its arguments, which are the step's sources.
+/// The target and results of a call. Its arguments are the step's sources.
 #[derive(Debug)]
 pub(crate) struct Call<'a> {
     /// The function's name; `None` for a call through a register, which is the last source.

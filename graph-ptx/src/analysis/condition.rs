@@ -1,4 +1,4 @@
-//! What comparisons on the way to a step say of the values there.
+//! Facts about values at a step that follow from the comparisons on the path to it.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
@@ -8,7 +8,7 @@ use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
 
-/// So many blocks up the dominator tree are looked at.
+/// The maximum number of blocks visited up the dominator tree.
 const MOST_BLOCKS: usize = 128;
 /// And so many values behind a comparison.
 const MOST_VALUES: usize = 64;
@@ -39,7 +39,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         Conditions { code, blocks, at_block: BTreeMap::new() }
     }
 
-    /// What holds at a step, and whether that is all that was asked about the thread's place on the way to it.
+    /// Returns the facts that hold at a step, and true if no other comparison on the path is about the thread's index.
     pub fn at(&mut self, step: u32) -> (Vec<Fact>, bool) {
         let block = self.code.steps[step as usize].block;
         if !self.at_block.contains_key(&block) {
@@ -172,7 +172,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         *plain = false;
     }
 
-    /// Whether the comparison bounds a value, or asks only for more than a constant.
+    /// True if the comparison bounds a value, or asks only for more than a constant.
     fn compared(
         &self,
         instruction: &Instruction<'_>,
@@ -210,7 +210,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         matches!(smaller, Source::Constant(_))
     }
 
-    /// Whether a value is a thread's place itself, and not a part of it.
+    /// True if a value is a thread's place itself, and not a part of it.
     fn is_index(&self, value: u32) -> bool {
         let step = definition(self.code, canonical(self.code, value));
         matches!(step.and_then(|step| step.instruction).map(Instruction::op), Some(Opcode::Mov | Opcode::Mad))
@@ -241,7 +241,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         }
     }
 
-    /// Whether values are computed from a thread's place, not counting what is loaded.
+    /// True if values are computed from a thread's place, not counting what is loaded.
     fn of_the_thread(&self, values: &[u32]) -> bool {
         values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
     }

@@ -1,4 +1,4 @@
-//! What decides how long a kernel runs, as far as its loops tell.
+//! Values that decide on the duration of a kernel through the trip counts of its loops.
 //!
 //! A value decides if it may reach the guard of a branch, or of an exit, that stands within a loop of the kernel or leads
 //! past one; or if it is passed to a function that the kernel calls. Values are followed from register to register without
@@ -11,21 +11,21 @@ use std::collections::BTreeMap;
 use crate::isa::Opcode;
 use crate::syntax::{Body, Function, Instruction, Operand, Space, Statement};
 
-/// What decides.
+/// The deciding values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciding {
     /// One flag a parameter, in the order of the declaration.
     pub parameters: Vec<bool>,
-    /// Whether data does.
+    /// True if loaded data decides.
     pub data: bool,
-    /// Whether it has no loop, calls nothing, and is of 256 instructions at most.
+    /// True if it has no loop, calls nothing, and is of 256 instructions at most.
     pub brief: bool,
 }
 
-/// So many instructions without a loop take less time than a launch.
+/// The maximum number of instructions of a brief kernel: without loops they take less time than a launch.
 const BRIEF: usize = 256;
 
-/// What decides how long a kernel runs.
+/// Finds the values that decide on the duration of a kernel.
 ///
 /// # Complexity
 ///
@@ -44,7 +44,7 @@ pub fn deciding(function: &Function<'_>) -> Deciding {
     for (at, instruction) in instructions(body) {
         let names: Vec<&str> = match instruction.op() {
             Opcode::Call => instruction.operands.iter().flat_map(names).collect(),
-            // What is put into the parameters of a call.
+            // Stores to the parameters of a call.
             Opcode::St if instruction.space() == Some(Space::Param) => {
                 instruction.operands.iter().flat_map(names).collect()
             }
@@ -76,7 +76,7 @@ struct Tracing<'f, 'a> {
 }
 
 impl<'a> Tracing<'_, 'a> {
-    /// Whether a value came anywhere new.
+    /// Propagates once through all instructions. True if a set grew.
     fn round(&mut self, body: &Body<'a>) -> bool {
         let mut changed = false;
         for (_, instruction) in instructions(body) {
@@ -161,9 +161,9 @@ fn names<'a>(operand: &Operand<'a>) -> Vec<&'a str> {
 /// The loops of a body: each from a label to a branch back to it.
 struct Loops<'a> {
     labels: BTreeMap<&'a str, usize>,
-    /// For each statement whether it stands in a loop.
+    /// By statement: true in a loop.
     within: Vec<bool>,
-    /// For each statement how many stand in loops before it.
+    /// By statement: the number of statements in loops before it.
     before: Vec<usize>,
 }
 
@@ -210,7 +210,7 @@ impl<'a> Loops<'a> {
         Loops { labels, within, before }
     }
 
-    /// Whether a branch or an exit decides how often, or whether, a loop runs.
+    /// True if a branch or an exit decides how often, or whether, a loop runs.
     fn are_decided_at(&self, at: usize, instruction: &Instruction<'a>) -> bool {
         // An exit leads to the end.
         let end = self.within.len();

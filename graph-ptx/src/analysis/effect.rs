@@ -6,7 +6,7 @@
 use crate::isa::{self, Addresses, Defines, Opcode, Synchronises};
 use crate::syntax::{Instruction, Operand, Space, Type};
 
-/// What is done through an address.
+/// The access through an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     /// The address is only looked at.
@@ -29,7 +29,7 @@ pub(crate) struct Touch {
     pub size: Option<u32>,
 }
 
-/// What kind of instruction it is.
+/// The class of an instruction with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// From registers to registers.
@@ -117,7 +117,7 @@ pub(crate) fn sizes(instruction: &Instruction<'_>) -> (u32, u32, Option<Type>) {
     (element * count, element, ty)
 }
 
-/// What is done through the `nth` address of an instruction that is no call and no texture access.
+/// Returns the access through the `nth` address of an instruction that is no call and no texture access.
 pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let space = instruction.space();
     let known = |how| Touch { how, space, size: None };
@@ -164,7 +164,7 @@ fn asynchronous_reduction(instruction: &Instruction<'_>) -> bool {
     instruction.op() == Opcode::Red && instruction.has("async")
 }
 
-/// What is done to global memory that no address of the instruction tells: a tensor map has the address.
+/// Returns the access to global memory through a tensor map, which holds the address.
 pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<How> {
     let is = |modifier| instruction.has(modifier);
     if instruction.op() != Opcode::Cp || !is("tensor") || is("prefetch") {

@@ -1,4 +1,4 @@
-//! How far a kernel reaches behind each pointer, as an expression over its own parameters.
+//! Extents: symbolic upper bounds of the accesses through each pointer, over the kernel's own parameters.
 //!
 //! The usual guarded form is followed: an index that a dominating comparison keeps below an expression over the
 //! kernel's integer parameters, times a size, plus an offset. Everything else has no bound. Upper bounds only, for
@@ -22,11 +22,11 @@ const DEPTH: u32 = 48;
 const NODES: u32 = 400;
 /// Polynomials of more terms have no bound.
 const TERMS: usize = 12;
-/// So many accesses through one pointer are looked at, and so many bounds of one access kept.
+/// The maximum number of accesses of a pointer that are analysed, and of bounds kept for one access.
 const MOST_ACCESSES: usize = 256;
 const MOST_BOUNDS: usize = 4;
 
-/// What [`reaches`] finds.
+/// The result of [`reaches`].
 pub(crate) struct Reaches {
     /// A bound for each access, if each has one.
     pub all: Option<Vec<Reach>>,
@@ -36,7 +36,7 @@ pub(crate) struct Reaches {
     pub unbounded: Option<Site>,
 }
 
-/// Of the accesses through one pointer.
+/// Finds the bounds of the accesses through one pointer.
 pub(crate) fn reaches(
     flow: &Flow<'_, '_, '_>,
     touched: &[Touched],
@@ -75,7 +75,7 @@ struct Bounds<'s, 'm, 'a> {
     pointers: &'s [bool],
     step: u32,
     facts: Vec<Fact>,
-    /// Whether every comparison on the way is one that leaves the bounds as they are.
+    /// True if every comparison on the way is one that leaves the bounds as they are.
     plain: bool,
     nodes: u32,
 }
@@ -166,7 +166,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Some((results, met))
     }
 
-    /// Whether no other comparison on the way is about the same place of the thread: `i + 1 < n` says more than
+    /// True if no other comparison on the way is about the same place of the thread: `i + 1 < n` says more than
     /// `i < n` where `x[i]` is accessed.
     fn alone(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
         let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();

@@ -16,7 +16,7 @@ pub struct Site {
     pub text: String,
 }
 
-/// What a kernel does through a pointer.
+/// The accesses of a kernel through a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// Neither read nor written.
@@ -34,7 +34,7 @@ pub enum Access {
 }
 
 impl Access {
-    /// As a table says it.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Access::Nothing => "nothing",
@@ -47,7 +47,7 @@ impl Access {
     }
 }
 
-/// What was found of a parameter. Each site is the first in the file.
+/// The facts about a parameter. Each site is the first in the file.
 #[derive(Clone, Debug, Default)]
 pub struct Parameter {
     /// A load that goes, or may go, through it.
@@ -56,17 +56,17 @@ pub struct Parameter {
     pub writes: Option<Site>,
     /// An atomic that goes through it.
     pub atomics: Option<Site>,
-    /// What may write through it, for all that is known.
+    /// An instruction that may write through it.
     pub may_write: Option<Site>,
-    /// What the order of launches that do this means to the result.
+    /// The effect of the order of such launches on the result.
     pub updates: Update,
     /// A load, or an atomic, that comes before every store that could reach it.
     pub reads_first: Option<Site>,
     /// For a parameter that is no pointer: an access whose address is these bits, and their offset in it.
     pub base: Option<(Site, i64)>,
-    /// How far it is accessed: a bound in bytes for each access, where every access has one.
+    /// A bound in bytes for each access, if every access has one.
     pub reach: Option<Vec<Reach>>,
-    /// Of those accesses that have a bound: the bounds that are met, so that fewer bytes are a fault.
+    /// The bounds that some launch meets: an extent of fewer bytes is a fault.
     pub met: Vec<Reach>,
     /// An access that has no bound.
     pub unbounded: Option<Site>,
@@ -97,7 +97,7 @@ impl Parameter {
     }
 }
 
-/// What was found of a kernel.
+/// The facts about a kernel.
 #[derive(Clone, Debug, Default)]
 pub struct Kernel {
     /// In the order of its parameters.

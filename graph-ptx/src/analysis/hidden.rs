@@ -18,7 +18,7 @@ pub struct Hidden {
     pub writes: Vec<String>,
 }
 
-/// Of kernels of a module: their names, and what was found of them. A name that is no kernel has no hidden state.
+/// Returns the hidden state of kernels, given by name with the facts about them. A name that is no kernel has no hidden state.
 pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> Vec<Hidden> {
     let module = analysis.module();
     let touches = |kernel: &Kernel| {

@@ -30,7 +30,7 @@ pub(crate) struct Mentions<'m, 'a> {
 }
 
 impl<'m, 'a> Mentions<'m, 'a> {
-    /// Of a module and its [`variables`](crate::analysis::code::Globals::variables).
+    /// Collects the names of a module and its [`variables`](crate::analysis::code::Globals::variables).
     pub fn new(module: &'m Module<'a>, all: &[&'m Variable<'a>]) -> Self {
         let mut variables: BTreeMap<&str, Vec<&Variable<'_>>> = BTreeMap::new();
         for &variable in all {
@@ -65,7 +65,7 @@ impl<'m, 'a> Mentions<'m, 'a> {
         Reached { variables: self.variables.keys().copied().collect() }
     }
 
-    /// Whether the file has a body for the function.
+    /// True if the file has a body for the function.
     pub fn defines(&self, name: &str) -> bool {
         self.functions.get(name).is_some_and(|function| function.body.is_some())
     }

@@ -1,9 +1,7 @@
 //! A body with its names resolved, each register defined once.
 //!
 //! Registers that are defined at one place keep it; those that are defined at several are split, with a phi where
-//! definitions meet. A guarded definition may leave the old value, so it keeps it as a further source. What holds of
-//! every [`Code`]: a value has at most one step that defines it, and steps stand block by block in the order of
-//! [`Cfg`].
+//! definitions meet. A guarded definition may leave the old value, so it keeps it as a further source.
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
@@ -40,7 +38,7 @@ struct Lower<'m, 'a, 'g> {
     /// Ranges of the outermost scope, `%rd<9>`: prefix, count, first of their places in `dense`.
     ranges: Vec<(&'a str, u64, usize)>,
     dense: Vec<u32>,
-    /// Whether an inner scope declares a register that begins with `%`.
+    /// True if an inner scope declares a register that begins with `%`.
     inner: bool,
     registers: HashMap<(u32, u64), u32>,
     count: u32,

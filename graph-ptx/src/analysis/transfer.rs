@@ -1,4 +1,4 @@
-//! What arithmetic does to addresses.
+//! Transfer functions of arithmetic on addresses.
 
 use crate::analysis::value::Value;
 use crate::isa::Opcode;
@@ -7,7 +7,7 @@ use crate::syntax::{Class, Instruction};
 /// A mask below this keeps no bits that an address could be made of; its complement keeps all that could.
 const LOW_BITS: u64 = 1 << 16;
 
-/// What an instruction makes of its sources.
+/// The result of a transfer function.
 pub(crate) struct Computed {
     pub value: Value,
     /// Bits of an address went into something that counts as none.
@@ -18,13 +18,13 @@ fn seen(value: Value) -> Computed {
     Computed { value, leaks: false }
 }
 
-/// Of an instruction from registers to registers.
+/// Applies an instruction from registers to registers.
 pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Computed {
     let ty = instruction.types().next_back();
     let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
     let derived = || Value::derived(sources);
     seen(match (instruction.op(), sources) {
-        // What is compared is gone.
+        // A comparison keeps no bits of an address.
         (
             Opcode::Setp
             | Opcode::Set
@@ -84,7 +84,7 @@ fn product(a: &Value, b: &Value) -> Value {
     }
 }
 
-/// Of 32-bit factors.
+/// Returns the product of 32-bit factors.
 fn wide_product(a: &Value, b: &Value) -> Value {
     match (a.as_constant(), b.as_constant()) {
         (Some(a), Some(b)) => Value::constant(a.wrapping_mul(b)),

@@ -1,4 +1,4 @@
-//! Which elements the threads of a launch write: the part of a kernel that decides it, run over all threads at once.
+//! Coverage: the elements that the threads of a launch write, found by running an outline of the kernel over all threads.
 //!
 //! The PTX reader cuts an [`Outline`] out of a kernel: the integer arithmetic and the branches that the addresses and
 //! guards of its stores depend on. [`Outline::judge`] runs it for one configuration and one set of scalars. Threads that
@@ -20,7 +20,7 @@ pub use launch::{Extent, Launch, Verdict};
 pub use outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 
 impl Outline {
-    /// Which elements a launch writes through each of [`Outline::parameters`], whose extents are given in that order.
+    /// Returns the elements that a launch writes through each of [`Outline::parameters`], whose extents are given in that order.
     /// Time is bounded by a count of steps; beyond it the verdict is [`Verdict::Unknown`].
     pub fn judge(&self, launch: &Launch<'_>, extents: &[Extent]) -> Vec<Verdict> {
         let found = run::Runner::new(self, launch).run();

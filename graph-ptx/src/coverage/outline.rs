@@ -98,7 +98,7 @@ codes! {
 pub struct Op {
     /// The operation.
     pub code: Code,
-    /// Of which type.
+    /// The type of its operands.
     pub int: Int,
     /// The value that it defines; for a store, the note that names it.
     pub target: u32,

@@ -11,7 +11,7 @@ use crate::nearest::nearest;
 use crate::poly::{Facts as Known, Poly};
 use crate::syntax::{Class, Function, Module, Parameter};
 
-/// What is wrong with a file that was read, if anything is (CW307).
+/// Returns the fault of a file as a whole, if there is one (CW307).
 pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     let fault = |message: String, help: &str| {
         Some(Finding {
@@ -155,7 +155,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// Whether a parameter is of the kind that it is declared.
+    /// True if a parameter is of the kind that it is declared.
     fn class(&mut self, entry: &Function<'_>, at: usize) -> bool {
         let parameter = &entry.parameters[at];
         let declared = &self.declaration.parameters[at];
@@ -298,7 +298,7 @@ impl Check<'_, '_, '_> {
         Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text, open: Vec::new() })
     }
 
-    /// Whether the extent is proved. `None` where it is refuted.
+    /// True if the extent is proved. `None` where it is refuted.
     fn extent(
         &mut self,
         at: usize,
@@ -332,7 +332,7 @@ impl Check<'_, '_, '_> {
     }
 }
 
-/// Whether `declared` is smaller than `needed` for all arguments of at least 1, or equal for some of them: the
+/// True if `declared` is smaller than `needed` for all arguments of at least 1, or equal for some of them: the
 /// difference, written in arguments less 1, has no negative term, and is not nothing.
 fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
     let Some(difference) = needed.minus(declared) else { return false };

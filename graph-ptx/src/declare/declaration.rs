@@ -7,7 +7,7 @@ use crate::coverage::Outline;
 use crate::poly::Poly;
 use std::fmt;
 
-/// What a declared buffer may be used for.
+/// The accesses that a declared buffer allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// `&[T; len]`
@@ -20,12 +20,12 @@ pub enum Access {
     Atomic,
 }
 
-/// Of a type of Rust's own.
+/// A primitive type of Rust.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Primitive {
     /// Its size, which is also its alignment.
     pub size: u32,
-    /// Whether it is a float.
+    /// True if it is a float.
     pub float: bool,
 }
 
@@ -47,12 +47,12 @@ impl Primitive {
     }
 }
 
-/// What a parameter is declared to be.
+/// The declared kind of a parameter.
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// A buffer.
     Buffer {
-        /// What it may be used for.
+        /// The accesses that it allows.
         access: Access,
         /// The type of an element, if it is one that is known by its name.
         element: Option<Primitive>,
@@ -70,7 +70,7 @@ pub enum Kind {
 pub struct Declared {
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: Kind,
 }
 
@@ -100,14 +100,14 @@ pub struct Finding {
     pub help: Option<String>,
 }
 
-/// What was proved of a declared parameter.
+/// The proof for a declared parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proof {
-    /// Whether its access is proved; else it is vouched for.
+    /// True if its access is proved; else it is vouched for.
     pub access: bool,
-    /// Whether its extent is.
+    /// True if its extent is proved.
     pub extent: bool,
-    /// How launches that do this are ordered among each other, where all of them only update by atomics.
+    /// The order among launches that access it in this way: reductions by atomics commute.
     pub updates: Update,
     /// All in words.
     pub text: String,
@@ -124,11 +124,11 @@ pub struct Checked {
     pub layout: Vec<(u64, u64)>,
     /// Module-level variables that order it.
     pub hidden: Hidden,
-    /// Which blocks it takes.
+    /// The block shapes that it takes.
     pub block: BlockRule,
     /// Static shared memory of its body, in bytes.
     pub shared: u64,
-    /// Which elements its threads write, of the parameters that are declared write-only. Empty where no launch can be
+    /// The outline of its writes to the parameters that are declared write-only. Empty where no launch can be
     /// proved to write all.
     pub outline: Outline,
 }
@@ -137,11 +137,11 @@ pub struct Checked {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Open {
-    /// How the parameter is used: only read, only written, only updated by atomics.
+    /// The use of the parameter: only read, only written, only updated by atomics.
     Access,
-    /// That no element past the declared ones is used.
+    /// The bound: no element past the declared ones is used.
     Extent,
-    /// That every element of a write-only parameter is written.
+    /// The coverage: every element of a write-only parameter is written.
     Coverage,
 }
 
@@ -158,7 +158,7 @@ impl fmt::Display for Open {
 /// A part of a declaration that the PTX does not prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unproved {
-    /// Which part.
+    /// The part.
     pub what: Open,
     /// The reason.
     pub reason: String,

@@ -2,7 +2,7 @@
 
 use crate::syntax::{Function, Space, Statement};
 
-/// Which blocks a kernel takes.
+/// The block shapes that a kernel takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct BlockRule {
     /// `.maxntid`: threads in all.
@@ -14,7 +14,7 @@ pub struct BlockRule {
 }
 
 impl BlockRule {
-    /// Of an entry.
+    /// Returns the rule of an entry.
     pub fn of(entry: &Function<'_>) -> BlockRule {
         let three = |values: &[u32]| [0, 1, 2].map(|at| values.get(at).copied().unwrap_or(1));
         let threads = |values: &[u32]| values.iter().fold(1u32, |all, &one| all.saturating_mul(one));

@@ -9,7 +9,7 @@ use super::uses::{Grid, Special, callee, names, special};
 use crate::isa::{Opcode, Register, register};
 use crate::syntax::{Body, Function, Instruction, Module, Names, Operand, Span, Statement, Type};
 
-/// What the code in front has to have ready.
+/// The values that the prologue must define.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     /// Registers of the grid.
@@ -25,9 +25,9 @@ pub(super) struct Rewriting<'e, 'm, 'a> {
     pub module: &'m Module<'a>,
     pub function: &'m Function<'a>,
     pub own: &'e Own,
-    /// Of a variant: its parameters. A function keeps its own.
+    /// The table that holds the parameters of a variant. `None` for a function, which keeps its own.
     pub table: Option<&'e Table>,
-    /// What functions get of the grid.
+    /// The grid registers that functions are passed.
     pub passed: &'e Passed<'a>,
     pub edits: &'e mut Edits,
     pub wanted: Wanted,
@@ -65,7 +65,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Whether a name may be one that changes.
+    /// True if a name may be one that changes.
     fn concerns(&self, name: &str) -> bool {
         let grid = matches!(register(name), Some(Register::Ctaid | Register::Nctaid));
         grid || (self.table.is_some() && self.function.parameter(name).is_some())

@@ -10,7 +10,7 @@ use crate::isa::Opcode;
 use crate::syntax::{Class, Function, Instruction, Operand, Space, Statement, Type};
 use std::collections::HashSet;
 
-/// So often a body is gone through; products that travel further against the order of the text count as everywhere.
+/// The maximum number of passes over a body; beyond it every value counts as a product.
 const MOST_PASSES: usize = 16;
 
 /// Registers of a body that may hold such a product, by name. Registers of one name in several scopes are taken for one.
@@ -53,7 +53,7 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
     instructions().find(|instruction| is_sum(instruction) && of_products(instruction)).map(|sum| sum.line)
 }
 
-/// Whether it is of floats, and says nothing of rounding.
+/// True if it is of floats and has no rounding modifier.
 fn is_bare(instruction: &Instruction<'_>) -> bool {
     let float = |ty: Type| ty.class() == Class::Float || ty.name().contains("f16");
     (instruction.types().any(float) || instruction.has("f32x2"))
@@ -66,7 +66,7 @@ impl<'a> Products<'a> {
         let memory = || matches!(instruction.space(), Some(Space::Local | Space::Param) | None);
         let carries = match instruction.op() {
             Opcode::Mul => is_bare(instruction),
-            // What a product goes through unchanged, but for its sign.
+            // Instructions that keep a product, but for its sign.
             Opcode::Mov
             | Opcode::Neg
             | Opcode::Abs

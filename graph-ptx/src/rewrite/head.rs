@@ -5,7 +5,7 @@ use super::refusal::Refusal;
 use crate::isa::Opcode;
 use crate::syntax::{Module, Span, Statement};
 
-/// What a text needs of its head.
+/// The requirements of a text on its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     /// PTX version.
@@ -14,7 +14,7 @@ pub(super) struct Needs {
     pub architecture: u32,
 }
 
-/// What every text has.
+/// No requirements.
 pub(super) const NOTHING: Needs = Needs { version: (0, 0), architecture: 0 };
 /// `griddepcontrol`: PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol".
 pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
@@ -22,7 +22,7 @@ pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
 pub(super) const LARGE_PARAMETERS: Needs = Needs { version: (8, 1), architecture: 70 };
 
 impl Needs {
-    /// What both need.
+    /// Returns the requirements of both.
     pub fn and(self, other: Needs) -> Needs {
         Needs {
             version: self.version.max(other.version),

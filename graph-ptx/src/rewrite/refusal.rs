@@ -9,7 +9,7 @@ pub enum Refusal {
     /// It orders itself after other kernels already.
     #[error("it has a `griddepcontrol` of its own, in line {line}")]
     Dependency {
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// All of its blocks wait for each other.
@@ -17,7 +17,7 @@ pub enum Refusal {
     Cooperative {
         /// The register that only cooperative launches have.
         register: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// Its blocks are in clusters.
@@ -25,7 +25,7 @@ pub enum Refusal {
     Cluster {
         /// A directive, instruction or register.
         what: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// The callee is not in the file: the device runtime, which launches kernels, or unknown.
@@ -33,13 +33,13 @@ pub enum Refusal {
     Call {
         /// The callee.
         name: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// It calls through a register, or keeps the address of a function.
     #[error("it has a call, or an address of a function, that cannot be followed, in line {line}")]
     Indirect {
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// Texture and surface reads have caches, and orders, of their own.
@@ -47,7 +47,7 @@ pub enum Refusal {
     Texture {
         /// The instruction.
         what: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// A texture, sampler or surface is a parameter.
@@ -63,7 +63,7 @@ pub enum Refusal {
     ConstantAddress {
         /// The instruction that makes the address, or the parameter.
         what: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// A variable of the module that a second module cannot have a copy of.
@@ -79,7 +79,7 @@ pub enum Refusal {
     Special {
         /// The register.
         register: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// A use of a parameter that is not a load of it, nor a plain use of its address.
@@ -87,13 +87,13 @@ pub enum Refusal {
     Parameter {
         /// The parameter.
         name: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// It waits in a loop for another thread's write.
     #[error("it spins on memory: the loop at line {line} ends by what other threads write")]
     Spins {
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// A directive whose meaning for the rewritten entry is not known.
@@ -101,7 +101,7 @@ pub enum Refusal {
     Directive {
         /// With its dot.
         name: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// It adds two products without a rounding modifier.
@@ -109,7 +109,7 @@ pub enum Refusal {
         "it adds two products, in line {line}, of which the assembler may round either together with the sum"
     )]
     Contraction {
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// An instruction that the reader does not know.
@@ -117,7 +117,7 @@ pub enum Refusal {
     Instruction {
         /// With its modifiers.
         opcode: String,
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
     /// The module's head cannot be made what the new text needs.
@@ -138,7 +138,7 @@ pub enum Refusal {
     /// Two changes meet in one place: the text says something that was not foreseen.
     #[error("the text of line {line} is not understood")]
     Overlap {
-        /// Of the file.
+        /// The line in the file.
         line: u32,
     },
 }

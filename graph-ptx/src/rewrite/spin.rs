@@ -55,7 +55,7 @@ fn instructions<'m, 'a>(function: &'m Function<'a>) -> impl Iterator<Item = &'m 
     })
 }
 
-/// Whether what it reads may be of another block, and another each time.
+/// True if it may read a write of another block, and a new one each time.
 fn is_source(instruction: &Instruction<'_>) -> bool {
     if matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param)) {
         return false;
@@ -98,7 +98,7 @@ fn function_spins(function: &Function<'_>, looks_again: &HashSet<&str>) -> Optio
     None
 }
 
-/// Whether it may read what another block writes.
+/// True if it may read what another block writes.
 fn may_look(instruction: &Instruction<'_>) -> bool {
     let own = matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param | Space::Const));
     match instruction.op() {
@@ -236,7 +236,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         }
     }
 
-    /// Whether a compare-and-swap compares with what was read in the loop.
+    /// True if a compare-and-swap compares with what was read in the loop.
     fn retries(&self, swap: &Fact<'_, '_>) -> bool {
         let Some(Operand::Name(comparand)) = swap.instruction.operands.get(2) else { return false };
         let loads = self.all().filter(|fact| {
@@ -250,7 +250,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         read.zip(number).is_some_and(|(read, number)| read[number as usize])
     }
 
-    /// Of each register and parameter of a call whether it depends on one of the sources within the loop. `None` after
+    /// Returns, by name, if a register or call parameter depends on one of the sources within the loop. `None` after
     /// too many rounds.
     fn depends(&self, sources: &[u32]) -> Option<Vec<bool>> {
         let mut tainted = vec![false; self.facts.names()];
@@ -282,7 +282,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         None
     }
 
-    /// Of each block of the graph whether it runs or not by a branch of the loop on something tainted.
+    /// Returns, by block, if a branch of the loop on a tainted value controls its execution.
     fn controlled(&self, tainted: &[bool]) -> Vec<bool> {
         let mut controlled = vec![false; self.cfg.blocks.len()];
         for &block in self.blocks.iter().filter(|&&block| self.branches_by(block, tainted)) {
@@ -314,7 +314,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         leaves && self.branches_by(block, tainted)
     }
 
-    /// Whether it loads from global memory, of an address that does not change in the loop.
+    /// True if it loads from global memory, of an address that does not change in the loop.
     fn is_same_place(&self, load: &Instruction<'_>, defined: &[bool]) -> bool {
         let Some(Operand::Address(address)) = load.operands.get(1) else { return false };
         let base = address.base.and_then(|base| self.facts.number(base));

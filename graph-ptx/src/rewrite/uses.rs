@@ -1,4 +1,4 @@
-//! What each function does that decides whether, and how, it can be rewritten, and what it calls.
+//! Properties of functions that rewriting depends on, and their calls.
 
 use super::contract;
 use super::refusal::Refusal;
@@ -19,7 +19,7 @@ impl Grid {
     /// All six.
     pub const COUNT: usize = 6;
 
-    /// Whether it has that register.
+    /// True if it has that register.
     pub fn has(self, register: usize) -> bool {
         self.0 & (1 << register) != 0
     }
@@ -30,16 +30,16 @@ impl Grid {
     }
 }
 
-/// What a special register is to a rewriting.
+/// The class of a special register for rewriting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Special {
     /// `%ctaid.y` is 1, `%nctaid.y` is 4; the fourth component, which is 0, is 6.
     Grid(usize),
     /// `%ctaid` or `%nctaid` as a vector: the bits of its components.
     Vector(u8),
-    /// Of cooperative launches.
+    /// A register of cooperative launches.
     Environment,
-    /// Of clusters.
+    /// A register of clusters.
     Cluster,
     /// Means the same in a batch as in its member.
     Same,
@@ -102,7 +102,7 @@ pub(super) fn callee<'a>(call: &Instruction<'a>) -> Option<&'a str> {
     })
 }
 
-/// What a function's own body does. Of several reasons for a refusal the first in the text is kept.
+/// The properties of a function's own body. Of several reasons for a refusal the first in the text is kept.
 #[derive(Debug)]
 pub(super) struct Uses<'m, 'a> {
     pub function: &'m Function<'a>,
@@ -145,7 +145,7 @@ impl<'m, 'a> Scan<'m, 'a> {
         self.variables.get(name).copied()
     }
 
-    /// Whether a function of the module has that name.
+    /// True if a function of the module has that name.
     pub fn is_function(&self, name: &str) -> bool {
         self.functions.contains_key(name)
     }
@@ -264,7 +264,7 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
             Opcode::Barrier if instruction.has("cluster") => {
                 self.both(Refusal::Cluster { what: what(), line })
             }
-            // What comes from elsewhere as constant data may have been written by the kernel before.
+            // Constant data from elsewhere may be written by the preceding kernel.
             Opcode::Cvta if instruction.has("to") && instruction.has("const") => {
                 self.both(Refusal::ConstantAddress { what: what(), line });
             }

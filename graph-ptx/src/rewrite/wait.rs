@@ -1,4 +1,4 @@
-//! Kernels that may start before those in front of them end: they begin with the wait.
+//! Kernels behind programmatic edges: they wait first (`griddepcontrol.wait`).
 
 use super::edit::Edits;
 use super::head::{self, WAIT};
@@ -20,7 +20,7 @@ pub struct Waiting {
     pub kept: Vec<(String, Refusal)>,
 }
 
-/// The module in place: every entry that may begins with `griddepcontrol.wait`, in all threads.
+/// Rewrites the module in place: every entry that may wait runs `griddepcontrol.wait` first, in all threads.
 ///
 /// Why such a kernel may start early: PTX ISA, `griddepcontrol.wait`: it "causes the executing thread to wait until
 /// all prerequisite grids in flight have completed and all the memory operations from the prerequisite grids are

@@ -6,7 +6,7 @@
 
 use crate::syntax::error::Error;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `add`, `%r1`, `$L__BB0_2`, `_`

@@ -111,7 +111,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         }
     }
 
-    /// Whether a function is one that the driver brings along, and not one of the file.
+    /// True if a function is one that the driver brings along, and not one of the file.
     pub fn is_built_in(&self, name: &str) -> bool {
         BUILT_IN.contains(&name) && !self.codes.mentions().defines(name)
     }

@@ -5,7 +5,7 @@ use crate::coverage::LEAVE;
 use crate::isa::Opcode;
 use std::collections::BTreeSet;
 
-/// How control leaves a block. [`LEAVE`] stands for the end of the thread.
+/// The exit of a block. [`LEAVE`] stands for the end of the thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turn {
     Leave,

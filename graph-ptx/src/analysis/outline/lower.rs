@@ -23,7 +23,7 @@ pub(super) struct Lower<'c, 'm, 'a> {
     texts: Vec<String>,
 }
 
-/// How an instruction is lowered.
+/// The lowering of an instruction.
 enum Shape {
     /// One operation of these sources.
     One(Code, Int),
@@ -406,7 +406,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
     }
 }
 
-/// So many ones.
+/// Returns a mask of `len` ones.
 fn ones(len: u32) -> i64 {
     1i64.checked_shl(len).map_or(-1, |one| one.wrapping_sub(1))
 }

@@ -25,7 +25,7 @@ pub struct Scope {
     pub span: Span,
 }
 
-/// What stands in a body.
+/// A statement of a body.
 #[derive(Clone, Debug)]
 pub enum Statement<'a> {
     /// An instruction.
@@ -102,9 +102,9 @@ pub struct Prototype<'a> {
     pub line: u32,
     /// Its name.
     pub name: &'a str,
-    /// What it returns.
+    /// Its return parameters.
     pub returns: Vec<Parameter<'a>>,
-    /// What it takes.
+    /// Its parameters.
     pub parameters: Vec<Parameter<'a>>,
 }
 
@@ -148,7 +148,7 @@ impl<'a> Instruction<'a> {
         parts.map(str::trim)
     }
 
-    /// Whether it has that modifier.
+    /// True if it has that modifier.
     pub fn has(&self, modifier: &str) -> bool {
         self.modifiers().any(|m| m == modifier)
     }
@@ -200,7 +200,7 @@ pub enum Operand<'a> {
         name: &'a str,
         /// Bytes, or elements.
         offset: i64,
-        /// Whether `offset` counts elements.
+        /// True if `offset` counts elements.
         elements: bool,
     },
     /// `(a, b)` of a call.
@@ -209,7 +209,7 @@ pub enum Operand<'a> {
     Sink,
 }
 
-/// What stands in brackets.
+/// An address operand, in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address<'a> {
     /// A register, parameter or variable; `None` for an absolute address.

@@ -79,7 +79,7 @@ impl Parameter<'_> {
         self.ty.class()
     }
 
-    /// Whether a device pointer fits: eight bytes that are not declared a float.
+    /// True if a device pointer fits: eight bytes that are not declared a float.
     pub fn may_be_pointer(&self) -> bool {
         self.size() == 8 && matches!(self.class(), Class::Integer | Class::Bits)
     }
@@ -108,7 +108,7 @@ pub struct Variable<'a> {
     pub range: Option<u64>,
     /// Array dimensions; 0 for `[]`.
     pub dimensions: Vec<u64>,
-    /// What stands behind `=`.
+    /// The initialiser after `=`.
     pub initial: Option<Initial<'a>>,
 }
 
@@ -144,11 +144,11 @@ pub enum Initial<'a> {
     Double(u64),
     /// The address of a variable or function: `name+4`, `generic(name)+4`, `mask(0xff00, name)`.
     Address {
-        /// What it is the address of.
+        /// The variable or function.
         name: &'a str,
         /// Added to the address.
         offset: i64,
-        /// Whether it is the generic address.
+        /// True if it is the generic address.
         generic: bool,
         /// `mask`: the byte of the address that is taken, and put into one byte.
         mask: Option<u64>,

@@ -1,4 +1,4 @@
-//! What a PTX file says, with the place of each part.
+//! The syntax tree of a PTX file, with the place of each part.
 //!
 //! Everything borrows the text: a name is a slice of it, so [`Module::span_of`] finds the place of any name or opcode.
 //! A function's body is one flat list of statements; braces appear in it as [`Statement::Open`] and

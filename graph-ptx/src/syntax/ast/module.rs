@@ -81,7 +81,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// What stands at module level.
+/// An item at module level.
 #[derive(Clone, Debug)]
 pub enum Item<'a> {
     /// `.entry` or `.func`.
@@ -141,7 +141,7 @@ impl<'a> Function<'a> {
         self.parameters.iter().position(|parameter| parameter.name == name)
     }
 
-    /// Whether it never returns (`.noreturn`).
+    /// True if it never returns (`.noreturn`).
     pub fn noreturn(&self) -> bool {
         self.performance(".noreturn").is_some()
     }

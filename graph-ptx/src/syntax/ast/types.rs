@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What kind of value a parameter is declared to be.
+/// The class of value that a parameter is declared to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
     /// `.u32`, `.s64` and the like. NVRTC declares pointers so, too.

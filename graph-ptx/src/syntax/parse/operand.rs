@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What may follow a name: `|q`, `+8`, `[2]`.
+    /// The suffix of a name: `|q`, `+8`, `[2]`.
     fn named(&mut self, name: &'a str) -> Result<Operand<'a>, Error> {
         match self.token.kind {
             Kind::Mark(b'|') => {
@@ -180,7 +180,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands behind `=`.
+    /// The initialiser after `=`.
     pub(super) fn initial(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
         if depth > DEPTH {
             return Err(self.error("initialisers nest too deeply"));
