@@ -1,19 +1,22 @@
-//! PTX: the reader, what a kernel does with its parameters, and how its text is rewritten.
+//! PTX: the reader, the analysis of kernels, the proofs of declarations, and rewriting.
 //!
 //! One reader for the proofs at compile time, for the simulated driver and for rewriting.
 //!
-//! - [`syntax`]: text to [`Module`] and names to what they mean;
+//! - [`isa`]: the tables of opcodes and of special registers;
+//! - [`syntax`]: text to [`Module`], and name resolution;
 //! - [`analysis`]: control flow, static single assignment, points-to sets, access extents, hidden state;
-//! - [`coverage`]: which threads write which elements, evaluated for a launch;
-//! - [`declare`]: a kernel's declaration in Rust held against its PTX;
+//! - [`coverage`]: the elements that the threads of a launch write;
+//! - [`declare`]: the check of a kernel's declaration in Rust against its PTX;
 //! - [`rewrite`] (feature `rewrite`): waiting, batched and early-trigger variants of a kernel's text;
 //! - [`poly`]: polynomials over integer symbols, in which extents and bounds are compared.
 //!
-//! Imports go downwards only: `rewrite` and `declare` use `analysis`, which uses `syntax`.
+//! Imports go downwards only: `rewrite` and `declare` use `analysis`, which uses `syntax` and `isa`; types that modules share
+//! stand below all of them.
 
 pub mod analysis;
 pub mod coverage;
 pub mod declare;
+pub mod isa;
 pub mod nearest;
 pub mod poly;
 pub mod report;

@@ -30,7 +30,7 @@ impl Poly {
         Poly { terms: BTreeMap::from([(vec![id], 1)]) }
     }
 
-    /// Of products, each once, with their coefficients.
+    /// Builds a polynomial from products, each once, with their coefficients.
     pub fn of<'p>(terms: impl IntoIterator<Item = (&'p [u32], i128)>) -> Poly {
         let terms = terms.into_iter().filter(|term| term.1 != 0);
         Poly { terms: terms.map(|(product, coefficient)| (product.to_vec(), coefficient)).collect() }
@@ -100,7 +100,7 @@ impl Poly {
         Some(sum)
     }
 
-    /// Whether it is at least 0 for all variables that are: no coefficient is negative.
+    /// True if it is at least 0 for all variables that are: no coefficient is negative.
     pub fn at_least_zero(&self) -> bool {
         self.nonnegative()
     }
@@ -136,7 +136,7 @@ impl Poly {
         if text.is_empty() { "0".to_owned() } else { text }
     }
 
-    /// Whether `other - self` has no negative coefficient, without making the difference.
+    /// True if `other - self` has no negative coefficient, without making the difference.
     fn at_most_by_terms(&self, other: &Poly) -> bool {
         self.terms.iter().all(|(product, &mine)| mine <= other.coefficient(product))
             && other.terms.iter().all(|(product, &theirs)| theirs >= 0 || self.terms.contains_key(product))
@@ -194,9 +194,9 @@ pub struct Facts {
     by_negative: BTreeMap<Vec<u32>, Vec<Poly>>,
 }
 
-/// How many facts one proof adds up. Two carry a bound over a range and its buffer; more never showed a use.
+/// The maximum number of facts that one proof adds up. Two carry a bound over a range and its buffer; more never showed a use.
 const DEPTH: u32 = 2;
-/// How many facts of one product a proof tries.
+/// The maximum number of facts of one product that a proof tries.
 const WIDTH: usize = 32;
 
 impl Facts {
@@ -212,12 +212,12 @@ impl Facts {
         }
     }
 
-    /// Whether `a <= b` is proved.
+    /// True if `a <= b` is proved.
     pub fn at_most(&self, a: &Poly, b: &Poly) -> bool {
         a.at_most_by_terms(b) || b.minus(a).is_some_and(|difference| self.proves(&difference, DEPTH))
     }
 
-    /// Whether one of the half-open ranges is proved to end before the other begins.
+    /// True if one of the half-open ranges is proved to end before the other begins.
     pub fn disjoint(&self, a: (&Poly, &Poly), b: (&Poly, &Poly)) -> bool {
         a.1.at_most_by_terms(b.0)
             || b.1.at_most_by_terms(a.0)
@@ -225,12 +225,12 @@ impl Facts {
             || self.at_most(b.1, a.0)
     }
 
-    /// Whether `inner` is proved to lie in `outer`.
+    /// True if `inner` is proved to lie in `outer`.
     pub fn contains(&self, outer: (&Poly, &Poly), inner: (&Poly, &Poly)) -> bool {
         self.at_most(outer.0, inner.0) && self.at_most(inner.1, outer.1)
     }
 
-    /// Whether `0 <= poly`: it is a sum of facts and of a polynomial without negative coefficients.
+    /// True if `0 <= poly`: it is a sum of facts and of a polynomial without negative coefficients.
     fn proves(&self, poly: &Poly, depth: u32) -> bool {
         let Some(product) = poly.negative() else { return true };
         depth > 0

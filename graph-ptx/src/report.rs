@@ -1,6 +1,7 @@
 //! A table of what a file's kernels are and do, as text.
 
-use crate::analysis::access::{Access, Analysis};
+use crate::analysis::access::Analysis;
+use crate::analysis::facts::Access;
 use crate::analysis::hidden::hidden;
 use crate::declare::{BlockRule, static_shared};
 use crate::syntax::{Class, Function, Module, Parameter};

@@ -1,129 +1,22 @@
-//! What a kernel does through each of its parameters, proved.
+//! The accesses of a kernel through each of its parameters, proved.
 //!
 //! Sound where it matters: [`Access::Reads`] and [`Access::Nothing`] are said only if no write can go through the
 //! pointer. What is refuted (a store through it, a load before every store) comes with the instruction that does it.
 //! A pointer that mixes with others at a store, or that leaves what is followed while something is stored to
 //! addresses that are not followed, is [`Access::Unknown`].
 
+use crate::analysis::code::{Code, NONE, Source, Step};
 use crate::analysis::effect::{self, Effect, How};
+use crate::analysis::facts::{At, Kernel, Parameter, Site, Touched, quoted, site};
 use crate::analysis::flow::{Codes, Flow, Thing};
-use crate::analysis::mentions::Reached;
 use crate::analysis::order::Order;
-use crate::analysis::ssa::{Code, NONE, Source, Step};
 use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
 use crate::analysis::{extent, outline};
 use crate::coverage::{Followed, Outline};
-use crate::poly::Poly;
+use crate::isa::Opcode;
 use crate::syntax::{Instruction, Module, Space};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// An instruction, to show.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
-    /// Its line in the file.
-    pub line: u32,
-    /// Its text, on one line.
-    pub text: String,
-}
-
-/// What a kernel does through a pointer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// Neither read nor written.
-    Nothing,
-    /// Read, and never written.
-    Reads,
-    /// Written, and never read.
-    Writes,
-    /// Read and written.
-    ReadsAndWrites,
-    /// Updated by atomics, and not stored to otherwise.
-    Atomics,
-    /// Not proved.
-    Unknown,
-}
-
-impl Access {
-    /// As a table says it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Access::Nothing => "nothing",
-            Access::Reads => "reads",
-            Access::Writes => "writes",
-            Access::ReadsAndWrites => "reads and writes",
-            Access::Atomics => "atomics",
-            Access::Unknown => "unknown",
-        }
-    }
-}
-
-/// What was found of a parameter. Each site is the first in the file.
-#[derive(Clone, Debug, Default)]
-pub struct Parameter {
-    /// A load that goes, or may go, through it.
-    pub reads: Option<Site>,
-    /// A store that goes through it.
-    pub writes: Option<Site>,
-    /// An atomic that goes through it.
-    pub atomics: Option<Site>,
-    /// What may write through it, for all that is known.
-    pub may_write: Option<Site>,
-    /// What the order of launches that do this means to the result.
-    pub updates: Update,
-    /// A load, or an atomic, that comes before every store that could reach it.
-    pub reads_first: Option<Site>,
-    /// For a parameter that is no pointer: an access whose address is these bits, and their offset in it.
-    pub base: Option<(Site, i64)>,
-    /// How far it is accessed: a bound in bytes for each access, where every access has one.
-    pub reach: Option<Vec<Reach>>,
-    /// Of those accesses that have a bound: the bounds that are met, so that fewer bytes are a fault.
-    pub met: Vec<Reach>,
-    /// An access that has no bound.
-    pub unbounded: Option<Site>,
-    /// The first access of each width that is typed as a float: bytes of one float, and the access.
-    pub floats: Vec<(u32, Site)>,
-}
-
-/// A bound of an access: it stays below this many bytes from the pointer.
-#[derive(Clone, Debug)]
-pub struct Reach {
-    /// Over the kernel's parameters, by their index. Each of them is a bound.
-    pub bytes: Vec<Poly>,
-    /// The access.
-    pub site: Site,
-}
-
-impl Parameter {
-    /// The verdict.
-    pub fn access(&self) -> Access {
-        match (&self.writes, &self.atomics, &self.may_write, &self.reads) {
-            (Some(_), None, _, None) => Access::Writes,
-            (Some(_), ..) => Access::ReadsAndWrites,
-            (None, Some(_), None, _) => Access::Atomics,
-            (None, Some(_), Some(_), _) | (None, None, Some(_), _) => Access::Unknown,
-            (None, None, None, Some(_)) => Access::Reads,
-            (None, None, None, None) => Access::Nothing,
-        }
-    }
-}
-
-/// What was found of a kernel.
-#[derive(Clone, Debug, Default)]
-pub struct Kernel {
-    /// In the order of its parameters.
-    pub parameters: Vec<Parameter>,
-    /// Variables of the module that it or its callees read, by name.
-    pub variables_read: BTreeSet<String>,
-    /// Those that they write.
-    pub variables_written: BTreeSet<String>,
-    /// Those whose address it gives away.
-    pub(crate) variables_escaped: BTreeSet<String>,
-    /// It writes to addresses that are not followed.
-    pub(crate) writes_anywhere: bool,
-    /// It reads them.
-    pub(crate) reads_anywhere: bool,
-}
 
 /// The analysis of a module's kernels.
 pub struct Analysis<'m, 'a> {
@@ -131,7 +24,7 @@ pub struct Analysis<'m, 'a> {
 }
 
 impl<'m, 'a> Analysis<'m, 'a> {
-    /// Of a module.
+    /// Prepares the analysis of a module.
     pub fn new(module: &'m Module<'a>) -> Self {
         Analysis { codes: Codes::new(module) }
     }
@@ -146,7 +39,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
         self.codes.globals.variables.iter().copied()
     }
 
-    /// Which parameters of a kernel are pointers, as far as the PTX tells without a declaration: those that say so
+    /// Returns the parameters of a kernel that are pointers, as far as the PTX tells without a declaration: those that say so
     /// (`.ptr`), else those whose bits are the base of an address.
     pub fn pointers(&mut self, entry: &crate::syntax::Function<'_>) -> Vec<bool> {
         let says = |parameter: &crate::syntax::Parameter<'_>| parameter.pointer.is_some();
@@ -171,7 +64,7 @@ impl<'m, 'a> Analysis<'m, 'a> {
         pointers
     }
 
-    /// What the kernel does, if these of its parameters are its pointers. A kernel that is not there does nothing; one
+    /// Returns the facts about a kernel whose pointers are these parameters. A kernel that is not there does nothing; one
     /// that is too large to be analysed may do everything that its text can reach.
     pub fn kernel(&mut self, name: &str, pointers: &[bool]) -> Kernel {
         self.kernel_and_outline(name, pointers, &[], &[]).0
@@ -217,28 +110,6 @@ fn unknown(codes: &Codes<'_, '_>, name: &str) -> Kernel {
     kernel.add(&codes.mentions().reached_from([function.name]));
     kernel
 }
-
-impl Kernel {
-    /// Adds variables that code which is not followed may read, write and give away.
-    fn add(&mut self, reached: &Reached<'_>) {
-        for set in [&mut self.variables_read, &mut self.variables_written, &mut self.variables_escaped] {
-            set.extend(reached.variables.iter().map(|&name| name.to_owned()));
-        }
-    }
-}
-
-/// An access through a pointer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Touched {
-    pub instance: u32,
-    pub step: u32,
-    pub how: How,
-    /// Its address is this pointer and an offset, whatever path is taken.
-    pub definite: bool,
-}
-
-/// An instance and a step of it.
-pub(crate) type At = (u32, u32);
 
 struct Collect<'c, 'm, 'a> {
     flow: Flow<'c, 'm, 'a>,
@@ -386,7 +257,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         }
     }
 
-    /// What the driver's functions read through their arguments: texts, and numbers that may be addresses of texts.
+    /// Notes the reads of the driver's functions through their arguments.
     fn printed(&mut self, step: &Step<'m, 'a>, at: At) {
         let target = step.call.as_ref().and_then(|call| call.target);
         let prints = |name: &str| matches!(name, "vprintf" | "__assertfail") && self.flow.is_built_in(name);
@@ -505,7 +376,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let code = &self.flow.instances[touched.instance as usize].code;
             let instruction = code.steps[touched.step as usize].instruction;
             let plain = |instruction: &&&Instruction<'_>| {
-                matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red")
+                matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red)
             };
             let ty =
                 instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
@@ -540,12 +411,12 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         Update::of(code, &code.steps[touched.step as usize], touched.how)
     }
 
-    /// Whether it exchanges a value for one that nobody looks at.
+    /// True if it is an exchange whose result is unused.
     fn is_blind_exchange(&self, touched: &Touched) -> bool {
         let code = &self.flow.instances[touched.instance as usize].code;
         let step = &code.steps[touched.step as usize];
         step.instruction
-            .is_some_and(|instruction| instruction.mnemonic() == "atom" && instruction.has("exch"))
+            .is_some_and(|instruction| instruction.op() == Opcode::Atom && instruction.has("exch"))
             && result_is_unused(code, step)
     }
 
@@ -581,17 +452,6 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
     }
-}
-
-/// An instruction as a reason names it.
-fn quoted(site: &Site) -> String {
-    format!("`{}` (line {} of the PTX)", site.text, site.line)
-}
-
-/// An instruction on one line.
-pub(crate) fn site(module: &Module<'_>, instruction: &Instruction<'_>) -> Site {
-    let text = module.source(instruction.span).split_whitespace().collect::<Vec<_>>().join(" ");
-    Site { line: instruction.line, text }
 }
 
 #[cfg(test)]

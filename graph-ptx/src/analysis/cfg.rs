@@ -3,6 +3,7 @@
 //! Only blocks that can be reached from the entry exist here. A branch whose targets are not known, or not
 //! there, goes to every label.
 
+use crate::isa::{self, Flow, Opcode};
 use crate::syntax::{Body, Instruction, Names, Operand, Statement};
 
 /// A maximal run of instructions without a jump into or out of its middle.
@@ -24,14 +25,6 @@ pub(crate) struct Cfg {
     pub dominator: Vec<u32>,
     /// The interval of each block in the dominator tree: `a` dominates `b` iff its interval holds b's.
     intervals: Vec<(u32, u32)>,
-}
-
-/// What an instruction does to control.
-enum Flow {
-    Next,
-    /// To the successors, and to the next statement where it is guarded.
-    Jump,
-    Leave,
 }
 
 impl Cfg {
@@ -61,7 +54,7 @@ impl Cfg {
         Cfg { blocks, dominator, intervals }
     }
 
-    /// Whether every path from the entry to `b` goes through `a`. A block dominates itself.
+    /// True if every path from the entry to `b` goes through `a`. A block dominates itself.
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         let (a, b) = (self.intervals[a as usize], self.intervals[b as usize]);
         a.0 <= b.0 && b.1 <= a.1
@@ -109,11 +102,7 @@ impl Cfg {
 }
 
 fn flow(instruction: &Instruction<'_>) -> Flow {
-    match instruction.mnemonic() {
-        "bra" | "brx" => Flow::Jump,
-        "ret" | "exit" | "trap" => Flow::Leave,
-        _ => Flow::Next,
-    }
+    isa::row(instruction.op()).flow
 }
 
 /// Blocks in the order of the text, block 0 first; some may not be reachable.
@@ -157,7 +146,7 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
             && matches!(flow(last), Flow::Jump)
         {
             jump_targets(body, names, last, &at_label, &mut successors);
-            if let ("bra", [target]) = (last.mnemonic(), &successors[..]) {
+            if let (Opcode::Bra, [target]) = (last.op(), &successors[..]) {
                 blocks[at].taken = Some(*target);
             }
         }
@@ -182,7 +171,7 @@ fn jump_targets(
         names.label(jump.scope, name).map(|label| at_label[label]).filter(|&block| block != u32::MAX)
     };
     let anywhere = || at_label.iter().copied().filter(|&block| block != u32::MAX);
-    if jump.mnemonic() == "bra" {
+    if jump.op() == Opcode::Bra {
         match jump.operands.last() {
             Some(Operand::Name(name)) if find(name).is_some() => into.extend(find(name)),
             _ => into.extend(anywhere()),

@@ -1,13 +1,14 @@
-//! What comparisons on the way to a step say of the values there.
+//! Facts about values at a step that follow from the comparisons on the path to it.
 
 use crate::analysis::cfg::Cfg;
-use crate::analysis::extent::{canonical, definition, parameter, thread_place};
-use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::trace::{canonical, definition, parameter, thread_place};
+use crate::isa::Opcode;
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
 
-/// So many blocks up the dominator tree are looked at.
+/// The maximum number of blocks visited up the dominator tree.
 const MOST_BLOCKS: usize = 128;
 /// And so many values behind a comparison.
 const MOST_VALUES: usize = 64;
@@ -38,7 +39,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         Conditions { code, blocks, at_block: BTreeMap::new() }
     }
 
-    /// What holds at a step, and whether that is all that was asked about the thread's place on the way to it.
+    /// Returns the facts that hold at a step, and true if no other comparison on the path is about the thread's index.
     pub fn at(&mut self, step: u32) -> (Vec<Fact>, bool) {
         let block = self.code.steps[step as usize].block;
         if !self.at_block.contains_key(&block) {
@@ -154,11 +155,11 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                     _ => None,
                 })
                 .collect();
-            match (instruction.mnemonic(), truth, &inputs[..]) {
-                ("or", false, [a, b]) => stack.extend([(*a, false), (*b, false)]),
-                ("and", true, [a, b]) => stack.extend([(*a, true), (*b, true)]),
-                ("not", _, [a]) => stack.push((*a, !truth)),
-                ("setp", ..) if step.guard.is_none() && step.sources.len() == 2 => {
+            match (instruction.op(), truth, &inputs[..]) {
+                (Opcode::Or, false, [a, b]) => stack.extend([(*a, false), (*b, false)]),
+                (Opcode::And, true, [a, b]) => stack.extend([(*a, true), (*b, true)]),
+                (Opcode::Not, _, [a]) => stack.push((*a, !truth)),
+                (Opcode::Setp, ..) if step.guard.is_none() && step.sources.len() == 2 => {
                     // The second destination is the opposite.
                     let truth = truth ^ (step.defines.get(1) == Some(&predicate));
                     if !self.compared(instruction, step, truth, facts) && self.of_the_thread(&inputs) {
@@ -171,7 +172,7 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         *plain = false;
     }
 
-    /// Whether the comparison bounds a value, or asks only for more than a constant.
+    /// True if the comparison bounds a value, or asks only for more than a constant.
     fn compared(
         &self,
         instruction: &Instruction<'_>,
@@ -209,10 +210,10 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         matches!(smaller, Source::Constant(_))
     }
 
-    /// Whether a value is a thread's place itself, and not a part of it.
+    /// True if a value is a thread's place itself, and not a part of it.
     fn is_index(&self, value: u32) -> bool {
         let step = definition(self.code, canonical(self.code, value));
-        matches!(step.and_then(|step| step.instruction).map(Instruction::mnemonic), Some("mov" | "mad"))
+        matches!(step.and_then(|step| step.instruction).map(Instruction::op), Some(Opcode::Mov | Opcode::Mad))
     }
 
     /// An expression over parameters alone.
@@ -231,16 +232,16 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             return None;
         }
         let one = |at: usize| self.uniform(step.sources.get(at)?, depth + 1);
-        match (instruction.mnemonic(), step.sources.len()) {
-            ("add", 2) => one(0)?.plus(&one(1)?),
-            ("sub", 2) => one(0)?.minus(&one(1)?),
-            ("mul", 2) if instruction.has("lo") || instruction.has("wide") => one(0)?.times(&one(1)?),
-            ("mad", 3) if instruction.has("lo") => one(0)?.times(&one(1)?)?.plus(&one(2)?),
+        match (instruction.op(), step.sources.len()) {
+            (Opcode::Add, 2) => one(0)?.plus(&one(1)?),
+            (Opcode::Sub, 2) => one(0)?.minus(&one(1)?),
+            (Opcode::Mul, 2) if instruction.has("lo") || instruction.has("wide") => one(0)?.times(&one(1)?),
+            (Opcode::Mad, 3) if instruction.has("lo") => one(0)?.times(&one(1)?)?.plus(&one(2)?),
             _ => None,
         }
     }
 
-    /// Whether values are computed from a thread's place, not counting what is loaded.
+    /// True if values are computed from a thread's place, not counting what is loaded.
     fn of_the_thread(&self, values: &[u32]) -> bool {
         values.iter().any(|&value| thread_place(self.code, value).is_none_or(|place| !place.is_empty()))
     }
@@ -254,9 +255,9 @@ fn branch(code: &Code<'_, '_>, cfg: &Cfg, last: u32, from: u32, to: u32) -> Opti
     if guard == NONE || block.successors.len() > 2 {
         return None;
     }
-    let taken = match step.instruction?.mnemonic() {
-        "bra" if block.successors.len() == 2 => block.taken == Some(to),
-        "ret" | "exit" | "trap" => false,
+    let taken = match step.instruction?.op() {
+        Opcode::Bra if block.successors.len() == 2 => block.taken == Some(to),
+        Opcode::Ret | Opcode::Exit | Opcode::Trap => false,
         _ => return None,
     };
     Some((guard, taken != negated))

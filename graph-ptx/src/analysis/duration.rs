@@ -1,4 +1,4 @@
-//! What decides how long a kernel runs, as far as its loops tell.
+//! Values that decide on the duration of a kernel through the trip counts of its loops.
 //!
 //! A value decides if it may reach the guard of a branch, or of an exit, that stands within a loop of the kernel or leads
 //! past one; or if it is passed to a function that the kernel calls. Values are followed from register to register without
@@ -8,23 +8,24 @@
 
 use std::collections::BTreeMap;
 
+use crate::isa::Opcode;
 use crate::syntax::{Body, Function, Instruction, Operand, Space, Statement};
 
-/// What decides.
+/// The deciding values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deciding {
     /// One flag a parameter, in the order of the declaration.
     pub parameters: Vec<bool>,
-    /// Whether data does.
+    /// True if loaded data decides.
     pub data: bool,
-    /// Whether it has no loop, calls nothing, and is of 256 instructions at most.
+    /// True if it has no loop, calls nothing, and is of 256 instructions at most.
     pub brief: bool,
 }
 
-/// So many instructions without a loop take less time than a launch.
+/// The maximum number of instructions of a brief kernel: without loops they take less time than a launch.
 const BRIEF: usize = 256;
 
-/// What decides how long a kernel runs.
+/// Finds the values that decide on the duration of a kernel.
 ///
 /// # Complexity
 ///
@@ -39,15 +40,17 @@ pub fn deciding(function: &Function<'_>) -> Deciding {
     let loops = Loops::of(body);
     deciding.brief = !loops.within.contains(&true)
         && instructions(body).count() <= BRIEF
-        && instructions(body).all(|(_, instruction)| instruction.mnemonic() != "call");
+        && instructions(body).all(|(_, instruction)| instruction.op() != Opcode::Call);
     for (at, instruction) in instructions(body) {
-        let names: Vec<&str> = match instruction.mnemonic() {
-            "call" => instruction.operands.iter().flat_map(names).collect(),
-            // What is put into the parameters of a call.
-            "st" if instruction.space() == Some(Space::Param) => {
+        let names: Vec<&str> = match instruction.op() {
+            Opcode::Call => instruction.operands.iter().flat_map(names).collect(),
+            // Stores to the parameters of a call.
+            Opcode::St if instruction.space() == Some(Space::Param) => {
                 instruction.operands.iter().flat_map(names).collect()
             }
-            "bra" | "brx" | "ret" | "exit" if loops.are_decided_at(at, instruction) => {
+            Opcode::Bra | Opcode::Brx | Opcode::Ret | Opcode::Exit
+                if loops.are_decided_at(at, instruction) =>
+            {
                 let operands = instruction.operands.iter().flat_map(names);
                 operands.chain(instruction.guard.map(|guard| guard.register)).collect()
             }
@@ -73,13 +76,13 @@ struct Tracing<'f, 'a> {
 }
 
 impl<'a> Tracing<'_, 'a> {
-    /// Whether a value came anywhere new.
+    /// Propagates once through all instructions. True if a set grew.
     fn round(&mut self, body: &Body<'a>) -> bool {
         let mut changed = false;
         for (_, instruction) in instructions(body) {
             let operands = instruction.operands.as_slice();
-            let (space, load) = (instruction.space(), matches!(instruction.mnemonic(), "ld" | "ldu"));
-            if instruction.mnemonic() == "st" && space == Some(Space::Local) {
+            let (space, load) = (instruction.space(), matches!(instruction.op(), Opcode::Ld | Opcode::Ldu));
+            if instruction.op() == Opcode::St && space == Some(Space::Local) {
                 let from: Vec<&str> = operands.iter().skip(1).flat_map(names).collect();
                 changed |= self.flow(&from, &[LOCAL]);
                 continue;
@@ -90,11 +93,18 @@ impl<'a> Tracing<'_, 'a> {
             match space {
                 Some(Space::Local) if load => from = vec![LOCAL],
                 Some(Space::Param) if load => {}
-                _ if load || matches!(instruction.mnemonic(), "atom" | "tex" | "tld4" | "suld") => {
+                _ if load
+                    || matches!(
+                        instruction.op(),
+                        Opcode::Atom | Opcode::Tex | Opcode::Tld4 | Opcode::Suld
+                    ) =>
+                {
                     changed |= self.spread(&[self.function.parameters.len()], &to);
                     continue;
                 }
-                _ if matches!(instruction.mnemonic(), "st" | "red" | "bra" | "call") => continue,
+                _ if matches!(instruction.op(), Opcode::St | Opcode::Red | Opcode::Bra | Opcode::Call) => {
+                    continue;
+                }
                 _ => {}
             }
             // A value that is only sometimes written depends on the guard.
@@ -151,9 +161,9 @@ fn names<'a>(operand: &Operand<'a>) -> Vec<&'a str> {
 /// The loops of a body: each from a label to a branch back to it.
 struct Loops<'a> {
     labels: BTreeMap<&'a str, usize>,
-    /// For each statement whether it stands in a loop.
+    /// By statement: true in a loop.
     within: Vec<bool>,
-    /// For each statement how many stand in loops before it.
+    /// By statement: the number of statements in loops before it.
     before: Vec<usize>,
 }
 
@@ -176,7 +186,7 @@ impl<'a> Loops<'a> {
         }
         let mut depth = vec![0i32; body.statements.len() + 1];
         for (at, instruction) in instructions(body) {
-            if matches!(instruction.mnemonic(), "bra" | "brx")
+            if matches!(instruction.op(), Opcode::Bra | Opcode::Brx)
                 && let Some(target) = target(&labels, instruction).filter(|&target| target < at)
             {
                 depth[target] += 1;
@@ -200,12 +210,12 @@ impl<'a> Loops<'a> {
         Loops { labels, within, before }
     }
 
-    /// Whether a branch or an exit decides how often, or whether, a loop runs.
+    /// True if a branch or an exit decides how often, or whether, a loop runs.
     fn are_decided_at(&self, at: usize, instruction: &Instruction<'a>) -> bool {
         // An exit leads to the end.
         let end = self.within.len();
-        let to = match instruction.mnemonic() {
-            "bra" | "brx" => target(&self.labels, instruction).unwrap_or(end),
+        let to = match instruction.op() {
+            Opcode::Bra | Opcode::Brx => target(&self.labels, instruction).unwrap_or(end),
             _ => end,
         };
         self.within[at] || self.before[to.max(at)] > self.before[at]

@@ -1,11 +1,12 @@
-//! What each instruction does to memory: the one table that decides it.
+//! The effect of an instruction with its modifiers on memory, from the table of instructions ([`isa`]).
 //!
-//! An instruction that is not listed may read and write through every address that it has, and may keep every
+//! An instruction that is not in the table may read and write through every address operand, and may keep every
 //! register that it is given.
 
+use crate::isa::{self, Addresses, Defines, Opcode, Synchronises};
 use crate::syntax::{Instruction, Operand, Space, Type};
 
-/// What is done through an address.
+/// The access through an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     /// The address is only looked at.
@@ -28,7 +29,7 @@ pub(crate) struct Touch {
     pub size: Option<u32>,
 }
 
-/// What kind of instruction it is.
+/// The class of an instruction with its modifiers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// From registers to registers.
@@ -48,66 +49,55 @@ pub(crate) enum Effect {
     Unknown,
 }
 
-/// Of an instruction.
+/// Returns the effect of an instruction.
 pub(crate) fn effect(instruction: &Instruction<'_>) -> Effect {
-    match instruction.mnemonic() {
-        "mov" | "add" | "sub" | "mad" | "mul" | "mul24" | "mad24" | "shl" | "shr" | "and" | "or" | "xor"
-        | "not" | "neg" | "cvt" | "cvta" | "setp" | "set" | "selp" | "slct" | "fma" | "abs" | "min"
-        | "max" | "div" | "rem" | "sad" | "addc" | "subc" | "madc" | "add3" | "bfe" | "bfi" | "bfind"
-        | "bmsk" | "brev" | "popc" | "clz" | "cnot" | "fns" | "lop3" | "shf" | "prmt" | "szext"
-        | "copysign" | "testp" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"
-        | "dp4a" | "dp2a" | "shfl" | "vote" | "match" | "activemask" | "redux" | "elect" | "mma" | "vadd"
-        | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vshl" | "vshr" | "vmad" | "vset" | "vadd2" | "vsub2"
-        | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4"
-        | "vabsdiff4" | "vmin4" | "vmax4" | "vset4" | "isspacep" | "mapa" | "getctarank" | "movmatrix"
-        | "istypep" | "txq" | "suq" | "stacksave" => Effect::Compute,
-        "wmma" if instruction.has("mma") => Effect::Compute,
-        "ld" | "ldu" => Effect::Load,
-        "st" if !instruction.has("async") && !instruction.has("bulk") => Effect::Store,
-        "st" | "atom" | "red" | "cp" | "prefetch" | "prefetchu" | "applypriority" | "discard"
-        | "createpolicy" | "ldmatrix" | "stmatrix" | "wmma" | "multimem" | "mbarrier" | "tensormap" => {
-            Effect::Memory
-        }
-        "fence" if instruction.has("tensormap::generic") => Effect::Memory,
-        "wgmma" | "tcgen05" | "clusterlaunchcontrol" => Effect::Memory,
-        "tex" | "tld4" | "suld" => Effect::Texture(false),
-        "sust" | "sured" => Effect::Texture(true),
-        "call" => Effect::Call,
-        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "membar" | "fence"
-        | "nanosleep" | "pmevent" | "setmaxnreg" | "griddepcontrol" | "stackrestore" => Effect::Control,
-        "alloca" => Effect::Alloca,
-        _ => Effect::Unknown,
+    match isa::row(instruction.op()).effect {
+        isa::Effect::Compute => Effect::Compute,
+        isa::Effect::Load => Effect::Load,
+        isa::Effect::Store if instruction.has("async") || instruction.has("bulk") => Effect::Memory,
+        isa::Effect::Store => Effect::Store,
+        isa::Effect::Memory => Effect::Memory,
+        isa::Effect::Wmma if instruction.has("mma") => Effect::Compute,
+        isa::Effect::Wmma => Effect::Memory,
+        isa::Effect::Fence if instruction.has("tensormap::generic") => Effect::Memory,
+        isa::Effect::Fence | isa::Effect::Control => Effect::Control,
+        isa::Effect::TextureRead => Effect::Texture(false),
+        isa::Effect::TextureWrite => Effect::Texture(true),
+        isa::Effect::Call => Effect::Call,
+        isa::Effect::Alloca => Effect::Alloca,
+        isa::Effect::Unknown => Effect::Unknown,
     }
 }
 
-/// Whether the first operand is what the instruction defines.
+/// True if the instruction defines its first operand.
 pub(crate) fn first_operand_is_defined(instruction: &Instruction<'_>) -> bool {
     let written = matches!(
         instruction.operands.first(),
         Some(Operand::Name(_) | Operand::Pair(..) | Operand::Vector(_) | Operand::Sink)
     );
     written
-        && match instruction.mnemonic() {
-            "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "setmaxnreg"
-            | "stackrestore" | "membar" | "fence" | "griddepcontrol" => false,
-            "bar" | "barrier" => instruction.has("red"),
-            "tcgen05" => instruction.has("ld"),
-            _ => true,
+        && match isa::row(instruction.op()).defines {
+            Defines::First => true,
+            Defines::FirstIf(modifier) => instruction.has(modifier),
+            Defines::Never => false,
         }
 }
 
-/// Whether the first operand also counts as read: accumulators, and what is not known.
+/// True if the instruction also reads its first operand: accumulators, and instructions that are not known.
 pub(crate) fn updates_first_operand(instruction: &Instruction<'_>) -> bool {
-    instruction.mnemonic() == "wgmma" || matches!(effect(instruction), Effect::Unknown)
+    instruction.op() == Opcode::Wgmma || matches!(effect(instruction), Effect::Unknown)
 }
 
-/// Whether it may make writes of other threads visible: before such an instruction a thread has seen only its own.
+/// True if the instruction may make writes of other threads visible. Before the first of them a thread has seen only its
+/// own writes.
 pub(crate) fn synchronises(instruction: &Instruction<'_>) -> bool {
-    match instruction.mnemonic() {
-        "bar" | "barrier" | "membar" | "fence" | "atom" | "mbarrier" | "call" | "griddepcontrol" => true,
-        "ld" => instruction.modifiers().any(|m| matches!(m, "volatile" | "relaxed" | "acquire" | "mmio")),
-        "cp" => instruction.modifiers().any(|m| m.starts_with("wait")),
-        _ => matches!(effect(instruction), Effect::Unknown),
+    match isa::row(instruction.op()).synchronises {
+        Synchronises::Always => true,
+        Synchronises::IfOrdered => {
+            instruction.modifiers().any(|m| matches!(m, "volatile" | "relaxed" | "acquire" | "mmio"))
+        }
+        Synchronises::IfWaits => instruction.modifiers().any(|m| m.starts_with("wait")),
+        Synchronises::Never => false,
     }
 }
 
@@ -127,46 +117,57 @@ pub(crate) fn sizes(instruction: &Instruction<'_>) -> (u32, u32, Option<Type>) {
     (element * count, element, ty)
 }
 
-/// What is done through the `nth` address of an instruction that is no call and no texture access.
+/// Returns the access through the `nth` address of an instruction that is no call and no texture access.
 pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
     let space = instruction.space();
     let known = |how| Touch { how, space, size: None };
     let shared = |how| Touch { how, space: Some(Space::Shared), size: None };
     let (size, _, _) = sizes(instruction);
-    match (instruction.mnemonic(), nth) {
-        ("ld" | "ldu", 0) => Touch { how: How::Read, space, size: Some(size) },
-        // Those that release go to global memory, all others to shared.
-        ("st", _) if instruction.has("async") && instruction.has("release") => known(How::Write),
-        ("red", _) if instruction.has("async") && instruction.has("release") => known(How::Atomic),
-        ("st", _) if instruction.has("async") || instruction.has("bulk") => shared(How::Write),
-        ("st", 0) => Touch { how: How::Write, space, size: Some(size) },
-        ("red", _) if instruction.has("async") => shared(How::Write),
-        // What is exchanged and not looked at is only written; it counts as read all the same.
-        ("atom" | "red", 0) => Touch { how: How::Atomic, space, size: Some(size) },
-        ("prefetch" | "prefetchu" | "applypriority" | "createpolicy", _) => known(How::Nothing),
-        // What was there is lost.
-        ("discard", _) => known(How::Write),
-        ("ldmatrix", _) => shared(How::Read),
-        ("stmatrix", _) => shared(How::Write),
-        ("wmma", 0) if instruction.has("load") => known(How::Read),
-        ("wmma", 0) if instruction.has("store") => known(How::Write),
-        ("multimem", 0) if instruction.has("ld_reduce") => known(How::Read),
-        ("multimem", 0) if instruction.has("st") => known(How::Write),
-        ("multimem", 0) if instruction.has("red") => known(How::Atomic),
-        ("mbarrier" | "wgmma" | "tcgen05" | "clusterlaunchcontrol", _) => shared(How::Write),
-        ("tensormap", 0) if instruction.has("replace") => known(How::Write),
-        ("tensormap", 0) => Touch { how: How::Write, space: Some(Space::Global), size: None },
-        ("tensormap", 1) => shared(How::Read),
-        ("fence", _) => known(How::Read),
-        ("cp", _) => copy(instruction, nth),
-        _ => known(How::Unknown),
+    let has = |modifier| instruction.has(modifier);
+    match isa::row(instruction.op()).addresses {
+        Addresses::Load if nth == 0 => Touch { how: How::Read, space, size: Some(size) },
+        // The asynchronous forms that release go to global memory, all others to shared.
+        Addresses::Store if has("async") && has("release") => known(How::Write),
+        Addresses::Store if has("async") || has("bulk") => shared(How::Write),
+        Addresses::Store if nth == 0 => Touch { how: How::Write, space, size: Some(size) },
+        Addresses::Atomic if asynchronous_reduction(instruction) && has("release") => known(How::Atomic),
+        Addresses::Atomic if asynchronous_reduction(instruction) => shared(How::Write),
+        // An exchange whose result is not used only writes; it counts as a read all the same.
+        Addresses::Atomic if nth == 0 => Touch { how: How::Atomic, space, size: Some(size) },
+        Addresses::Hint => known(How::Nothing),
+        Addresses::Discard => known(How::Write),
+        Addresses::SharedRead => shared(How::Read),
+        Addresses::SharedWrite => shared(How::Write),
+        Addresses::Wmma if nth == 0 && has("load") => known(How::Read),
+        Addresses::Wmma if nth == 0 && has("store") => known(How::Write),
+        Addresses::Multimem if nth == 0 && has("ld_reduce") => known(How::Read),
+        Addresses::Multimem if nth == 0 && has("st") => known(How::Write),
+        Addresses::Multimem if nth == 0 && has("red") => known(How::Atomic),
+        Addresses::Tensormap if nth == 0 && has("replace") => known(How::Write),
+        Addresses::Tensormap if nth == 0 => Touch { how: How::Write, space: Some(Space::Global), size: None },
+        Addresses::Tensormap if nth == 1 => shared(How::Read),
+        Addresses::Fence => known(How::Read),
+        Addresses::Copy => copy(instruction, nth),
+        // Further addresses, forms that are not known, and instructions without addresses.
+        Addresses::Load
+        | Addresses::Store
+        | Addresses::Atomic
+        | Addresses::Wmma
+        | Addresses::Multimem
+        | Addresses::Tensormap
+        | Addresses::None
+        | Addresses::Unknown => known(How::Unknown),
     }
 }
 
-/// What is done to global memory that no address of the instruction tells: a tensor map has the address.
+fn asynchronous_reduction(instruction: &Instruction<'_>) -> bool {
+    instruction.op() == Opcode::Red && instruction.has("async")
+}
+
+/// Returns the access to global memory through a tensor map, which holds the address.
 pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<How> {
     let is = |modifier| instruction.has(modifier);
-    if instruction.mnemonic() != "cp" || !is("tensor") || is("prefetch") {
+    if instruction.op() != Opcode::Cp || !is("tensor") || is("prefetch") {
         return None;
     }
     match instruction.modifiers().find_map(Space::from_name) {

@@ -1,17 +1,19 @@
-//! How far a kernel reaches behind each pointer, as an expression over its own parameters.
+//! Extents: symbolic upper bounds of the accesses through each pointer, over the kernel's own parameters.
 //!
 //! The usual guarded form is followed: an index that a dominating comparison keeps below an expression over the
 //! kernel's integer parameters, times a size, plus an offset. Everything else has no bound. Upper bounds only, for
 //! launches of fewer than 2^31 threads along each axis, so that thread indices are not negative.
 
-use crate::analysis::access::{Reach, Site, Touched};
+use crate::analysis::code::{Code, NONE, Place, Source};
 use crate::analysis::condition::{Conditions, Fact};
 use crate::analysis::effect;
+use crate::analysis::facts::{Reach, Site, Touched};
 use crate::analysis::flow::Flow;
-use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+use crate::analysis::trace::{canonical, definition, parameter, thread_place};
+use crate::isa::Opcode;
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Variables from here on are values that a comparison bounds: this plus the value.
 const ATOM: u32 = 1 << 24;
@@ -20,11 +22,11 @@ const DEPTH: u32 = 48;
 const NODES: u32 = 400;
 /// Polynomials of more terms have no bound.
 const TERMS: usize = 12;
-/// So many accesses through one pointer are looked at, and so many bounds of one access kept.
+/// The maximum number of accesses of a pointer that are analysed, and of bounds kept for one access.
 const MOST_ACCESSES: usize = 256;
 const MOST_BOUNDS: usize = 4;
 
-/// What [`reaches`] finds.
+/// The result of [`reaches`].
 pub(crate) struct Reaches {
     /// A bound for each access, if each has one.
     pub all: Option<Vec<Reach>>,
@@ -34,7 +36,7 @@ pub(crate) struct Reaches {
     pub unbounded: Option<Site>,
 }
 
-/// Of the accesses through one pointer.
+/// Finds the bounds of the accesses through one pointer.
 pub(crate) fn reaches(
     flow: &Flow<'_, '_, '_>,
     touched: &[Touched],
@@ -67,86 +69,13 @@ pub(crate) fn reaches(
     reaches
 }
 
-/// Follows a value through moves and conversions between integers.
-pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
-    for _ in 0..8 {
-        let Some(step) = definition(code, value) else { return value };
-        let (Some(instruction), [Source::Place(Place::Value(from), 0)]) =
-            (step.instruction, &step.sources[..])
-        else {
-            return value;
-        };
-        let copies = matches!(instruction.mnemonic(), "mov" | "cvt")
-            && step.defines.len() == 1
-            && step.keeps.is_empty()
-            && instruction.types().all(|ty| ty.class() != Class::Float && ty.size() >= 4);
-        if !copies {
-            return value;
-        }
-        value = *from;
-    }
-    value
-}
-
-pub(crate) fn definition<'s, 'm, 'a>(code: &'s Code<'m, 'a>, value: u32) -> Option<&'s Step<'m, 'a>> {
-    let at = *code.definitions.get(value as usize)?;
-    code.steps.get(at as usize)
-}
-
-/// The special registers that a value is computed from, not through memory. `None` where that is not found out.
-pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeSet<&'a str>> {
-    let mut found = BTreeSet::new();
-    let (mut stack, mut seen) = (vec![value], BTreeSet::new());
-    while let Some(value) = stack.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        if seen.len() > 64 {
-            return None;
-        }
-        let Some(step) = definition(code, value) else { continue };
-        if let Some("ld" | "ldu" | "atom" | "tex" | "shfl" | "call") =
-            step.instruction.map(Instruction::mnemonic)
-        {
-            continue;
-        }
-        for source in &step.sources {
-            match source {
-                // Sizes are the same for every thread.
-                Source::Special(name) if name.starts_with("%ntid") || name.starts_with("%nctaid") => {}
-                Source::Special(name) => {
-                    found.insert(*name);
-                }
-                Source::Place(Place::Value(value), _) if *value != NONE => stack.push(*value),
-                _ => {}
-            }
-        }
-    }
-    Some(found)
-}
-
-/// The parameter that a value is loaded from, whole.
-pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
-    let instruction = step.instruction?;
-    let [Source::Memory(Place::Parameter(parameter), 0)] = &step.sources[..] else { return None };
-    let declared = code.function.parameters.get(*parameter as usize)?;
-    let (size, _, _) = effect::sizes(instruction);
-    let whole = instruction.mnemonic() == "ld"
-        && step.guard.is_none()
-        && step.defines.len() == 1
-        && u64::from(size) == declared.size()
-        && size >= 4
-        && matches!(declared.class(), Class::Integer | Class::Bits);
-    whole.then_some(*parameter)
-}
-
 /// Evaluates expressions where one step stands.
 struct Bounds<'s, 'm, 'a> {
     code: &'s Code<'m, 'a>,
     pointers: &'s [bool],
     step: u32,
     facts: Vec<Fact>,
-    /// Whether every comparison on the way is one that leaves the bounds as they are.
+    /// True if every comparison on the way is one that leaves the bounds as they are.
     plain: bool,
     nodes: u32,
 }
@@ -237,7 +166,7 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         Some((results, met))
     }
 
-    /// Whether no other comparison on the way is about the same place of the thread: `i + 1 < n` says more than
+    /// True if no other comparison on the way is about the same place of the thread: `i + 1 < n` says more than
     /// `i < n` where `x[i]` is accessed.
     fn alone(&self, atoms: &BTreeMap<u32, Vec<Poly>>) -> bool {
         let places: Vec<_> = atoms.keys().map(|atom| thread_place(self.code, atom - ATOM)).collect();
@@ -305,24 +234,26 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         if instruction.types().any(|ty| ty.class() == Class::Float || ty.size() < 4) {
             return None;
         }
-        match (instruction.mnemonic(), sources) {
-            ("mov" | "cvta", [a]) => self.source(a, depth),
-            ("cvt", [a]) => self.extended(a, instruction, depth),
-            ("add", [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
-            ("sub", [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
-            ("mul", [a, b]) if instruction.has("lo") => self.source(a, depth)?.times(&self.source(b, depth)?),
-            ("mul", [a, b]) if instruction.has("wide") => {
+        match (instruction.op(), sources) {
+            (Opcode::Mov | Opcode::Cvta, [a]) => self.source(a, depth),
+            (Opcode::Cvt, [a]) => self.extended(a, instruction, depth),
+            (Opcode::Add, [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
+            (Opcode::Sub, [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
+            (Opcode::Mul, [a, b]) if instruction.has("lo") => {
+                self.source(a, depth)?.times(&self.source(b, depth)?)
+            }
+            (Opcode::Mul, [a, b]) if instruction.has("wide") => {
                 self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)
             }
-            ("mad", [a, b, c]) if instruction.has("lo") => {
+            (Opcode::Mad, [a, b, c]) if instruction.has("lo") => {
                 self.source(a, depth)?.times(&self.source(b, depth)?)?.plus(&self.source(c, depth)?)
             }
-            ("mad", [a, b, c]) if instruction.has("wide") => {
+            (Opcode::Mad, [a, b, c]) if instruction.has("wide") => {
                 let product =
                     self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)?;
                 product.plus(&self.source(c, depth)?)
             }
-            ("shl", [a, Source::Constant(by @ 0..=31)]) => {
+            (Opcode::Shl, [a, Source::Constant(by @ 0..=31)]) => {
                 self.source(a, depth)?.times(&Poly::constant(1 << by))
             }
             _ => None,

@@ -2,17 +2,18 @@
 //!
 //! A fixed point over values ([`Value`]) and objects ([`Object`]). Each call gets an instance of its own of the
 //! callee, until there are too many or the callee is being called already: then the calls of a function share one.
-//! What leaves what is followed (stored to memory others see, given to unknown code) has escaped.
+//! An address that is stored to visible memory or given to unknown code has escaped.
 
 mod call;
 mod targets;
 
+use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect, How};
 use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
-use crate::analysis::ssa::{Code, Globals, NONE, Place, Source, Step};
-use crate::analysis::transfer;
 use crate::analysis::value::{MEMORY, Origin, Value};
+use crate::analysis::{ssa, transfer};
+use crate::isa::Opcode;
 use crate::syntax::{Class, Instruction, Module, Space};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -23,13 +24,13 @@ use targets::Targets;
 const MOST_STEPS: usize = 60_000;
 /// Calls nest this deep before they share instances.
 const MOST_DEPTH: u32 = 24;
-/// How often a step is evaluated on average, at most; beyond that the kernel is unknown. Values of many origins count
+/// The maximum average number of evaluations of a step; beyond it the kernel is unknown. Values of many origins count
 /// more often: joining them takes as long.
 const MOST_EVALUATIONS: usize = 200;
-/// So many origins of a value count as one evaluation more.
+/// The number of origins of a value that count as one more evaluation.
 const ORIGINS_OF_AN_EVALUATION: usize = 16;
 
-/// What has an address, or is one.
+/// An abstract location, or a pointer parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Thing {
     /// The pointer that a parameter of the kernel is.
@@ -58,7 +59,7 @@ pub(crate) struct Instance<'m, 'a> {
 }
 
 impl Instance<'_, '_> {
-    /// Whether several calls share it.
+    /// True if several calls share it.
     pub fn is_shared(&self) -> bool {
         self.shared
     }
@@ -88,7 +89,7 @@ impl<'m, 'a> Codes<'m, 'a> {
             return known.clone();
         }
         let function = self.module.function(name)?;
-        let code = Code::new(function, &self.globals).map(Rc::new);
+        let code = ssa::build(function, &self.globals).map(Rc::new);
         self.known.insert(function.name, code.clone());
         code
     }
@@ -98,7 +99,7 @@ impl<'m, 'a> Codes<'m, 'a> {
 pub(crate) struct Flow<'c, 'm, 'a> {
     pub codes: &'c mut Codes<'m, 'a>,
     pub kernel: Rc<Code<'m, 'a>>,
-    /// Which parameters are pointers.
+    /// True for parameters that are pointers.
     pub pointers: &'c [bool],
     pub things: Vec<Thing>,
     origins: HashMap<Thing, Origin>,
@@ -191,7 +192,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         origin
     }
 
-    /// Whether its address was given away, or bits of it lost from sight.
+    /// True if its address was given away, or bits of it lost from sight.
     pub fn out_of_sight(&self, thing: Thing) -> bool {
         self.origins
             .get(&thing)
@@ -211,7 +212,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             code: code.clone(),
         };
         self.instances.push(instance);
-        // What nothing defines may be any number.
+        // A value without a definition may be any number.
         self.values.extend(code.undefined.iter().map(|&any| if any { Value::Plain } else { Value::Bottom }));
         let objects = code.function.parameters.len() + code.function.returns.len() + code.locals.len();
         self.objects.resize_with(self.objects.len() + objects, Object::default);
@@ -365,7 +366,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         }
     }
 
-    /// What a kernel's parameter holds.
+    /// Returns the value of a word of a kernel's parameter.
     fn word(&mut self, parameter: u32, offset: Option<i64>, size: u32, float: bool) -> Value {
         if self.pointers.get(parameter as usize).copied().unwrap_or(false) {
             let origin = self.origin(Thing::Pointer(parameter));
@@ -384,7 +385,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
         if bit < 62 { Value::loose(1 << bit) } else { Value::loose(MEMORY) }
     }
 
-    /// What a load through the address may get, `nth` element.
+    /// Returns the value of the `nth` element of a load through the address.
     fn load(&mut self, at: (u32, u32), address: &Value, instruction: &Instruction<'_>, nth: u32) -> Value {
         let (_, size, ty) = effect::sizes(instruction);
         let float = ty.is_some_and(|ty| ty.class() == Class::Float);
@@ -513,8 +514,8 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     fn compute(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) -> Value {
-        if instruction.mnemonic() == "cvta" && instruction.has("shared") && !instruction.has("to")
-            || instruction.mnemonic() == "mapa"
+        if instruction.op() == Opcode::Cvta && instruction.has("shared") && !instruction.has("to")
+            || instruction.op() == Opcode::Mapa
         {
             let origin = self.origin(Thing::Shared);
             return Value::address(origin, 0).moved();

@@ -3,7 +3,8 @@
 //! A variable that no kernel of the file writes orders nothing: the strings of a printf, tables. A kernel that stores
 //! to an address that nobody follows may write every variable whose address some kernel, or an initialiser, gives away.
 
-use crate::analysis::access::{Analysis, Kernel};
+use crate::analysis::access::Analysis;
+use crate::analysis::facts::Kernel;
 use crate::analysis::mentions;
 use crate::syntax::Space;
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ pub struct Hidden {
     pub writes: Vec<String>,
 }
 
-/// Of kernels of a module: their names, and what was found of them. A name that is no kernel has no hidden state.
+/// Returns the hidden state of kernels, given by name with the facts about them. A name that is no kernel has no hidden state.
 pub fn hidden(analysis: &mut Analysis<'_, '_>, kernels: &[(&str, &Kernel)]) -> Vec<Hidden> {
     let module = analysis.module();
     let touches = |kernel: &Kernel| {

@@ -15,7 +15,7 @@ const LARGEST: i64 = 16;
 pub(crate) struct Object {
     /// By offset and size.
     cells: BTreeMap<(i64, u32), Value>,
-    /// What was stored at an offset that is not known.
+    /// The join of stores at unknown offsets.
     anywhere: Value,
     /// Its address was given away: others read and write it.
     pub escaped: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Object {
     pub copies: Vec<u32>,
 }
 
-/// What was read, and what of it was dropped.
+/// The result of a load.
 pub(crate) struct Read {
     pub value: Value,
     /// Bits of addresses were read as something that is no address.
@@ -33,7 +33,7 @@ pub(crate) struct Read {
 }
 
 impl Object {
-    /// Whether that is news.
+    /// Joins a value into a cell. True if the object changed.
     pub fn store(&mut self, offset: Option<i64>, size: u32, value: &Value) -> bool {
         let known = offset.is_some_and(|offset| self.cells.contains_key(&(offset, size)));
         match offset {
@@ -62,7 +62,7 @@ impl Object {
         self.cells.values().chain([&self.anywhere]).filter(|value| value.has_origins()).cloned().collect()
     }
 
-    /// What a load of an element may get.
+    /// Returns the value of a load.
     pub fn load(&self, offset: Option<i64>, size: u32, float: bool) -> Read {
         let mut read = Read { value: Value::Bottom, dropped: Value::Bottom };
         match offset {

@@ -5,6 +5,7 @@
 //! it can reach by an address from memory has escaped. Names are found as words of the text, so that no instruction,
 //! operand or directive has to be understood.
 
+use crate::isa::Opcode;
 use crate::syntax::{Function, Initial, Instruction, Module, Operand, Statement, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,7 +30,7 @@ pub(crate) struct Mentions<'m, 'a> {
 }
 
 impl<'m, 'a> Mentions<'m, 'a> {
-    /// Of a module and its [`variables`](crate::analysis::ssa::Globals::variables).
+    /// Collects the names of a module and its [`variables`](crate::analysis::code::Globals::variables).
     pub fn new(module: &'m Module<'a>, all: &[&'m Variable<'a>]) -> Self {
         let mut variables: BTreeMap<&str, Vec<&Variable<'_>>> = BTreeMap::new();
         for &variable in all {
@@ -64,7 +65,7 @@ impl<'m, 'a> Mentions<'m, 'a> {
         Reached { variables: self.variables.keys().copied().collect() }
     }
 
-    /// Whether the file has a body for the function.
+    /// True if the file has a body for the function.
     pub fn defines(&self, name: &str) -> bool {
         self.functions.get(name).is_some_and(|function| function.body.is_some())
     }
@@ -152,7 +153,7 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 
     fn calls_a_register(&self, instruction: &Instruction<'a>) -> bool {
-        instruction.mnemonic() == "call"
+        instruction.op() == Opcode::Call
             && !callee(instruction).is_some_and(|at| match &instruction.operands[at] {
                 Operand::Name(name) => self.mentions.functions.contains_key(name),
                 _ => false,
@@ -162,7 +163,7 @@ impl<'a> Walk<'_, '_, 'a> {
 
 /// The place of the function among the operands of a call: the first name that is in no list.
 fn callee(instruction: &Instruction<'_>) -> Option<usize> {
-    let is_call = instruction.mnemonic() == "call";
+    let is_call = instruction.op() == Opcode::Call;
     is_call.then(|| instruction.operands.iter().position(|operand| matches!(operand, Operand::Name(_))))?
 }
 

@@ -1,17 +1,24 @@
-//! What a kernel does with its parameters and with module-level variables.
+//! The analysis of kernels: accesses to their parameters and to module-level variables.
 //!
-//! The stages, each on the one before: `cfg` (blocks, dominators), `ssa` and `rename` (values), `effect` (reads, writes and
-//! ordering of one instruction), `flow` with `value`, `memory`, `transfer` (points-to sets, to a fixed point), then the
-//! questions: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read that
-//! precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute), `outline` (stores and
-//! what they depend on, for [`coverage`](crate::coverage)), `duration` (grid-dependent loops).
+//! The stages, each on the one before:
+//!
+//! - `effect`: reads, writes and ordering of one instruction, from the table of instructions ([`isa`](crate::isa));
+//! - `cfg` (blocks, dominators), `ssa` with `rename` (static single assignment form, whose types are in `code`), `trace`
+//!   (the definitions of a value);
+//! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point;
+//! - the questions: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read
+//!   that precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute),
+//!   `outline` (stores and the values they depend on, for [`coverage`](crate::coverage)), `duration` (grid-dependent
+//!   loops). Their answers are the types of `facts`.
 
 pub(crate) mod access;
 pub(crate) mod cfg;
+pub(crate) mod code;
 pub(crate) mod condition;
 pub mod duration;
 pub(crate) mod effect;
 pub(crate) mod extent;
+pub(crate) mod facts;
 pub(crate) mod flow;
 pub(crate) mod hidden;
 pub(crate) mod memory;
@@ -20,10 +27,12 @@ pub(crate) mod order;
 pub(crate) mod outline;
 pub(crate) mod rename;
 pub(crate) mod ssa;
+pub(crate) mod trace;
 pub(crate) mod transfer;
 pub(crate) mod update;
 pub(crate) mod value;
 
-pub use access::{Access, Analysis, Kernel, Parameter as ParameterFacts, Reach, Site};
+pub use access::Analysis;
+pub use facts::{Access, Kernel, Parameter as ParameterFacts, Reach, Site};
 pub use hidden::{Hidden, hidden};
 pub use update::Update;

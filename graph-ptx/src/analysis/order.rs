@@ -1,9 +1,10 @@
-//! Which of two accesses of a kernel a thread can have done before the other, through calls.
+//! The execution order of two accesses of a kernel, through calls.
 
-use crate::analysis::access::At;
+use crate::analysis::code::Code;
 use crate::analysis::effect;
+use crate::analysis::facts::At;
 use crate::analysis::flow::Flow;
-use crate::analysis::ssa::Code;
+use crate::isa::Opcode;
 use std::collections::BTreeMap;
 
 /// Remembers what it has found of each block.
@@ -63,20 +64,21 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         !(waits && store.iter().any(|&at| self.waits_after(at)))
     }
 
-    /// Whether a call of the step's function comes by the step on every way to its end.
+    /// True if every path of the step's function to its end executes the step.
     fn is_always_done(&self, (instance, step): At) -> bool {
         let code = self.code(instance);
         let step = &code.steps[step as usize];
         let mut ends = (0..code.cfg.blocks.len() as u32)
             .filter(|&block| code.cfg.blocks[block as usize].successors.is_empty());
         let leaves_early = code.steps.iter().any(|other| {
-            let leaves = other.instruction.is_some_and(|other| matches!(other.mnemonic(), "ret" | "exit"));
+            let leaves =
+                other.instruction.is_some_and(|other| matches!(other.op(), Opcode::Ret | Opcode::Exit));
             leaves && other.guard.is_some() && !code.cfg.dominates(step.block, other.block)
         });
         step.guard.is_none() && !leaves_early && ends.all(|end| code.cfg.dominates(step.block, end))
     }
 
-    /// Whether the thread may have waited for others before the step.
+    /// True if the thread may have waited for others before the step.
     fn may_have_waited(&mut self, (instance, step): At) -> bool {
         if !self.waited.contains_key(&instance) {
             let waited = after_waiting(self.code(instance));
@@ -85,7 +87,7 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         self.waited[&instance].get(step as usize).copied().unwrap_or(true)
     }
 
-    /// Whether an instruction that may wait can follow the step.
+    /// True if an instruction that may wait can follow the step.
     fn waits_after(&mut self, (instance, step): At) -> bool {
         let reached = self.reached((instance, step)).to_vec();
         let code = self.code(instance);

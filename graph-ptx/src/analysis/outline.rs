@@ -7,11 +7,12 @@
 mod control;
 mod lower;
 
-use crate::analysis::access::Touched;
+use crate::analysis::code::{Code as Body, NONE, Place, Source};
 use crate::analysis::effect::{self, How};
+use crate::analysis::facts::Touched;
 use crate::analysis::flow::Flow;
-use crate::analysis::ssa::{Code as Body, NONE, Place, Source};
 use crate::coverage::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
+use crate::isa::Opcode;
 use control::{Control, Turn};
 use lower::Lower;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -88,7 +89,7 @@ fn is_plain_store(body: &Body<'_, '_>, step: u32) -> bool {
     let step = &body.steps[step as usize];
     let addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..))).count();
     step.instruction.is_some_and(|instruction| {
-        instruction.mnemonic() == "st"
+        instruction.op() == Opcode::St
             && !instruction.has("async")
             && !instruction.has("bulk")
             && effect::touch(instruction, 0).size.is_some()
@@ -124,7 +125,7 @@ impl Needed {
                 for &branch in &control.depends[block as usize] {
                     if needed.branches.insert(branch) {
                         blocks.push(branch);
-                        queue.extend(control.predicate(branch).and_then(|value| definition(body, value)));
+                        queue.extend(control.predicate(branch).and_then(|value| body.defining(value)));
                     }
                 }
             }
@@ -152,14 +153,10 @@ impl Needed {
                     .chain(guard)
                     .chain(step.keeps.iter().copied())
                     .filter(|&value| value != NONE)
-                    .filter_map(|value| definition(body, value)),
+                    .filter_map(|value| body.defining(value)),
             );
         }
     }
-}
-
-fn definition(body: &Body<'_, '_>, value: u32) -> Option<u32> {
-    body.definitions.get(value as usize).copied().filter(|&at| at != NONE)
 }
 
 struct Cut<'c, 'm, 'a> {

@@ -3,7 +3,8 @@
 //! Phis stand on the iterated dominance frontier of the definitions, for registers that some block reads before it
 //! defines them; renaming walks the dominator tree with an undo log.
 
-use crate::analysis::ssa::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::isa::Opcode;
 
 /// Splits the registers of a body whose steps still name registers.
 pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
@@ -153,7 +154,7 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned
         }
         for step in &mut by_block[at][phis[at].len()..] {
             renaming.step(step);
-            if step.instruction.is_some_and(|instruction| instruction.mnemonic() == "ret") {
+            if step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ret) {
                 let values = returned.iter().map(|&register| renaming.value(register)).collect();
                 code.returned.push(values);
             }

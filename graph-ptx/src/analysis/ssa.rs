@@ -1,187 +1,33 @@
 //! A body with its names resolved, each register defined once.
 //!
 //! Registers that are defined at one place keep it; those that are defined at several are split, with a phi where
-//! definitions meet. A guarded definition may leave the old value, so it keeps it as a further source. What holds of
-//! every [`Code`]: a value has at most one step that defines it, and steps stand block by block in the order of
-//! [`Cfg`].
+//! definitions meet. A guarded definition may leave the old value, so it keeps it as a further source.
 
 use crate::analysis::cfg::Cfg;
+use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
+use crate::analysis::{effect, rename};
+use crate::isa::Opcode;
 use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
 use std::collections::HashMap;
 
-/// No value: a sink, or a register without a definition.
-pub(crate) const NONE: u32 = u32::MAX;
 /// Functions with more blocks are not analysed: everything in them is unknown.
 const MOST_BLOCKS: usize = 10_000;
 /// Registers of ranges up to this number are found without hashing.
 const DENSE: u64 = 1 << 20;
 
-/// What a name stands for, apart from labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// A value: a definition of a register.
-    Value(u32),
-    /// A variable of the body: index in [`Code::locals`].
-    Local(u32),
-    /// A parameter of the function; its returns come after.
-    Parameter(u32),
-    /// A variable of the module: index in [`Globals::variables`].
-    Module(u32),
-    /// A function.
-    Function,
-    /// Nothing: an absolute address.
-    Absolute,
-}
-
-/// What an instruction takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Source<'a> {
-    Constant(i64),
-    /// A value, or the address of a variable, plus an offset.
-    Place(Place, i64),
-    /// What stands in brackets: an address.
-    Memory(Place, i64),
-    /// `%tid.x` and the like.
-    Special(&'a str),
-    /// A float, a label, a name that means nothing here.
-    Other(&'a str),
-}
-
-/// An instruction or a phi.
-#[derive(Debug)]
-pub(crate) struct Step<'m, 'a> {
-    /// `None` for a phi, whose sources are in the order of its block's predecessors.
-    pub instruction: Option<&'m Instruction<'a>>,
-    pub block: u32,
-    pub guard: Option<(u32, bool)>,
-    /// The values that it defines, [`NONE`] for sinks.
-    pub defines: Vec<u32>,
-    /// Where it may leave a register as it was: that value, parallel to `defines`.
-    pub keeps: Vec<u32>,
-    pub sources: Vec<Source<'a>>,
-    pub call: Option<Box<Call<'a>>>,
-}
-
-/// What a call has besides its arguments, which are the step's sources.
-#[derive(Debug)]
-pub(crate) struct Call<'a> {
-    /// The function's name; `None` for a call through a register, which is the last source.
-    pub target: Option<&'a str>,
-    /// Where what it returns goes, parallel to `defines`: a variable, or nothing for a register.
-    pub returns: Vec<Option<Place>>,
-}
-
-/// Variables of the module and of its functions' bodies that live as long as the module, by name.
-pub(crate) struct Globals<'m, 'a> {
-    pub variables: Vec<&'m Variable<'a>>,
-    /// Those of the module.
-    by_name: HashMap<&'a str, u32>,
-    /// Those of bodies, whose names mean other things elsewhere: by the address of the declaration.
-    of_bodies: HashMap<*const Variable<'a>, u32>,
-    functions: HashMap<&'a str, ()>,
-}
-
-impl<'m, 'a> Globals<'m, 'a> {
-    pub fn new(module: &'m crate::syntax::Module<'a>) -> Self {
-        let mut globals = Self {
-            variables: Vec::new(),
-            by_name: HashMap::new(),
-            of_bodies: HashMap::new(),
-            functions: HashMap::new(),
-        };
-        for variable in module.variables() {
-            let next = globals.variables.len() as u32;
-            if *globals.by_name.entry(variable.name).or_insert(next) == next {
-                globals.variables.push(variable);
-            }
-        }
-        for function in module.functions() {
-            globals.functions.insert(function.name, ());
-            for statement in function.body.iter().flat_map(|body| &body.statements) {
-                if let Statement::Variable(_, variable) = statement
-                    && matches!(variable.space, Space::Global | Space::Const)
-                {
-                    globals.of_bodies.insert(variable, globals.variables.len() as u32);
-                    globals.variables.push(variable);
-                }
-            }
-        }
-        globals
+/// Builds the static single assignment form of a function. `None` for one without a body, or with too large a body.
+pub(crate) fn build<'m, 'a>(function: &'m Function<'a>, globals: &Globals<'_, 'a>) -> Option<Code<'m, 'a>> {
+    let body = function.body.as_ref()?;
+    let names = Names::new(body);
+    let cfg = Cfg::new(body, &names);
+    if cfg.blocks.len() > MOST_BLOCKS {
+        return None;
     }
-}
-
-/// A function's body, resolved.
-pub(crate) struct Code<'m, 'a> {
-    pub function: &'m Function<'a>,
-    pub cfg: Cfg,
-    pub steps: Vec<Step<'m, 'a>>,
-    /// Number of values.
-    pub values: u32,
-    /// The steps that use a value.
-    pub users: Vec<Vec<u32>>,
-    /// The step that defines a value, [`NONE`] for registers that are parameters or never defined.
-    pub definitions: Vec<u32>,
-    /// By value: whether it may be used before it is defined, and is any number then.
-    pub undefined: Vec<bool>,
-    /// `.local`, `.shared` and `.param` variables of the body.
-    pub locals: Vec<&'m Variable<'a>>,
-    /// The values of `.reg` parameters, parameters before returns; [`NONE`] for those in memory.
-    pub arguments: Vec<u32>,
-    /// For returns in registers: the value at each `ret`, parallel to the returns.
-    pub returned: Vec<Vec<u32>>,
-}
-
-impl<'m, 'a> Code<'m, 'a> {
-    /// `None` for a function without a body, or with a body that is too large.
-    pub fn new(function: &'m Function<'a>, globals: &Globals<'_, 'a>) -> Option<Self> {
-        let body = function.body.as_ref()?;
-        let names = Names::new(body);
-        let cfg = Cfg::new(body, &names);
-        if cfg.blocks.len() > MOST_BLOCKS {
-            return None;
-        }
-        let mut lower = Lower::new(function, body, names, globals);
-        let mut code = lower.code(cfg);
-        crate::analysis::rename::split_registers(&mut code);
-        code.index();
-        Some(code)
-    }
-
-    fn index(&mut self) {
-        self.users = vec![Vec::new(); self.values as usize];
-        self.definitions = vec![NONE; self.values as usize];
-        for (at, step) in self.steps.iter().enumerate() {
-            for &value in &step.defines {
-                if value != NONE {
-                    self.definitions[value as usize] = at as u32;
-                }
-            }
-            let sources = step.sources.iter().filter_map(|source| match source {
-                Source::Place(Place::Value(value), _) | Source::Memory(Place::Value(value), _) => {
-                    Some(*value)
-                }
-                _ => None,
-            });
-            for value in sources.chain(step.keeps.iter().copied()) {
-                if value != NONE && self.users[value as usize].last() != Some(&(at as u32)) {
-                    self.users[value as usize].push(at as u32);
-                }
-            }
-        }
-        self.undefined = self.definitions.iter().map(|&at| at == NONE).collect();
-        for (value, users) in self.users.iter().enumerate() {
-            let Some(definition) = self.steps.get(self.definitions[value] as usize) else { continue };
-            self.undefined[value] = users.iter().any(|&user| {
-                let step = &self.steps[user as usize];
-                // A phi has nothing where nothing is defined.
-                let after = match step.block == definition.block {
-                    true => self.definitions[value] < user,
-                    false => self.cfg.dominates(definition.block, step.block),
-                };
-                step.instruction.is_some() && !after
-            });
-        }
-    }
+    let mut lower = Lower::new(function, body, names, globals);
+    let mut code = lower.code(cfg);
+    rename::split_registers(&mut code);
+    code.index();
+    Some(code)
 }
 
 struct Lower<'m, 'a, 'g> {
@@ -192,7 +38,7 @@ struct Lower<'m, 'a, 'g> {
     /// Ranges of the outermost scope, `%rd<9>`: prefix, count, first of their places in `dense`.
     ranges: Vec<(&'a str, u64, usize)>,
     dense: Vec<u32>,
-    /// Whether an inner scope declares a register that begins with `%`.
+    /// True if an inner scope declares a register that begins with `%`.
     inner: bool,
     registers: HashMap<(u32, u64), u32>,
     count: u32,
@@ -297,11 +143,11 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             call: None,
         };
         let operands = &instruction.operands;
-        if instruction.mnemonic() == "call" {
+        if instruction.op() == Opcode::Call {
             self.call(instruction, &mut step);
             return step;
         }
-        let defining = crate::analysis::effect::first_operand_is_defined(instruction);
+        let defining = effect::first_operand_is_defined(instruction);
         let mut rest = &operands[..];
         if defining && let Some((first, others)) = operands.split_first() {
             self.defined(scope, first, &mut step);
@@ -311,7 +157,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             self.source(scope, operand, &mut step.sources);
         }
         // A shared value is as good as none here: the renaming turns it into what the register was before.
-        if guard.is_some() || crate::analysis::effect::updates_first_operand(instruction) {
+        if guard.is_some() || effect::updates_first_operand(instruction) {
             step.keeps.clone_from(&step.defines);
         }
         step

@@ -1,12 +1,13 @@
-//! What arithmetic does to addresses.
+//! Transfer functions of arithmetic on addresses.
 
 use crate::analysis::value::Value;
+use crate::isa::Opcode;
 use crate::syntax::{Class, Instruction};
 
 /// A mask below this keeps no bits that an address could be made of; its complement keeps all that could.
 const LOW_BITS: u64 = 1 << 16;
 
-/// What an instruction makes of its sources.
+/// The result of a transfer function.
 pub(crate) struct Computed {
     pub value: Value,
     /// Bits of an address went into something that counts as none.
@@ -17,47 +18,52 @@ fn seen(value: Value) -> Computed {
     Computed { value, leaks: false }
 }
 
-/// Of an instruction from registers to registers.
+/// Applies an instruction from registers to registers.
 pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Computed {
     let ty = instruction.types().next_back();
     let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
     let derived = || Value::derived(sources);
-    seen(match (instruction.mnemonic(), sources) {
-        // What is compared is gone.
-        ("setp" | "set" | "testp" | "isspacep" | "vote" | "activemask" | "elect", _) => Value::Plain,
-        ("mov" | "cvta", [value]) if wide && instruction.operands.len() == 2 => {
-            if unpacks(instruction) {
-                derived()
-            } else {
-                value.clone()
-            }
+    seen(match (instruction.op(), sources) {
+        // A comparison keeps no bits of an address.
+        (
+            Opcode::Setp
+            | Opcode::Set
+            | Opcode::Testp
+            | Opcode::Isspacep
+            | Opcode::Vote
+            | Opcode::Activemask
+            | Opcode::Elect,
+            _,
+        ) => Value::Plain,
+        (Opcode::Mov | Opcode::Cvta, [value]) if wide && instruction.operands.len() == 2 => {
+            if unpacks(instruction) { derived() } else { value.clone() }
         }
-        ("mov", [value]) if value.as_constant().is_some() => value.clone(),
-        ("cvt", [value]) => {
+        (Opcode::Mov, [value]) if value.as_constant().is_some() => value.clone(),
+        (Opcode::Cvt, [value]) => {
             let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != Class::Float);
             if all_wide || value.as_constant().is_some() { value.clone() } else { derived() }
         }
-        ("add", [a, b]) if wide => a.plus(b, 1),
-        ("sub", [a, b]) if wide => a.plus(b, -1),
-        ("neg", [a]) if wide => a.times(-1),
-        ("not", [a]) if wide => a.times(-1).plus(&Value::constant(-1), 1),
-        ("mul", [a, b]) if instruction.has("lo") && wide => product(a, b),
-        ("mad", [a, b, c]) if instruction.has("lo") && wide => product(a, b).plus(c, 1),
-        ("mul", [a, b]) if instruction.has("wide") => wide_product(a, b),
-        ("mad", [a, b, c]) if instruction.has("wide") && ty.is_some_and(|ty| ty.size() == 4) => {
+        (Opcode::Add, [a, b]) if wide => a.plus(b, 1),
+        (Opcode::Sub, [a, b]) if wide => a.plus(b, -1),
+        (Opcode::Neg, [a]) if wide => a.times(-1),
+        (Opcode::Not, [a]) if wide => a.times(-1).plus(&Value::constant(-1), 1),
+        (Opcode::Mul, [a, b]) if instruction.has("lo") && wide => product(a, b),
+        (Opcode::Mad, [a, b, c]) if instruction.has("lo") && wide => product(a, b).plus(c, 1),
+        (Opcode::Mul, [a, b]) if instruction.has("wide") => wide_product(a, b),
+        (Opcode::Mad, [a, b, c]) if instruction.has("wide") && ty.is_some_and(|ty| ty.size() == 4) => {
             wide_product(a, b).plus(c, 1)
         }
-        ("shl", [a, b]) if wide => match b.as_constant() {
+        (Opcode::Shl, [a, b]) if wide => match b.as_constant() {
             Some(by @ 0..=62) => a.times(1 << by),
             _ => derived(),
         },
-        ("and", [a, b]) if wide => return and(a, b),
-        ("or" | "xor", [a, b]) if wide => match (a.has_origins(), b.has_origins()) {
+        (Opcode::And, [a, b]) if wide => return and(a, b),
+        (Opcode::Or | Opcode::Xor, [a, b]) if wide => match (a.has_origins(), b.has_origins()) {
             (true, false) => a.moved(),
             (false, true) => b.moved(),
             _ => derived(),
         },
-        ("selp" | "slct" | "min" | "max", [a, b, ..]) if wide => {
+        (Opcode::Selp | Opcode::Slct | Opcode::Min | Opcode::Max, [a, b, ..]) if wide => {
             let mut value = a.clone();
             value.join(b);
             value
@@ -78,7 +84,7 @@ fn product(a: &Value, b: &Value) -> Value {
     }
 }
 
-/// Of 32-bit factors.
+/// Returns the product of 32-bit factors.
 fn wide_product(a: &Value, b: &Value) -> Value {
     match (a.as_constant(), b.as_constant()) {
         (Some(a), Some(b)) => Value::constant(a.wrapping_mul(b)),

@@ -1,10 +1,11 @@
-//! Which atomics may run in any order: what all accesses through a pointer are, taken together.
+//! Commutativity of updates: the join over all accesses through a pointer.
 
+use crate::analysis::code::{Code, NONE, Step};
 use crate::analysis::effect::How;
-use crate::analysis::ssa::{Code, NONE, Step};
+use crate::isa::Opcode;
 use crate::syntax::{Instruction, Type};
 
-/// What launches do through a pointer, as far as their order matters.
+/// The accesses of launches through a pointer, as far as their order matters.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Update {
     /// Something whose result depends on the order, or that is not known.
@@ -21,7 +22,7 @@ pub enum Update {
 }
 
 impl Update {
-    /// What this and another access are together.
+    /// Returns the join of two accesses.
     pub(crate) fn and(self, other: Update) -> Update {
         match (self, other) {
             (Update::Nothing, other) => other,
@@ -44,7 +45,7 @@ impl Update {
     }
 }
 
-/// Whether nothing reads what a step defines.
+/// True if nothing reads what a step defines.
 pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool {
     step.defines.iter().all(|&value| {
         value == NONE
@@ -55,7 +56,7 @@ pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool
 
 /// The operation and the type of a `red` or `atom` that commutes with its like.
 fn reduction(instruction: &Instruction<'_>) -> Option<String> {
-    if !matches!(instruction.mnemonic(), "red" | "atom") {
+    if !matches!(instruction.op(), Opcode::Red | Opcode::Atom) {
         return None;
     }
     let (mut operation, mut ty) = (None, None);

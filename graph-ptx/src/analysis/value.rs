@@ -41,7 +41,7 @@ impl Sum {
         }
     }
 
-    /// Whether it can be an address at all.
+    /// True if it can be an address at all.
     pub fn traced(&self) -> bool {
         self.count > 0 || self.loose != 0
     }
@@ -86,7 +86,7 @@ impl Sum {
     }
 }
 
-/// What a register or a cell of memory may hold.
+/// The abstract value of a register or of a cell of memory.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) enum Value {
     /// Nothing yet.
@@ -140,7 +140,7 @@ impl Value {
         Some(sums.iter().filter(|sum| sum.traced()))
     }
 
-    /// Whether it may be a number that no address is known to go into, other than a constant such as null.
+    /// True if it may be a number that no address is known to go into, other than a constant such as null.
     pub fn may_be_anything(&self) -> bool {
         match self {
             Value::Bottom => false,
@@ -164,7 +164,7 @@ impl Value {
         }
     }
 
-    /// How many origins or sums it is made of.
+    /// The number of origins or sums that it is made of.
     pub fn len(&self) -> usize {
         match self {
             Value::Bottom | Value::Plain => 0,

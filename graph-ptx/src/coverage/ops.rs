@@ -2,7 +2,7 @@
 
 use super::cut::{Cut, by_sign, quotient};
 use super::form::Form;
-use super::{Code, Int};
+use super::outline::{Code, Int};
 
 /// A value for all threads of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub(super) struct Ops<'c> {
 }
 
 impl Ops<'_> {
-    /// Of an operation whose arguments are all known.
+    /// Evaluates an operation; opaque if one of its arguments is.
     pub fn value(&self, code: Code, int: Int, args: &[Value]) -> Result<Value> {
         if let Some(&note) = args.iter().find_map(|arg| match arg {
             Value::Opaque(note) => Some(note),

@@ -2,13 +2,14 @@
 
 use super::cut::Cut;
 use super::form::Form;
+use super::launch::Launch;
 use super::ops::{FORM, Ops, Stop, Value};
+use super::outline::{Arg, Block, Code, End, Int, LEAVE, Op, Outline};
 use super::tiles::Tile;
 use super::turns::Loop;
-use super::{Arg, Block, Code, End, Int, LEAVE, Launch, Op, Outline};
 use std::collections::{BTreeSet, HashMap};
 
-/// So many operations of all groups together are run.
+/// The maximum number of operations, over all groups.
 const MOST_STEPS: u32 = 200_000;
 /// A group has so many indices at most, and a parameter so many tiles.
 const MOST_INDICES: usize = 256;
@@ -25,7 +26,7 @@ pub(super) struct Found {
 /// Threads that have taken the same way so far.
 #[derive(Clone)]
 struct Group {
-    /// How many values each index has.
+    /// The number of values of each index.
     counts: Vec<u64>,
     /// `%tid` and `%ctaid`.
     places: [Form; 6],

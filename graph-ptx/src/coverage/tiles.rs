@@ -1,12 +1,12 @@
 //! The bytes that groups of threads write, joined and held against an extent.
 
 use super::form::Form;
-use super::{Extent, Verdict};
+use super::launch::{Extent, Verdict};
 use std::collections::HashMap;
 
-/// So many runs of bytes are looked at one by one.
+/// The maximum number of byte runs that are compared one by one.
 const MOST_RUNS: u64 = 1 << 20;
-/// So often tiles are joined.
+/// The maximum number of rounds in which tiles are joined.
 const MOST_ROUNDS: usize = 24;
 
 /// Runs of bytes: `bytes` from each of `first + Σ stride · i`, `i` below the count.
@@ -19,7 +19,7 @@ pub(super) struct Tile {
 }
 
 impl Tile {
-    /// Of an address over a box.
+    /// Returns the bytes of an address over a box.
     pub fn of(form: &Form, counts: &[u64], bytes: u64) -> Tile {
         let mut first = form.constant;
         let mut steps = Vec::new();

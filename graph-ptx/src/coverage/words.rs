@@ -1,7 +1,6 @@
 //! Outlines as bytes, for the constant data of a kernel's item; and what of them no launch can prove.
 
-use super::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
-use std::collections::BTreeSet;
+use super::outline::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
 
 /// Counts and lists in a file that is not what it should be end here.
 const MOST: u64 = 1 << 24;
@@ -54,33 +53,6 @@ impl Outline {
         let notes = reader.list(Reader::text)?;
         let blocks = reader.list(Reader::block)?;
         reader.0.is_empty().then_some(Outline { values, blocks, notes, parameters })
-    }
-
-    /// The blocks that control may go to from one.
-    pub(super) fn after(&self, block: u32) -> Vec<u32> {
-        match self.blocks.get(block as usize).map(|block| block.end) {
-            Some(End::Jump(to)) => vec![to],
-            Some(End::Branch { taken, other, join, .. }) => vec![taken, other, join],
-            Some(End::Exit) | None => Vec::new(),
-        }
-    }
-
-    /// The blocks that control may reach from these without going through `join`.
-    pub(super) fn region(&self, from: &[u32], join: u32) -> Vec<u32> {
-        let mut seen = BTreeSet::new();
-        let mut stack = from.to_vec();
-        while let Some(block) = stack.pop() {
-            let Some(found) = self.blocks.get(block as usize) else { continue };
-            if block == join || !seen.insert(block) {
-                continue;
-            }
-            match found.end {
-                End::Exit => {}
-                End::Jump(to) => stack.push(to),
-                End::Branch { taken, other, .. } => stack.extend([taken, other]),
-            }
-        }
-        seen.into_iter().collect()
     }
 }
 

@@ -1,39 +1,8 @@
 //! The parts of a declaration that are not proved, with the reasons: the user vouches for them.
 
-use super::{Access, Declaration, Facts, Kind, Primitive, Proof, Site};
+use super::declaration::{Access, Declaration, Kind, Open, Primitive, Proof, Unproved};
+use crate::analysis::facts::{Access as Found, Parameter as Facts, Site};
 use crate::coverage::Outline;
-use std::fmt;
-
-/// A part of a declaration that the PTX may prove.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Open {
-    /// How the parameter is used: only read, only written, only updated by atomics.
-    Access,
-    /// That no element past the declared ones is used.
-    Extent,
-    /// That every element of a write-only parameter is written.
-    Coverage,
-}
-
-impl fmt::Display for Open {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Open::Access => "how it is used",
-            Open::Extent => "its extent",
-            Open::Coverage => "that all of it is written",
-        })
-    }
-}
-
-/// A part of a declaration that the PTX does not prove.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unproved {
-    /// Which part.
-    pub what: Open,
-    /// The reason.
-    pub reason: String,
-}
 
 fn quoted(site: &Site) -> String {
     format!("`{}` (line {} of the PTX)", site.text, site.line)
@@ -96,7 +65,7 @@ pub(super) fn extent(
 ) -> Option<Unproved> {
     let reason = match (element, &facts.unbounded, &facts.reach) {
         _ if proof.extent => return None,
-        (None, ..) if facts.access() == super::Found::Nothing => return None,
+        (None, ..) if facts.access() == Found::Nothing => return None,
         (None, ..) => "the size of its elements is not known to the macro".to_owned(),
         (_, Some(site), _) => format!("{} has no bound over the parameters", quoted(site)),
         (_, None, Some(all)) => match all.first() {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::poly::Poly;
 use crate::syntax::parse;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";

@@ -3,12 +3,14 @@
 use super::body::{Rewriting, Wanted};
 use super::edit::Edits;
 use super::head::{self, LARGE_PARAMETERS, NOTHING, WAIT};
+use super::name::free_name;
 use super::pass::{self, Passed};
+use super::refusal::Refusal;
 use super::select::{Own, Selection};
 use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 use super::uses::{Grid, Scan};
 use super::wait::{coherent_loads, first_statement, line_of};
-use super::{Refusal, free_name, spin, variables};
+use super::{spin, variables};
 use crate::syntax::{Class, Function, Item, Module, Span};
 use std::collections::BTreeSet;
 
@@ -22,20 +24,20 @@ pub struct Batch {
     /// Members at most. Fewer may run: for [`GridShape::Axis`] by a smaller grid, for [`GridShape::Flat`] by first
     /// blocks of `u32::MAX`.
     pub capacity: u32,
-    /// How the members' blocks lie.
+    /// The arrangement of the members' blocks.
     pub shape: GridShape,
-    /// Whether it begins with `griddepcontrol.wait`.
+    /// True if it waits first (`griddepcontrol.wait`).
     pub waits: bool,
 }
 
 /// An entry whose launches can be batched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Batchable {
-    /// Whether it, or what it calls, asks for its block's index or the grid's size in x, y and z.
+    /// True if it, or what it calls, asks for its block's index or the grid's size in x, y and z.
     pub reads: [bool; 3],
 }
 
-/// Whether launches of an entry can be made one launch, in every shape.
+/// Checks if launches of an entry can be made one launch, in every shape.
 ///
 /// Time: linear in what the entry calls; where that names variables of the module, an analysis of the whole module.
 ///
@@ -114,7 +116,7 @@ pub fn batched(module: &Module<'_>, wanted: &[Batch]) -> Result<String, Refusal>
     Ok(text)
 }
 
-/// What no name of the module, nor of a variant, has in it.
+/// Returns a prefix that no name of the module or of a variant contains.
 fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
     let mut stem = "cuweave".to_owned();
     loop {
@@ -126,7 +128,7 @@ fn free_prefix(module: &Module<'_>, wanted: &[Batch]) -> String {
     }
 }
 
-/// What a variant needs of its module.
+/// The parts of the module that a variant needs.
 struct Needed {
     /// All that it runs, the entry first.
     closure: Vec<usize>,
@@ -294,7 +296,7 @@ impl<'m, 'a> Making<'m, 'a> {
     }
 }
 
-/// Whether PTX takes it for a name.
+/// True if it is a valid PTX name.
 fn is_name(name: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || matches!(c, '_' | '$');
     let follows = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$');

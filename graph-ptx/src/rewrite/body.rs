@@ -1,14 +1,15 @@
 //! The changes in a body: parameters come from the record, registers of the grid from the member.
 
-use super::Refusal;
 use super::edit::Edits;
 use super::pass::{self, Passed};
+use super::refusal::Refusal;
 use super::select::Own;
 use super::table::Table;
 use super::uses::{Grid, Special, callee, names, special};
+use crate::isa::{Opcode, Register, register};
 use crate::syntax::{Body, Function, Instruction, Module, Names, Operand, Span, Statement, Type};
 
-/// What the code in front has to have ready.
+/// The values that the prologue must define.
 #[derive(Debug, Default)]
 pub(super) struct Wanted {
     /// Registers of the grid.
@@ -24,9 +25,9 @@ pub(super) struct Rewriting<'e, 'm, 'a> {
     pub module: &'m Module<'a>,
     pub function: &'m Function<'a>,
     pub own: &'e Own,
-    /// Of a variant: its parameters. A function keeps its own.
+    /// The table that holds the parameters of a variant. `None` for a function, which keeps its own.
     pub table: Option<&'e Table>,
-    /// What functions get of the grid.
+    /// The grid registers that functions are passed.
     pub passed: &'e Passed<'a>,
     pub edits: &'e mut Edits,
     pub wanted: Wanted,
@@ -46,7 +47,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
                     if found {
                         self.instruction(instruction, &names_of)?;
                     }
-                    if instruction.mnemonic() == "call" {
+                    if instruction.op() == Opcode::Call {
                         self.call(instruction)?;
                     }
                 }
@@ -64,9 +65,9 @@ impl<'a> Rewriting<'_, '_, 'a> {
         Ok(())
     }
 
-    /// Whether a name may be one that changes.
+    /// True if a name may be one that changes.
     fn concerns(&self, name: &str) -> bool {
-        let grid = name.starts_with("%ctaid") || name.starts_with("%nctaid");
+        let grid = matches!(register(name), Some(Register::Ctaid | Register::Nctaid));
         grid || (self.table.is_some() && self.function.parameter(name).is_some())
     }
 
@@ -108,8 +109,8 @@ impl<'a> Rewriting<'_, '_, 'a> {
         let of_parameters = instruction.modifiers().any(|m| m == "param" || m.starts_with("param::"));
         let index = self.function.parameter(name);
         let element = index.map_or(1, |index| i64::from(self.function.parameters[index].ty.size()));
-        match (instruction.mnemonic(), operand) {
-            ("ld", Operand::Address(address)) if of_parameters && address.base == Some(name) => {
+        match (instruction.op(), operand) {
+            (Opcode::Ld, Operand::Address(address)) if of_parameters && address.base == Some(name) => {
                 let records = self.table.map_or(0, |table| table.records);
                 let from = format!("{}+{}", self.own.record(), u64::from(place) + u64::from(records));
                 self.edits.replace(span, from);
@@ -118,11 +119,11 @@ impl<'a> Rewriting<'_, '_, 'a> {
                 let register = self.address(i64::from(place));
                 self.edits.replace(span, register);
             }
-            ("mov" | "cvta", Operand::Name(_)) if at == 1 && takes_address(instruction) => {
+            (Opcode::Mov | Opcode::Cvta, Operand::Name(_)) if at == 1 && takes_address(instruction) => {
                 let register = self.address(i64::from(place));
                 self.edits.replace(span, register);
             }
-            ("mov" | "cvta", Operand::Offset { offset, elements, .. })
+            (Opcode::Mov | Opcode::Cvta, Operand::Offset { offset, elements, .. })
                 if at == 1 && instruction.operands.len() == 2 && takes_address(instruction) =>
             {
                 let offset = if *elements { offset.wrapping_mul(element) } else { *offset };
@@ -155,9 +156,9 @@ impl<'a> Rewriting<'_, '_, 'a> {
         let refuse = Refusal::Special { register: name.to_owned(), line: instruction.line };
         let span = self.module.span_of(name);
         let word = instruction.types().next_back().is_some_and(|ty| ty.size() == 4);
-        let moves = instruction.mnemonic() == "mov" && word;
+        let moves = instruction.op() == Opcode::Mov && word;
         match (special(name), operand) {
-            (Special::Grid(register), Operand::Name(_)) if moves || instruction.mnemonic() == "cvt" => {
+            (Special::Grid(register), Operand::Name(_)) if moves || instruction.op() == Opcode::Cvt => {
                 let from = self.want(register);
                 self.edits.replace(span, from);
             }

@@ -6,10 +6,11 @@
 
 use crate::analysis::effect::first_operand_is_defined;
 use crate::analysis::mentions::names;
+use crate::isa::Opcode;
 use crate::syntax::{Class, Function, Instruction, Operand, Space, Statement, Type};
 use std::collections::HashSet;
 
-/// So often a body is gone through; products that travel further against the order of the text count as everywhere.
+/// The maximum number of passes over a body; beyond it every value counts as a product.
 const MOST_PASSES: usize = 16;
 
 /// Registers of a body that may hold such a product, by name. Registers of one name in several scopes are taken for one.
@@ -32,7 +33,7 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
         })
     };
     if function.entry
-        && !instructions().any(|instruction| instruction.mnemonic() == "mul" && is_bare(instruction))
+        && !instructions().any(|instruction| instruction.op() == Opcode::Mul && is_bare(instruction))
     {
         return None;
     }
@@ -47,12 +48,12 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
         !settled || terms.filter(|term| products.has(term)).count() > 1
     };
     let is_sum = |instruction: &Instruction<'_>| {
-        matches!(instruction.mnemonic(), "add" | "sub") && is_bare(instruction)
+        matches!(instruction.op(), Opcode::Add | Opcode::Sub) && is_bare(instruction)
     };
     instructions().find(|instruction| is_sum(instruction) && of_products(instruction)).map(|sum| sum.line)
 }
 
-/// Whether it is of floats, and says nothing of rounding.
+/// True if it is of floats and has no rounding modifier.
 fn is_bare(instruction: &Instruction<'_>) -> bool {
     let float = |ty: Type| ty.class() == Class::Float || ty.name().contains("f16");
     (instruction.types().any(float) || instruction.has("f32x2"))
@@ -63,16 +64,23 @@ impl<'a> Products<'a> {
     /// Notes what an instruction makes of products.
     fn step(&mut self, instruction: &Instruction<'a>) {
         let memory = || matches!(instruction.space(), Some(Space::Local | Space::Param) | None);
-        let carries = match instruction.mnemonic() {
-            "mul" => is_bare(instruction),
-            // What a product goes through unchanged, but for its sign.
-            "mov" | "neg" | "abs" | "selp" | "slct" | "copysign" | "prmt" | "shfl" => self.any(instruction),
-            "ld" if memory() => self.stored,
-            "call" => {
+        let carries = match instruction.op() {
+            Opcode::Mul => is_bare(instruction),
+            // Instructions that keep a product, but for its sign.
+            Opcode::Mov
+            | Opcode::Neg
+            | Opcode::Abs
+            | Opcode::Selp
+            | Opcode::Slct
+            | Opcode::Copysign
+            | Opcode::Prmt
+            | Opcode::Shfl => self.any(instruction),
+            Opcode::Ld if memory() => self.stored,
+            Opcode::Call => {
                 self.stored = true;
                 true
             }
-            "st" if memory() => {
+            Opcode::St if memory() => {
                 self.stored |= self.any(instruction);
                 false
             }
@@ -101,7 +109,7 @@ impl<'a> Products<'a> {
         instruction
             .operands
             .iter()
-            .skip(usize::from(instruction.mnemonic() != "st"))
+            .skip(usize::from(instruction.op() != Opcode::St))
             .any(|operand| self.has(operand))
     }
 }

@@ -1,11 +1,12 @@
-//! What depends on what in a body: registers, and parameters of calls, by number.
+//! Definitions and uses of a body by number: registers and parameters of calls.
 
 use super::uses::{names, vector};
 use crate::analysis::effect;
+use crate::isa::Opcode;
 use crate::syntax::{Body, Instruction, Operand, Space, Statement};
 use std::collections::HashMap;
 
-/// What an instruction reads and defines.
+/// The definitions and uses of an instruction.
 #[derive(Debug)]
 pub(super) struct Fact<'m, 'a> {
     pub instruction: &'m Instruction<'a>,
@@ -16,7 +17,7 @@ pub(super) struct Fact<'m, 'a> {
     pub own_memory: bool,
 }
 
-/// Of a body, by the place of a statement.
+/// The definitions and uses of a body, by statement.
 #[derive(Debug)]
 pub(super) struct Facts<'m, 'a> {
     of: Vec<Option<Fact<'m, 'a>>>,
@@ -36,17 +37,17 @@ impl<'m, 'a> Facts<'m, 'a> {
         facts
     }
 
-    /// Of a statement that is an instruction.
+    /// Returns the facts about a statement that is an instruction.
     pub fn at(&self, statement: u32) -> Option<&Fact<'m, 'a>> {
         self.of.get(statement as usize)?.as_ref()
     }
 
-    /// How many names there are.
+    /// The number of names.
     pub fn names(&self) -> usize {
         self.numbers.len()
     }
 
-    /// Of a name that some instruction has.
+    /// Returns the number of a name.
     pub fn number(&self, name: &str) -> Option<u32> {
         self.numbers.get(vector(name)).copied()
     }
@@ -72,11 +73,11 @@ impl<'m, 'a> Facts<'m, 'a> {
 /// The registers that it defines; for a store of parameters and a call, the parameters that it fills.
 fn defines<'a>(instruction: &Instruction<'a>) -> Vec<&'a str> {
     let mut found = Vec::new();
-    let first = match instruction.mnemonic() {
-        "call" => {
+    let first = match instruction.op() {
+        Opcode::Call => {
             matches!(instruction.operands.first(), Some(Operand::List(_))) && instruction.operands.len() > 1
         }
-        "st" => instruction.space() == Some(Space::Param),
+        Opcode::St => instruction.space() == Some(Space::Param),
         _ => effect::first_operand_is_defined(instruction),
     };
     if let (true, Some(operand)) = (first, instruction.operands.first()) {

@@ -1,10 +1,11 @@
 //! `.version` and `.target`: what they say, and raising them.
 
-use super::Refusal;
 use super::edit::Edits;
+use super::refusal::Refusal;
+use crate::isa::Opcode;
 use crate::syntax::{Module, Span, Statement};
 
-/// What a text needs of its head.
+/// The requirements of a text on its head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Needs {
     /// PTX version.
@@ -13,7 +14,7 @@ pub(super) struct Needs {
     pub architecture: u32,
 }
 
-/// What every text has.
+/// No requirements.
 pub(super) const NOTHING: Needs = Needs { version: (0, 0), architecture: 0 };
 /// `griddepcontrol`: PTX ISA, "Parallel Synchronization and Communication Instructions: griddepcontrol".
 pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
@@ -21,7 +22,7 @@ pub(super) const WAIT: Needs = Needs { version: (7, 8), architecture: 90 };
 pub(super) const LARGE_PARAMETERS: Needs = Needs { version: (8, 1), architecture: 70 };
 
 impl Needs {
-    /// What both need.
+    /// Returns the requirements of both.
     pub fn and(self, other: Needs) -> Needs {
         Needs {
             version: self.version.max(other.version),
@@ -80,7 +81,7 @@ fn removed<'a>(module: &Module<'a>) -> Option<(&'a str, u32)> {
     let bodies = module.functions().filter_map(|function| function.body.as_ref());
     bodies.flat_map(|body| &body.statements).find_map(|statement| match statement {
         Statement::Instruction(instruction)
-            if matches!(instruction.mnemonic(), "shfl" | "vote") && !instruction.has("sync") =>
+            if matches!(instruction.op(), Opcode::Shfl | Opcode::Vote) && !instruction.has("sync") =>
         {
             Some((instruction.opcode, instruction.line))
         }

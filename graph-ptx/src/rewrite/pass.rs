@@ -4,8 +4,8 @@
 //! reads a register of the grid, or calls one that does, gets it as one more parameter. One text of a function then
 //! serves all variants of a module, whatever their shape.
 
-use super::Refusal;
 use super::edit::Edits;
+use super::refusal::Refusal;
 use super::select::Own;
 use super::uses::{Grid, Scan};
 use crate::syntax::{Function, Instruction, Module, Operand, Space, Span};
@@ -44,7 +44,7 @@ fn parameter(own: &Own, function: &Function<'_>, register: usize) -> String {
     }
 }
 
-/// Whether its parameters are registers, as before the ABI.
+/// True if its parameters are registers, as before the ABI.
 fn in_registers(function: &Function<'_>) -> bool {
     function.parameters.iter().chain(&function.returns).any(|parameter| parameter.space == Space::Reg)
 }
@@ -61,7 +61,7 @@ pub(super) fn declare(function: &Function<'_>, grid: Grid, own: &Own, edits: &mu
     }
 }
 
-/// What a function does first: it takes the registers from its parameters.
+/// Returns the prologue of a function, which loads the registers from its parameters.
 pub(super) fn receive(function: &Function<'_>, grid: Grid, zero: bool, own: &Own) -> String {
     let mut text = String::new();
     if !in_registers(function) {

@@ -1,4 +1,4 @@
-//! What a variant does first: it finds its member, and what the member's launch would have told it.
+//! The prologue of a variant: it finds its member, and the grid registers of the member's own launch.
 
 use super::table::{GridShape, Table};
 use super::uses::Grid;
@@ -44,11 +44,11 @@ pub(super) struct Selection<'t> {
     pub own: &'t Own,
     pub table: &'t Table,
     pub shape: GridShape,
-    /// Whether it begins with the wait.
+    /// True if it waits first.
     pub waits: bool,
     /// The registers of the grid that the rest reads from [`Own::grid`].
     pub grid: Grid,
-    /// Whether it reads the fourth component.
+    /// True if it reads the fourth component.
     pub zero: bool,
     /// Offsets in the record whose addresses the rest reads from [`Own::address`].
     pub addresses: &'t [i64],

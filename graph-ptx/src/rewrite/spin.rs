@@ -9,6 +9,7 @@
 use super::depend::{Fact, Facts};
 use super::uses::{Scan, callee};
 use crate::analysis::cfg::Cfg;
+use crate::isa::Opcode;
 use crate::syntax::{Function, Instruction, Names, Operand, Space, Statement};
 use std::collections::HashSet;
 
@@ -54,17 +55,17 @@ fn instructions<'m, 'a>(function: &'m Function<'a>) -> impl Iterator<Item = &'m 
     })
 }
 
-/// Whether what it reads may be of another block, and another each time.
+/// True if it may read a write of another block, and a new one each time.
 fn is_source(instruction: &Instruction<'_>) -> bool {
     if matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param)) {
         return false;
     }
-    match instruction.mnemonic() {
-        "ld" => {
+    match instruction.op() {
+        Opcode::Ld => {
             instruction.modifiers().any(|m| matches!(m, "volatile" | "relaxed" | "acquire" | "mmio" | "cv"))
         }
-        "atom" => true,
-        "multimem" => instruction.has("ld_reduce"),
+        Opcode::Atom => true,
+        Opcode::Multimem => instruction.has("ld_reduce"),
         _ => false,
     }
 }
@@ -97,22 +98,22 @@ fn function_spins(function: &Function<'_>, looks_again: &HashSet<&str>) -> Optio
     None
 }
 
-/// Whether it may read what another block writes.
+/// True if it may read what another block writes.
 fn may_look(instruction: &Instruction<'_>) -> bool {
     let own = matches!(instruction.space(), Some(Space::Shared | Space::Local | Space::Param | Space::Const));
-    match instruction.mnemonic() {
-        "ld" | "atom" => !own,
-        "multimem" | "call" => true,
+    match instruction.op() {
+        Opcode::Ld | Opcode::Atom => !own,
+        Opcode::Multimem | Opcode::Call => true,
         _ => false,
     }
 }
 
 fn is_fence(instruction: &Instruction<'_>) -> bool {
-    matches!(instruction.mnemonic(), "membar" | "fence" | "nanosleep")
+    matches!(instruction.op(), Opcode::Membar | Opcode::Fence | Opcode::Nanosleep)
 }
 
 fn callee_is(instruction: &Instruction<'_>, functions: &HashSet<&str>) -> bool {
-    instruction.mnemonic() == "call" && callee(instruction).is_some_and(|name| functions.contains(name))
+    instruction.op() == Opcode::Call && callee(instruction).is_some_and(|name| functions.contains(name))
 }
 
 /// The cycles among some blocks, strongly connected components of them (Tarjan, "Depth-first search and linear graph
@@ -198,7 +199,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
     }
 
     fn spins(&self, looks_again: &HashSet<&str>) -> bool {
-        let sleeps = self.instructions().any(|instruction| instruction.mnemonic() == "nanosleep");
+        let sleeps = self.instructions().any(|instruction| instruction.op() == Opcode::Nanosleep);
         if sleeps && self.instructions().any(may_look) {
             return true;
         }
@@ -215,10 +216,10 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         let fenced = self.instructions().any(is_fence);
         let is_source = |fact: &Fact<'_, '_>| {
             let instruction = fact.instruction;
-            match instruction.mnemonic() {
-                "call" => callee_is(instruction, looks_again),
-                "atom" if instruction.has("cas") && is_source(instruction) => !self.retries(fact),
-                "ld" if self.is_same_place(instruction, &defined) => {
+            match instruction.op() {
+                Opcode::Call => callee_is(instruction, looks_again),
+                Opcode::Atom if instruction.has("cas") && is_source(instruction) => !self.retries(fact),
+                Opcode::Ld if self.is_same_place(instruction, &defined) => {
                     is_source(instruction) || fenced || instruction.has("cg")
                 }
                 _ => is_source(instruction),
@@ -235,12 +236,12 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         }
     }
 
-    /// Whether a compare-and-swap compares with what was read in the loop.
+    /// True if a compare-and-swap compares with what was read in the loop.
     fn retries(&self, swap: &Fact<'_, '_>) -> bool {
         let Some(Operand::Name(comparand)) = swap.instruction.operands.get(2) else { return false };
         let loads = self.all().filter(|fact| {
             let load = fact.instruction;
-            matches!(load.mnemonic(), "ld" | "ldu") && load.space() != Some(Space::Param)
+            matches!(load.op(), Opcode::Ld | Opcode::Ldu) && load.space() != Some(Space::Param)
         });
         let mut sources: Vec<u32> = loads.flat_map(|fact| &fact.defines).copied().collect();
         sources.extend(&swap.defines);
@@ -249,7 +250,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         read.zip(number).is_some_and(|(read, number)| read[number as usize])
     }
 
-    /// Of each register and parameter of a call whether it depends on one of the sources within the loop. `None` after
+    /// Returns, by name, if a register or call parameter depends on one of the sources within the loop. `None` after
     /// too many rounds.
     fn depends(&self, sources: &[u32]) -> Option<Vec<bool>> {
         let mut tainted = vec![false; self.facts.names()];
@@ -261,12 +262,12 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
             for &block in &self.blocks {
                 let always = controlled[block as usize];
                 for fact in self.block(block) {
-                    let mnemonic = fact.instruction.mnemonic();
-                    let reads_memory = memory && fact.own_memory && mnemonic == "ld";
+                    let op = fact.instruction.op();
+                    let reads_memory = memory && fact.own_memory && op == Opcode::Ld;
                     if !(always || reads_memory || is_any(&fact.reads, &tainted)) {
                         continue;
                     }
-                    if fact.own_memory && mnemonic == "st" {
+                    if fact.own_memory && op == Opcode::St {
                         changed |= !std::mem::replace(&mut memory, true);
                     }
                     for &name in &fact.defines {
@@ -281,7 +282,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         None
     }
 
-    /// Of each block of the graph whether it runs or not by a branch of the loop on something tainted.
+    /// Returns, by block, if a branch of the loop on a tainted value controls its execution.
     fn controlled(&self, tainted: &[bool]) -> Vec<bool> {
         let mut controlled = vec![false; self.cfg.blocks.len()];
         for &block in self.blocks.iter().filter(|&&block| self.branches_by(block, tainted)) {
@@ -300,7 +301,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
 
     fn branches_by(&self, block: u32, tainted: &[bool]) -> bool {
         self.block(block).next_back().is_some_and(|last| {
-            matches!(last.instruction.mnemonic(), "bra" | "brx" | "ret" | "exit")
+            matches!(last.instruction.op(), Opcode::Bra | Opcode::Brx | Opcode::Ret | Opcode::Exit)
                 && is_any(&last.reads, tainted)
         })
     }
@@ -308,12 +309,12 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
     fn leaves_by(&self, block: u32, tainted: &[bool]) -> bool {
         let outside = |to: &u32| self.blocks.binary_search(to).is_err();
         let last = self.block(block).next_back();
-        let ends = last.is_some_and(|last| matches!(last.instruction.mnemonic(), "ret" | "exit"));
+        let ends = last.is_some_and(|last| matches!(last.instruction.op(), Opcode::Ret | Opcode::Exit));
         let leaves = ends || self.cfg.blocks[block as usize].successors.iter().any(outside);
         leaves && self.branches_by(block, tainted)
     }
 
-    /// Whether it loads from global memory, of an address that does not change in the loop.
+    /// True if it loads from global memory, of an address that does not change in the loop.
     fn is_same_place(&self, load: &Instruction<'_>, defined: &[bool]) -> bool {
         let Some(Operand::Address(address)) = load.operands.get(1) else { return false };
         let base = address.base.and_then(|base| self.facts.number(base));

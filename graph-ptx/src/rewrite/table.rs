@@ -3,7 +3,7 @@
 use crate::syntax::{Parameter, Space};
 use std::ops::Range;
 
-/// What every device takes: the limit of a launch's parameters before PTX 8.1.
+/// The limit that every device has: that of a launch's parameters before PTX 8.1.
 pub const SMALL_TABLE: u32 = 4096;
 /// The limit of a launch's parameters from PTX 8.1, sm_70 and CUDA 12.1 on.
 pub const LARGEST_TABLE: u32 = 32_764;
@@ -27,7 +27,7 @@ impl Axis {
     }
 }
 
-/// How the blocks of the members lie in the grid of the batch.
+/// The arrangement of the members' blocks in the grid of the batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GridShape {
     /// The members have equal grids, of extent 1 in this axis. The batch has the same grid with as many blocks in the

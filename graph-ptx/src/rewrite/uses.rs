@@ -1,8 +1,10 @@
-//! What each function does that decides whether, and how, it can be rewritten, and what it calls.
+//! Properties of functions that rewriting depends on, and their calls.
 
-use super::{Refusal, contract};
+use super::contract;
+use super::refusal::Refusal;
 use crate::analysis::effect::{self, Effect};
 pub(super) use crate::analysis::mentions::names;
+use crate::isa::{Opcode, Register, component, register};
 use crate::syntax::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
 use std::collections::{BTreeSet, HashMap};
 
@@ -17,7 +19,7 @@ impl Grid {
     /// All six.
     pub const COUNT: usize = 6;
 
-    /// Whether it has that register.
+    /// True if it has that register.
     pub fn has(self, register: usize) -> bool {
         self.0 & (1 << register) != 0
     }
@@ -28,16 +30,16 @@ impl Grid {
     }
 }
 
-/// What a special register is to a rewriting.
+/// The class of a special register for rewriting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Special {
     /// `%ctaid.y` is 1, `%nctaid.y` is 4; the fourth component, which is 0, is 6.
     Grid(usize),
     /// `%ctaid` or `%nctaid` as a vector: the bits of its components.
     Vector(u8),
-    /// Of cooperative launches.
+    /// A register of cooperative launches.
     Environment,
-    /// Of clusters.
+    /// A register of clusters.
     Cluster,
     /// Means the same in a batch as in its member.
     Same,
@@ -45,53 +47,45 @@ pub(super) enum Special {
     Other,
 }
 
-/// Of a name that is no register of the body.
+/// Classifies a name that is no register of the body.
 pub(super) fn special(name: &str) -> Special {
-    let (base, component) = name.split_once('.').map_or((name, None), |(base, part)| (base, Some(part)));
-    if base.starts_with("%envreg") {
-        return Special::Environment;
-    }
-    if base.starts_with("%cluster_") || matches!(base, "%clusterid" | "%nclusterid" | "%is_explicit_cluster")
-    {
-        return Special::Cluster;
-    }
-    let first = match base {
-        "%ctaid" => 0,
-        "%nctaid" => 3,
-        "%tid"
-        | "%ntid"
-        | "%laneid"
-        | "%warpid"
-        | "%nwarpid"
-        | "%smid"
-        | "%nsmid"
-        | "%lanemask_eq"
-        | "%lanemask_le"
-        | "%lanemask_lt"
-        | "%lanemask_ge"
-        | "%lanemask_gt"
-        | "%clock"
-        | "%clock_hi"
-        | "%clock64"
-        | "%globaltimer"
-        | "%globaltimer_lo"
-        | "%globaltimer_hi"
-        | "%dynamic_smem_size"
-        | "%total_smem_size"
-        | "%aggr_smem_size"
-        | "%reserved_smem_offset_begin"
-        | "%reserved_smem_offset_end"
-        | "%reserved_smem_offset_cap" => return Special::Same,
-        _ if base.starts_with("%pm") || base.starts_with("%reserved_smem_offset_") => return Special::Same,
-        _ => return Special::Other,
+    let Some(register) = register(name) else { return Special::Other };
+    let first = match register {
+        Register::Environment => return Special::Environment,
+        Register::Cluster | Register::Clusterid | Register::Nclusterid | Register::IsExplicitCluster => {
+            return Special::Cluster;
+        }
+        Register::Ctaid => 0,
+        Register::Nctaid => 3,
+        Register::Tid
+        | Register::Ntid
+        | Register::Laneid
+        | Register::Warpid
+        | Register::Nwarpid
+        | Register::Smid
+        | Register::Nsmid
+        | Register::LanemaskEq
+        | Register::LanemaskLe
+        | Register::LanemaskLt
+        | Register::LanemaskGe
+        | Register::LanemaskGt
+        | Register::Clock
+        | Register::ClockHi
+        | Register::Clock64
+        | Register::Globaltimer
+        | Register::GlobaltimerLo
+        | Register::GlobaltimerHi
+        | Register::DynamicSmemSize
+        | Register::TotalSmemSize
+        | Register::AggrSmemSize
+        | Register::PerformanceMonitor
+        | Register::ReservedSmem => return Special::Same,
     };
-    match component {
-        None => Special::Vector(7 << first),
-        Some("x" | "r") => Special::Grid(first),
-        Some("y" | "g") => Special::Grid(first + 1),
-        Some("z" | "b") => Special::Grid(first + 2),
-        Some("w" | "a") => Special::Grid(Grid::COUNT),
-        Some(_) => Special::Other,
+    match (component(name), name.contains('.')) {
+        (Some(3), _) => Special::Grid(Grid::COUNT),
+        (Some(axis), _) => Special::Grid(first + axis),
+        (None, false) => Special::Vector(7 << first),
+        (None, true) => Special::Other,
     }
 }
 
@@ -108,7 +102,7 @@ pub(super) fn callee<'a>(call: &Instruction<'a>) -> Option<&'a str> {
     })
 }
 
-/// What a function's own body does. Of several reasons for a refusal the first in the text is kept.
+/// The properties of a function's own body. Of several reasons for a refusal the first in the text is kept.
 #[derive(Debug)]
 pub(super) struct Uses<'m, 'a> {
     pub function: &'m Function<'a>,
@@ -151,7 +145,7 @@ impl<'m, 'a> Scan<'m, 'a> {
         self.variables.get(name).copied()
     }
 
-    /// Whether a function of the module has that name.
+    /// True if a function of the module has that name.
     pub fn is_function(&self, name: &str) -> bool {
         self.functions.contains_key(name)
     }
@@ -265,18 +259,27 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
     fn instruction(&mut self, instruction: &Instruction<'a>, names_of: &Names<'m, 'a>) {
         let line = instruction.line;
         let what = || instruction.opcode.to_owned();
-        match instruction.mnemonic() {
-            "griddepcontrol" => self.both(Refusal::Dependency { line }),
-            "barrier" if instruction.has("cluster") => self.both(Refusal::Cluster { what: what(), line }),
-            // What comes from elsewhere as constant data may have been written by the kernel before.
-            "cvta" if instruction.has("to") && instruction.has("const") => {
+        match instruction.op() {
+            Opcode::Griddepcontrol => self.both(Refusal::Dependency { line }),
+            Opcode::Barrier if instruction.has("cluster") => {
+                self.both(Refusal::Cluster { what: what(), line })
+            }
+            // Constant data from elsewhere may be written by the preceding kernel.
+            Opcode::Cvta if instruction.has("to") && instruction.has("const") => {
                 self.both(Refusal::ConstantAddress { what: what(), line });
             }
-            "clusterlaunchcontrol" => self.both(Refusal::Cluster { what: what(), line }),
-            "tex" | "tld4" | "suld" | "sust" | "sured" | "txq" | "suq" | "istypep" => {
+            Opcode::Clusterlaunchcontrol => self.both(Refusal::Cluster { what: what(), line }),
+            Opcode::Tex
+            | Opcode::Tld4
+            | Opcode::Suld
+            | Opcode::Sust
+            | Opcode::Sured
+            | Opcode::Txq
+            | Opcode::Suq
+            | Opcode::Istypep => {
                 self.both(Refusal::Texture { what: what(), line });
             }
-            "call" => return self.call(instruction, names_of),
+            Opcode::Call => return self.call(instruction, names_of),
             _ if effect::effect(instruction) == Effect::Unknown => {
                 self.batching(Refusal::Instruction { opcode: what(), line });
             }

@@ -1,13 +1,13 @@
-//! Which variables of a module keep their meaning in a kernel that starts early, and in a second module.
+//! Variables of a module that keep their meaning behind a programmatic edge, and in a second module.
 
-use super::Refusal;
+use super::refusal::Refusal;
 use super::uses::Scan;
 use crate::analysis::mentions::addresses;
 use crate::analysis::{Analysis, Kernel, hidden};
 use crate::syntax::{Linkage, Space, Variable};
 use std::collections::BTreeSet;
 
-/// Whether nothing but the file says what is in it: it is initialised, and no other file or host code finds it by a
+/// True if the file alone determines its contents: it is initialised, and no other file or host code finds it by a
 /// linkage of its own.
 fn fixed(variable: &Variable<'_>) -> bool {
     variable.initial.is_some() && variable.linkage == Linkage::Local
@@ -69,7 +69,7 @@ pub(super) fn copies<'m, 'a>(
     Ok(found)
 }
 
-/// That no kernel of the file writes one of them, and that their addresses stay in the kernel.
+/// Checks that no kernel of the file writes one of them, and that their addresses do not escape.
 fn unwritten(scan: &Scan<'_, '_>, closure: &[usize], variables: &[&Variable<'_>]) -> Result<(), Refusal> {
     let entry = scan.uses(closure[0]).function;
     let mut analysis = Analysis::new(scan.module);

@@ -1,10 +1,11 @@
-//! Kernels that may start before those in front of them end: they begin with the wait.
+//! Kernels behind programmatic edges: they wait first (`griddepcontrol.wait`).
 
-use super::Refusal;
 use super::edit::Edits;
 use super::head::{self, WAIT};
+use super::refusal::Refusal;
 use super::uses::Scan;
 use super::variables;
+use crate::isa::Opcode;
 use crate::syntax::{Body, Function, Instruction, Module, Span, Statement};
 use std::collections::BTreeSet;
 
@@ -19,7 +20,7 @@ pub struct Waiting {
     pub kept: Vec<(String, Refusal)>,
 }
 
-/// The module in place: every entry that may begins with `griddepcontrol.wait`, in all threads.
+/// Rewrites the module in place: every entry that may wait runs `griddepcontrol.wait` first, in all threads.
 ///
 /// Why such a kernel may start early: PTX ISA, `griddepcontrol.wait`: it "causes the executing thread to wait until
 /// all prerequisite grids in flight have completed and all the memory operations from the prerequisite grids are
@@ -105,9 +106,9 @@ pub(super) fn coherent_loads(module: &Module<'_>, function: &Function<'_>, edits
 
 fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut Edits) {
     let start = module.span_of(instruction.opcode).start;
-    match instruction.mnemonic() {
-        "ldu" => edits.replace(Span { start: start + 2, end: start + 3 }, ""),
-        "ld" => {
+    match instruction.op() {
+        Opcode::Ldu => edits.replace(Span { start: start + 2, end: start + 3 }, ""),
+        Opcode::Ld => {
             // Every part but the first has its dot in front.
             let mut at = start;
             for (nth, part) in instruction.opcode.split('.').enumerate() {

@@ -4,9 +4,9 @@
 //! chains, nothing allocated. A token is a kind and a range of the text; numbers are read from it only when a parser
 //! asks. A NUL byte ends the text, as it does for the driver.
 
-use crate::syntax::Error;
+use crate::syntax::error::Error;
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `add`, `%r1`, `$L__BB0_2`, `_`

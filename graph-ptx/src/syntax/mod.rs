@@ -11,7 +11,6 @@ mod ast;
 mod error;
 mod lex;
 mod names;
-mod operand;
 mod parse;
 
 pub use ast::*;

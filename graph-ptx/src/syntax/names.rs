@@ -1,6 +1,6 @@
-//! What a name means in a scope of a body.
+//! Name resolution in the scopes of a body.
 
-use crate::syntax::{Body, Statement, Variable};
+use crate::syntax::ast::{Body, Statement, Variable};
 use std::collections::HashMap;
 
 /// The declarations of a body, by scope and name.
@@ -16,7 +16,7 @@ pub struct Names<'b, 'a> {
     labels: HashMap<(u32, &'a str), u32>,
 }
 
-/// What a name is bound to.
+/// The declaration that a name is bound to.
 #[derive(Clone, Copy, Debug)]
 pub struct Binding<'b, 'a> {
     /// The declaration.

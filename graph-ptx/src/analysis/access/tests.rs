@@ -1,4 +1,5 @@
 use super::*;
+use crate::analysis::facts::Access;
 use crate::syntax::parse;
 
 /// The facts of kernel `k`, whose parameters `p`, `q` are pointers and `s` is a number of eight bytes.

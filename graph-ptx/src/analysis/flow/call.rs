@@ -1,8 +1,8 @@
 //! Calls: which instance of the callee runs, and what flows in and out of it.
 
 use super::{Flow, MOST_DEPTH, MOST_STEPS, Thing};
+use crate::analysis::code::{NONE, Place, Source, Step};
 use crate::analysis::mentions::BUILT_IN;
-use crate::analysis::ssa::{NONE, Place, Source, Step};
 use crate::analysis::value::{MEMORY, Origin, Value};
 use std::collections::BTreeSet;
 
@@ -111,7 +111,7 @@ impl<'m, 'a> Flow<'_, 'm, 'a> {
         }
     }
 
-    /// Whether a function is one that the driver brings along, and not one of the file.
+    /// True if a function is one that the driver brings along, and not one of the file.
     pub fn is_built_in(&self, name: &str) -> bool {
         BUILT_IN.contains(&name) && !self.codes.mentions().defines(name)
     }

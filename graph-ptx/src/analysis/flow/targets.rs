@@ -1,14 +1,14 @@
-//! What an address points into.
+//! The objects that an address points into.
 
 use crate::analysis::value::{Origin, Value};
 
-/// What an address may point into.
+/// The objects that an address may point into.
 pub(super) struct Targets {
     /// Things that it is the base of, each with the distance from it where that is known.
     pub places: Vec<(Origin, Option<i64>)>,
-    /// Whether it may also point where nothing is known of.
+    /// True if it may also point to memory that is not modelled.
     pub elsewhere: bool,
-    /// Whether it has no value at all yet.
+    /// True if it has no value at all yet.
     pub none: bool,
 }
 

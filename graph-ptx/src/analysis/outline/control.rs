@@ -1,10 +1,11 @@
 //! Where control goes between the blocks of a kernel, where ways meet again, and which branches decide on a block.
 
-use crate::analysis::ssa::{Code as Body, NONE, Step};
+use crate::analysis::code::{Code as Body, NONE, Step};
 use crate::coverage::LEAVE;
+use crate::isa::Opcode;
 use std::collections::BTreeSet;
 
-/// How control leaves a block. [`LEAVE`] stands for the end of the thread.
+/// The exit of a block. [`LEAVE`] stands for the end of the thread.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Turn {
     Leave,
@@ -98,12 +99,12 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
     for (at, block) in blocks.iter().enumerate() {
         let next = block.successors.first().copied().unwrap_or(LEAVE);
         let last = last(at);
-        let mnemonic = last.and_then(|step| step.instruction).map(|instruction| instruction.mnemonic());
+        let op = last.and_then(|step| step.instruction).map(|instruction| instruction.op());
         let guard = last.and_then(|step| step.guard);
         doomed[at] = (steps[at].0..steps[at].1).any(|at| fails(&body.steps[at as usize]));
-        turns.push(match (mnemonic, guard) {
-            (Some("bra"), None) => Turn::To(block.taken.unwrap_or(LEAVE)),
-            (Some("bra"), Some((predicate, negated))) => {
+        turns.push(match (op, guard) {
+            (Some(Opcode::Bra), None) => Turn::To(block.taken.unwrap_or(LEAVE)),
+            (Some(Opcode::Bra), Some((predicate, negated))) => {
                 let taken = block.taken.unwrap_or(LEAVE);
                 let other = block.successors.iter().copied().find(|&to| to != taken).unwrap_or(taken);
                 match taken == other {
@@ -111,13 +112,13 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
                     false => Turn::Branch { predicate, negated, taken, other },
                 }
             }
-            (Some("brx"), _) if block.successors.len() > 1 => Turn::Many,
-            (Some("brx"), _) => Turn::To(next),
-            (Some("ret" | "exit"), Some((predicate, negated))) => {
+            (Some(Opcode::Brx), _) if block.successors.len() > 1 => Turn::Many,
+            (Some(Opcode::Brx), _) => Turn::To(next),
+            (Some(Opcode::Ret | Opcode::Exit), Some((predicate, negated))) => {
                 Turn::Branch { predicate, negated, taken: LEAVE, other: next }
             }
-            (Some("ret" | "exit"), None) => Turn::Leave,
-            (Some("trap"), None) => Turn::Leave,
+            (Some(Opcode::Ret | Opcode::Exit), None) => Turn::Leave,
+            (Some(Opcode::Trap), None) => Turn::Leave,
             _ => Turn::To(next),
         });
     }
@@ -152,7 +153,7 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
 fn fails(step: &Step<'_, '_>) -> bool {
     let Some(instruction) = step.instruction else { return false };
     step.guard.is_none()
-        && (instruction.mnemonic() == "trap"
+        && (instruction.op() == Opcode::Trap
             || step.call.as_ref().is_some_and(|call| call.target == Some("__assertfail")))
 }
 

@@ -1,10 +1,10 @@
 //! Instructions as operations of an outline.
 
-use super::definition;
+use crate::analysis::code::{Code as Body, NONE, Place, Source, Step};
 use crate::analysis::effect;
 use crate::analysis::flow::Flow;
-use crate::analysis::ssa::{Code as Body, NONE, Place, Source, Step};
 use crate::coverage::{Arg, Code, Int, Op};
+use crate::isa::{Opcode, Register, component, register};
 use crate::syntax::{Class, Instruction, Module, Operand, Statement, Type};
 use std::collections::{BTreeSet, HashMap};
 
@@ -23,7 +23,7 @@ pub(super) struct Lower<'c, 'm, 'a> {
     texts: Vec<String>,
 }
 
-/// How an instruction is lowered.
+/// The lowering of an instruction.
 enum Shape {
     /// One operation of these sources.
     One(Code, Int),
@@ -52,11 +52,11 @@ pub(super) fn is_opaque(body: &Body<'_, '_>, at: u32, pointers: &[bool], scalars
 fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &[bool]) -> Option<Shape> {
     let instruction = step.instruction?;
     let negates = instruction.operands.iter().any(|operand| matches!(operand, Operand::Not(_)));
-    let one_target = step.defines.len() == 1 || instruction.mnemonic() == "setp";
+    let one_target = step.defines.len() == 1 || instruction.op() == Opcode::Setp;
     if negates || !one_target || step.call.is_some() || instruction.has("sat") {
         return None;
     }
-    if instruction.mnemonic() == "ld" {
+    if instruction.op() == Opcode::Ld {
         return parameter(body, step, instruction, pointers, scalars);
     }
     let mut types = instruction.types();
@@ -65,7 +65,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
             && !matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128)
     });
     // A choice between floats is as good as one between bits.
-    if !plain && !matches!(instruction.mnemonic(), "selp") {
+    if !plain && !matches!(instruction.op(), Opcode::Selp) {
         return None;
     }
     let ty = types.next_back();
@@ -75,35 +75,35 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
         _ => None,
     };
     let low = instruction.has("lo");
-    Some(match (instruction.mnemonic(), step.sources.len()) {
-        ("mov", 1) if !unpacks(instruction) => Shape::One(Code::Copy, of),
-        ("mov", 2) if of.bits == 64 => Shape::Pack(WORD),
-        ("cvta", 1) if instruction.has("global") => Shape::One(Code::Copy, of),
-        ("cvt", 1) => Shape::Convert(of, instruction.types().next().map(int)?),
-        ("add", 2) => Shape::One(Code::Add, of),
-        ("sub", 2) => Shape::One(Code::Sub, of),
-        ("mul", 2) if low => Shape::One(Code::Mul, of),
-        ("mul", 2) if instruction.has("wide") && of.bits <= 32 => Shape::One(Code::MulWide, of),
-        ("mul", 2) if instruction.has("hi") => Shape::One(Code::MulHigh, of),
-        ("mad", 3) if low => Shape::Mad(Code::Mul, of),
-        ("mad", 3) if instruction.has("wide") && of.bits <= 32 => Shape::Mad(Code::MulWide, of),
-        ("mad", 3) if instruction.has("hi") => Shape::Mad(Code::MulHigh, of),
-        ("shl", 2) => Shape::One(Code::Shl, of),
-        ("shr", 2) => Shape::One(Code::Shr, of),
-        ("div", 2) => Shape::One(Code::Div, of),
-        ("rem", 2) => Shape::One(Code::Rem, of),
-        ("and", 2) => Shape::One(Code::And, of),
-        ("or", 2) => Shape::One(Code::Or, of),
-        ("xor", 2) => Shape::One(Code::Xor, of),
-        ("not", 1) => Shape::One(Code::Not, of),
-        ("neg", 1) => Shape::One(Code::Neg, of),
-        ("abs", 1) => Shape::One(Code::Abs, of),
-        ("min", 2) => Shape::One(Code::Min, of),
-        ("max", 2) => Shape::One(Code::Max, of),
-        ("selp", 3) => Shape::One(Code::Select, of),
-        ("bfe", 3) if !of.signed => Shape::Field(of, constant(1)?, constant(2)?),
-        ("bfi", 4) => Shape::Insert(of, constant(2)?, constant(3)?),
-        ("setp", 2) => {
+    Some(match (instruction.op(), step.sources.len()) {
+        (Opcode::Mov, 1) if !unpacks(instruction) => Shape::One(Code::Copy, of),
+        (Opcode::Mov, 2) if of.bits == 64 => Shape::Pack(WORD),
+        (Opcode::Cvta, 1) if instruction.has("global") => Shape::One(Code::Copy, of),
+        (Opcode::Cvt, 1) => Shape::Convert(of, instruction.types().next().map(int)?),
+        (Opcode::Add, 2) => Shape::One(Code::Add, of),
+        (Opcode::Sub, 2) => Shape::One(Code::Sub, of),
+        (Opcode::Mul, 2) if low => Shape::One(Code::Mul, of),
+        (Opcode::Mul, 2) if instruction.has("wide") && of.bits <= 32 => Shape::One(Code::MulWide, of),
+        (Opcode::Mul, 2) if instruction.has("hi") => Shape::One(Code::MulHigh, of),
+        (Opcode::Mad, 3) if low => Shape::Mad(Code::Mul, of),
+        (Opcode::Mad, 3) if instruction.has("wide") && of.bits <= 32 => Shape::Mad(Code::MulWide, of),
+        (Opcode::Mad, 3) if instruction.has("hi") => Shape::Mad(Code::MulHigh, of),
+        (Opcode::Shl, 2) => Shape::One(Code::Shl, of),
+        (Opcode::Shr, 2) => Shape::One(Code::Shr, of),
+        (Opcode::Div, 2) => Shape::One(Code::Div, of),
+        (Opcode::Rem, 2) => Shape::One(Code::Rem, of),
+        (Opcode::And, 2) => Shape::One(Code::And, of),
+        (Opcode::Or, 2) => Shape::One(Code::Or, of),
+        (Opcode::Xor, 2) => Shape::One(Code::Xor, of),
+        (Opcode::Not, 1) => Shape::One(Code::Not, of),
+        (Opcode::Neg, 1) => Shape::One(Code::Neg, of),
+        (Opcode::Abs, 1) => Shape::One(Code::Abs, of),
+        (Opcode::Min, 2) => Shape::One(Code::Min, of),
+        (Opcode::Max, 2) => Shape::One(Code::Max, of),
+        (Opcode::Selp, 3) => Shape::One(Code::Select, of),
+        (Opcode::Bfe, 3) if !of.signed => Shape::Field(of, constant(1)?, constant(2)?),
+        (Opcode::Bfi, 4) => Shape::Insert(of, constant(2)?, constant(3)?),
+        (Opcode::Setp, 2) => {
             let how = instruction.modifiers().next()?;
             let known = ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"];
             let how = known.into_iter().find(|known| *known == how)?;
@@ -155,9 +155,9 @@ fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>)
     let Some(body) = module.function(name).and_then(|function| function.body.as_ref()) else { return false };
     body.statements.iter().all(|statement| {
         let Statement::Instruction(instruction) = statement else { return true };
-        match instruction.mnemonic() {
-            "exit" => false,
-            "call" => {
+        match instruction.op() {
+            Opcode::Exit => false,
+            Opcode::Call => {
                 let called = instruction.operands.iter().find_map(|operand| match operand {
                     Operand::Name(name) => Some(*name),
                     _ => None,
@@ -237,7 +237,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
         match source {
             Source::Constant(value) => Arg::Constant(*value),
             Source::Place(Place::Value(value), offset) if *value != NONE => {
-                let value = match definition(self.body, *value) {
+                let value = match self.body.defining(*value) {
                     Some(_) => Arg::Value(self.value(*value)),
                     None => self.opaque(at, ops),
                 };
@@ -252,15 +252,18 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
     }
 
     fn special(&mut self, name: &str, at: u32, ops: &mut Vec<Op>) -> Arg {
-        let axes = ["x", "y", "z"];
-        let kinds = ["%tid", "%ntid", "%ctaid", "%nctaid"];
-        let which = name.split_once('.').and_then(|(kind, axis)| {
-            let kind = kinds.iter().position(|known| *known == kind)?;
-            Some(kind * 3 + axes.iter().position(|known| *known == axis)?)
-        });
+        let kind = match register(name) {
+            Some(Register::Tid) => Some(0),
+            Some(Register::Ntid) => Some(1),
+            Some(Register::Ctaid) => Some(2),
+            Some(Register::Nctaid) => Some(3),
+            _ => None,
+        };
+        let axis = component(name).filter(|&axis| axis < 3);
+        let which = kind.zip(axis).map(|(kind, axis)| kind * 3 + axis);
         match which {
             Some(which) => self.push(ops, Code::Special, WORD, vec![Arg::Constant(which as i64)]),
-            None if name == "%laneid" => self.push(ops, Code::Lane, WORD, Vec::new()),
+            None if register(name) == Some(Register::Laneid) => self.push(ops, Code::Lane, WORD, Vec::new()),
             None => self.opaque(at, ops),
         }
     }
@@ -403,7 +406,7 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
     }
 }
 
-/// So many ones.
+/// Returns a mask of `len` ones.
 fn ones(len: u32) -> i64 {
     1i64.checked_shl(len).map_or(-1, |one| one.wrapping_sub(1))
 }

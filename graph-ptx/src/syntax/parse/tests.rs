@@ -1,4 +1,5 @@
 use super::*;
+use crate::syntax::ast::*;
 use crate::syntax::{Address, Operand};
 
 const HEAD: &str = ".version 8.5\n.target sm_90a, debug\n.address_size 64\n";

@@ -1,15 +1,16 @@
 //! Operands, and the constants that stand in them and in initialisers.
 
+use super::parser::Parser;
+use crate::syntax::ast::{Address, Initial, Operand};
+use crate::syntax::error::Error;
 use crate::syntax::lex::{Kind, Number, number};
-use crate::syntax::parse::Parser;
-use crate::syntax::{Address, Error, Initial, Operand};
 
 /// Braces and parentheses nest this deep at most. Real files need three.
 const DEPTH: u32 = 16;
 
 impl<'a> Parser<'a> {
     /// Operands up to the semicolon, which is left.
-    pub(crate) fn operands(&mut self) -> Result<Vec<Operand<'a>>, Error> {
+    pub(super) fn operands(&mut self) -> Result<Vec<Operand<'a>>, Error> {
         let mut operands = Vec::new();
         if self.is(b';') {
             return Ok(operands);
@@ -60,7 +61,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What may follow a name: `|q`, `+8`, `[2]`.
+    /// The suffix of a name: `|q`, `+8`, `[2]`.
     fn named(&mut self, name: &'a str) -> Result<Operand<'a>, Error> {
         match self.token.kind {
             Kind::Mark(b'|') => {
@@ -125,7 +126,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A register with its component: `%tid.x`.
-    pub(crate) fn register(&mut self) -> Result<&'a str, Error> {
+    pub(super) fn register(&mut self) -> Result<&'a str, Error> {
         let token = self.token;
         if token.kind != Kind::Name {
             return Err(self.expected("a name"));
@@ -139,7 +140,7 @@ impl<'a> Parser<'a> {
         Ok(self.slice(token.start, end))
     }
 
-    pub(crate) fn integer(&mut self) -> Result<u64, Error> {
+    pub(super) fn integer(&mut self) -> Result<u64, Error> {
         let start = self.token.start;
         match self.constant()? {
             Number::Integer(value) => Ok(value),
@@ -148,7 +149,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A number with signs: `-1`, `+2`, `~0`, `-0f3F800000`.
-    pub(crate) fn constant(&mut self) -> Result<Number, Error> {
+    pub(super) fn constant(&mut self) -> Result<Number, Error> {
         let (mut negative, mut complement) = (false, false);
         loop {
             match self.token.kind {
@@ -179,8 +180,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands behind `=`.
-    pub(crate) fn initial(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
+    /// The initialiser after `=`.
+    pub(super) fn initial(&mut self, depth: u32) -> Result<Initial<'a>, Error> {
         if depth > DEPTH {
             return Err(self.error("initialisers nest too deeply"));
         }

@@ -1,173 +1,17 @@
-//! A declaration of kernels held against their PTX: CW301 to CW308.
-//!
-//! All faults are found at once. The sizes of types that are not Rust's own are not known here; [`Checked`] says which
-//! size the PTX has, and rustc compares.
+//! Checks declarations against a module.
 
-mod open;
-
-use crate::analysis::access::{Access as Found, Analysis, Kernel, Parameter as Facts, Site};
-use crate::analysis::hidden::{Hidden, hidden};
+use super::declaration::{Access, Checked, Declaration, Finding, Kind, Primitive, Proof};
+use super::limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
+use super::open;
+use crate::analysis::access::Analysis;
+use crate::analysis::facts::{Access as Found, Kernel, Parameter as Facts, Site};
+use crate::analysis::hidden::hidden;
 use crate::analysis::update::Update;
-use crate::coverage::Outline;
 use crate::nearest::nearest;
 use crate::poly::{Facts as Known, Poly};
-use crate::syntax::{Class, Function, Module, Parameter, Space, Statement};
-pub use open::{Open, Unproved};
+use crate::syntax::{Class, Function, Module, Parameter};
 
-/// What a declared buffer may be used for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
-    /// `&[T; len]`
-    Read,
-    /// `&mut [T; len]`
-    ReadWrite,
-    /// `&mut [MaybeUninit<T>; len]`
-    Write,
-    /// `&[Atomic<T>; len]`
-    Atomic,
-}
-
-/// Of a type of Rust's own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Primitive {
-    /// Its size, which is also its alignment.
-    pub size: u32,
-    /// Whether it is a float.
-    pub float: bool,
-}
-
-impl Primitive {
-    /// By its name.
-    pub fn of(name: &str) -> Option<Primitive> {
-        let (size, float) = match name {
-            "u8" | "i8" | "bool" => (1, false),
-            "u16" | "i16" => (2, false),
-            "u32" | "i32" | "char" => (4, false),
-            "u64" | "i64" | "usize" | "isize" => (8, false),
-            "u128" | "i128" => (16, false),
-            "f16" | "bf16" => (2, true),
-            "f32" => (4, true),
-            "f64" => (8, true),
-            _ => return None,
-        };
-        Some(Primitive { size, float })
-    }
-}
-
-/// What a parameter is declared to be.
-#[derive(Clone, Debug)]
-pub enum Kind {
-    /// A buffer.
-    Buffer {
-        /// What it may be used for.
-        access: Access,
-        /// The type of an element, if it is one that is known by its name.
-        element: Option<Primitive>,
-        /// Elements. Variable `i` is the kernel's parameter `i`, further ones are opaque.
-        extent: Poly,
-        /// As written.
-        text: String,
-    },
-    /// A number or a structure by value; its type, if it is Rust's own.
-    Scalar(Option<Primitive>),
-}
-
-/// A declared parameter.
-#[derive(Clone, Debug)]
-pub struct Declared {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub kind: Kind,
-}
-
-/// A declared kernel.
-#[derive(Clone, Debug)]
-pub struct Declaration {
-    /// Its name.
-    pub name: String,
-    /// Its parameters.
-    pub parameters: Vec<Declared>,
-}
-
-/// A fault of a declaration.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// `CW301` and so on.
-    pub code: &'static str,
-    /// The declared kernel; none for a fault of the file.
-    pub kernel: Option<usize>,
-    /// The parameter; none for a fault of the kernel.
-    pub parameter: Option<usize>,
-    /// One clause.
-    pub message: String,
-    /// Lines of the PTX.
-    pub notes: Vec<String>,
-    /// The fix.
-    pub help: Option<String>,
-}
-
-/// Which blocks a kernel takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct BlockRule {
-    /// `.maxntid`: threads in all.
-    pub most: Option<u32>,
-    /// `.reqntid`: exactly these.
-    pub required: Option<[u32; 3]>,
-    /// `.reqnctapercluster`: grids are multiples of it.
-    pub cluster: Option<[u32; 3]>,
-}
-
-impl BlockRule {
-    /// Of an entry.
-    pub fn of(entry: &Function<'_>) -> BlockRule {
-        let three = |values: &[u32]| [0, 1, 2].map(|at| values.get(at).copied().unwrap_or(1));
-        let threads = |values: &[u32]| values.iter().fold(1u32, |all, &one| all.saturating_mul(one));
-        BlockRule {
-            most: entry.performance(".maxntid").map(threads),
-            required: entry.performance(".reqntid").map(three),
-            cluster: entry.performance(".reqnctapercluster").map(three),
-        }
-    }
-}
-
-/// What was proved of a declared parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proof {
-    /// Whether its access is proved; else it is vouched for.
-    pub access: bool,
-    /// Whether its extent is.
-    pub extent: bool,
-    /// How launches that do this are ordered among each other, where all of them only update by atomics.
-    pub updates: Update,
-    /// All in words.
-    pub text: String,
-    /// The parts of the declaration that are not proved.
-    pub open: Vec<Unproved>,
-}
-
-/// A declared kernel that is in the file.
-#[derive(Clone, Debug, Default)]
-pub struct Checked {
-    /// One for each declared buffer, `None` for a scalar. Empty where the declaration does not fit.
-    pub proofs: Vec<Option<Proof>>,
-    /// Size and alignment that the PTX gives to each parameter. Empty where the number of them differs.
-    pub layout: Vec<(u64, u64)>,
-    /// Module-level variables that order it.
-    pub hidden: Hidden,
-    /// Which blocks it takes.
-    pub block: BlockRule,
-    /// Static shared memory of its body, in bytes.
-    pub shared: u64,
-    /// Which elements its threads write, of the parameters that are declared write-only. Empty where no launch can be
-    /// proved to write all.
-    pub outline: Outline,
-}
-
-/// The most static shared memory of a block, on every architecture.
-pub const MOST_STATIC_SHARED: u64 = 48 * 1024;
-
-/// What is wrong with a file that was read, if anything is (CW307).
+/// Returns the fault of a file as a whole, if there is one (CW307).
 pub fn check_file(module: &Module<'_>) -> Option<Finding> {
     let fault = |message: String, help: &str| {
         Some(Finding {
@@ -243,17 +87,6 @@ pub fn check(module: &Module<'_>, declared: &[Declaration]) -> (Vec<Finding>, Ve
     (findings, checked)
 }
 
-/// Static shared memory that an entry declares in its body.
-pub fn static_shared(entry: &Function<'_>) -> u64 {
-    let statements = entry.body.iter().flat_map(|body| &body.statements);
-    statements.fold(0u64, |sum, statement| match statement {
-        Statement::Variable(_, variable) if variable.space == Space::Shared => {
-            sum.next_multiple_of(variable.align().clamp(1, 1 << 20)).saturating_add(variable.size())
-        }
-        _ => sum,
-    })
-}
-
 fn quoted(site: &Site) -> String {
     format!("line {} of the PTX: `{}`", site.line, site.text)
 }
@@ -322,7 +155,7 @@ impl Check<'_, '_, '_> {
         }
     }
 
-    /// Whether a parameter is of the kind that it is declared.
+    /// True if a parameter is of the kind that it is declared.
     fn class(&mut self, entry: &Function<'_>, at: usize) -> bool {
         let parameter = &entry.parameters[at];
         let declared = &self.declaration.parameters[at];
@@ -465,7 +298,7 @@ impl Check<'_, '_, '_> {
         Some(Proof { access: proved, extent: false, updates: facts.updates.clone(), text, open: Vec::new() })
     }
 
-    /// Whether the extent is proved. `None` where it is refuted.
+    /// True if the extent is proved. `None` where it is refuted.
     fn extent(
         &mut self,
         at: usize,
@@ -499,7 +332,7 @@ impl Check<'_, '_, '_> {
     }
 }
 
-/// Whether `declared` is smaller than `needed` for all arguments of at least 1, or equal for some of them: the
+/// True if `declared` is smaller than `needed` for all arguments of at least 1, or equal for some of them: the
 /// difference, written in arguments less 1, has no negative term, and is not nothing.
 fn short(declared: &Poly, needed: &Poly, parameters: u32) -> bool {
     let Some(difference) = needed.minus(declared) else { return false };
@@ -536,6 +369,3 @@ fn describe(parameter: &Parameter<'_>) -> String {
         Class::Opaque => "a texture, sampler or surface reference".to_owned(),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,0 +1,169 @@
+//! A function's body in static single assignment form, as types.
+//!
+//! Invariants of every [`Code`]: a value has at most one step that defines it, and steps stand block by block in the
+//! order of [`Cfg`].
+
+use crate::analysis::cfg::Cfg;
+use crate::syntax::{Function, Instruction, Module, Space, Statement, Variable};
+use std::collections::HashMap;
+
+/// No value: a sink, or a register without a definition.
+pub(crate) const NONE: u32 = u32::MAX;
+/// The meaning of a name, apart from labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A value: a definition of a register.
+    Value(u32),
+    /// A variable of the body: index in [`Code::locals`].
+    Local(u32),
+    /// A parameter of the function; its returns come after.
+    Parameter(u32),
+    /// A variable of the module: index in [`Globals::variables`].
+    Module(u32),
+    /// A function.
+    Function,
+    /// Nothing: an absolute address.
+    Absolute,
+}
+
+/// A source of an instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Source<'a> {
+    Constant(i64),
+    /// A value, or the address of a variable, plus an offset.
+    Place(Place, i64),
+    /// An address operand.
+    Memory(Place, i64),
+    /// `%tid.x` and the like.
+    Special(&'a str),
+    /// A float, a label, a name that means nothing here.
+    Other(&'a str),
+}
+
+/// An instruction or a phi.
+#[derive(Debug)]
+pub(crate) struct Step<'m, 'a> {
+    /// `None` for a phi, whose sources are in the order of its block's predecessors.
+    pub instruction: Option<&'m Instruction<'a>>,
+    pub block: u32,
+    pub guard: Option<(u32, bool)>,
+    /// The values that it defines, [`NONE`] for sinks.
+    pub defines: Vec<u32>,
+    /// Where it may leave a register as it was: that value, parallel to `defines`.
+    pub keeps: Vec<u32>,
+    pub sources: Vec<Source<'a>>,
+    pub call: Option<Box<Call<'a>>>,
+}
+
+/// The target and results of a call. Its arguments are the step's sources.
+#[derive(Debug)]
+pub(crate) struct Call<'a> {
+    /// The function's name; `None` for a call through a register, which is the last source.
+    pub target: Option<&'a str>,
+    /// Where what it returns goes, parallel to `defines`: a variable, or nothing for a register.
+    pub returns: Vec<Option<Place>>,
+}
+
+/// Variables of the module and of its functions' bodies that live as long as the module, by name.
+pub(crate) struct Globals<'m, 'a> {
+    pub variables: Vec<&'m Variable<'a>>,
+    /// Those of the module.
+    pub(super) by_name: HashMap<&'a str, u32>,
+    /// Those of bodies, whose names mean other things elsewhere: by the address of the declaration.
+    pub(super) of_bodies: HashMap<*const Variable<'a>, u32>,
+    pub(super) functions: HashMap<&'a str, ()>,
+}
+
+impl<'m, 'a> Globals<'m, 'a> {
+    pub fn new(module: &'m Module<'a>) -> Self {
+        let mut globals = Self {
+            variables: Vec::new(),
+            by_name: HashMap::new(),
+            of_bodies: HashMap::new(),
+            functions: HashMap::new(),
+        };
+        for variable in module.variables() {
+            let next = globals.variables.len() as u32;
+            if *globals.by_name.entry(variable.name).or_insert(next) == next {
+                globals.variables.push(variable);
+            }
+        }
+        for function in module.functions() {
+            globals.functions.insert(function.name, ());
+            for statement in function.body.iter().flat_map(|body| &body.statements) {
+                if let Statement::Variable(_, variable) = statement
+                    && matches!(variable.space, Space::Global | Space::Const)
+                {
+                    globals.of_bodies.insert(variable, globals.variables.len() as u32);
+                    globals.variables.push(variable);
+                }
+            }
+        }
+        globals
+    }
+}
+
+/// A function's body, resolved.
+pub(crate) struct Code<'m, 'a> {
+    pub function: &'m Function<'a>,
+    pub cfg: Cfg,
+    pub steps: Vec<Step<'m, 'a>>,
+    /// Number of values.
+    pub values: u32,
+    /// The steps that use a value.
+    pub users: Vec<Vec<u32>>,
+    /// The step that defines a value, [`NONE`] for registers that are parameters or never defined.
+    pub definitions: Vec<u32>,
+    /// By value: whether it may be used before it is defined, and is any number then.
+    pub undefined: Vec<bool>,
+    /// `.local`, `.shared` and `.param` variables of the body.
+    pub locals: Vec<&'m Variable<'a>>,
+    /// The values of `.reg` parameters, parameters before returns; [`NONE`] for those in memory.
+    pub arguments: Vec<u32>,
+    /// For returns in registers: the value at each `ret`, parallel to the returns.
+    pub returned: Vec<Vec<u32>>,
+}
+
+impl<'m, 'a> Code<'m, 'a> {
+    /// Returns the step that defines a value; `None` for a value that none defines.
+    pub fn defining(&self, value: u32) -> Option<u32> {
+        self.definitions.get(value as usize).copied().filter(|&at| at != NONE)
+    }
+
+    /// Fills [`Code::users`], [`Code::definitions`] and [`Code::undefined`] from the steps.
+    pub(super) fn index(&mut self) {
+        self.users = vec![Vec::new(); self.values as usize];
+        self.definitions = vec![NONE; self.values as usize];
+        for (at, step) in self.steps.iter().enumerate() {
+            for &value in &step.defines {
+                if value != NONE {
+                    self.definitions[value as usize] = at as u32;
+                }
+            }
+            let sources = step.sources.iter().filter_map(|source| match source {
+                Source::Place(Place::Value(value), _) | Source::Memory(Place::Value(value), _) => {
+                    Some(*value)
+                }
+                _ => None,
+            });
+            for value in sources.chain(step.keeps.iter().copied()) {
+                if value != NONE && self.users[value as usize].last() != Some(&(at as u32)) {
+                    self.users[value as usize].push(at as u32);
+                }
+            }
+        }
+        self.undefined = self.definitions.iter().map(|&at| at == NONE).collect();
+        for (value, users) in self.users.iter().enumerate() {
+            let Some(definition) = self.steps.get(self.definitions[value] as usize) else { continue };
+            self.undefined[value] = users.iter().any(|&user| {
+                let step = &self.steps[user as usize];
+                // A phi has nothing where nothing is defined.
+                let after = match step.block == definition.block {
+                    true => self.definitions[value] < user,
+                    false => self.cfg.dominates(definition.block, step.block),
+                };
+                step.instruction.is_some() && !after
+            });
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The outline of a kernel: the integer arithmetic and the branches that its stores depend on.
+
+use std::collections::BTreeSet;
+
+/// A value of an outline, or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Arg {
+    /// A value.
+    Value(u32),
+    /// A constant.
+    Constant(i64),
+}
+
+/// An integer type: its width in bits, and whether it has a sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Int {
+    /// 8, 16, 32 or 64.
+    pub bits: u8,
+    /// Set where comparisons and extensions take it as signed.
+    pub signed: bool,
+}
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// Operations of an outline.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Code { $($(#[$doc])* $name,)* }
+
+        impl Code {
+            pub(super) const ALL: &'static [Code] = &[$(Code::$name,)*];
+        }
+    };
+}
+
+codes! {
+    /// A value that is not followed.
+    Opaque,
+    /// A special register: 0 to 2 `%tid`, 3 to 5 `%ntid`, 6 to 8 `%ctaid`, 9 to 11 `%nctaid`.
+    Special,
+    /// `%laneid`.
+    Lane,
+    /// A scalar parameter, by its index.
+    Scalar,
+    /// A pointer parameter, by its index.
+    Pointer,
+    /// A move.
+    Copy,
+    /// The value of that type that the low bits are.
+    Extend,
+    /// `a + b`
+    Add,
+    /// `a - b`
+    Sub,
+    /// The low half of `a * b`.
+    Mul,
+    /// `a * b`, twice as wide as its factors.
+    MulWide,
+    /// The high half of `a * b`.
+    MulHigh,
+    /// `a << b`
+    Shl,
+    /// `a >> b`
+    Shr,
+    /// `a / b`
+    Div,
+    /// `a % b`
+    Rem,
+    /// `a & b`, also of predicates.
+    And,
+    /// `a | b`, also of predicates.
+    Or,
+    /// `a ^ b`, also of predicates.
+    Xor,
+    /// `!a`, also of a predicate.
+    Not,
+    /// `-a`
+    Neg,
+    /// `|a|`
+    Abs,
+    /// The smaller one.
+    Min,
+    /// The larger one.
+    Max,
+    /// `b` where the predicate `a` holds, else `c`.
+    Select,
+    /// `a == b`
+    Equal,
+    /// `a < b`
+    Less,
+    /// A store: parameter, address, offset, bytes, and the predicate under which it is done, if any.
+    Store,
+    /// The thread may end here, by an instruction that is not followed.
+    MayEnd,
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// The operation.
+    pub code: Code,
+    /// The type of its operands.
+    pub int: Int,
+    /// The value that it defines; for a store, the note that names it.
+    pub target: u32,
+    /// The arguments. For [`Code::Opaque`] and [`Code::MayEnd`] the note that says why.
+    pub args: Vec<Arg>,
+}
+
+/// A value that depends on where its block is entered from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phi {
+    /// The value that it defines.
+    pub target: u32,
+    /// By block.
+    pub sources: Vec<(u32, Arg)>,
+}
+
+/// Where control goes at the end of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The thread ends.
+    Exit,
+    /// To a block.
+    Jump(u32),
+    /// To one of two, [`LEAVE`] for the end of the thread.
+    Branch {
+        /// The predicate.
+        on: Arg,
+        /// Where it holds.
+        taken: u32,
+        /// Where it does not.
+        other: u32,
+        /// Where both meet again.
+        join: u32,
+    },
+}
+
+/// No block: the thread ends.
+pub const LEAVE: u32 = u32::MAX;
+
+/// A block of an outline.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Block {
+    /// Values that depend on where it is entered from.
+    pub phis: Vec<Phi>,
+    /// In order.
+    pub ops: Vec<Op>,
+    /// Where control goes.
+    pub end: End,
+}
+
+/// The part of a kernel that decides where it writes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline {
+    /// The number of values.
+    pub values: u32,
+    /// The first one is entered first.
+    pub blocks: Vec<Block>,
+    /// Instructions of the PTX, to name.
+    pub notes: Vec<String>,
+    /// The parameters that are followed.
+    pub parameters: Vec<Followed>,
+}
+
+/// A parameter whose writes are followed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Followed {
+    /// Its index among the kernel's parameters.
+    pub parameter: u32,
+    /// A write through it that is no store of this outline, if there may be one.
+    pub foreign: Option<String>,
+}
+
+impl Outline {
+    /// The scalar parameters that it looks at, by index, sorted.
+    pub fn scalars(&self) -> Vec<u32> {
+        let ops = self.blocks.iter().flat_map(|block| &block.ops);
+        let mut scalars: Vec<u32> = ops
+            .filter(|op| op.code == Code::Scalar)
+            .filter_map(|op| match op.args.first() {
+                Some(Arg::Constant(parameter)) => u32::try_from(*parameter).ok(),
+                _ => None,
+            })
+            .collect();
+        scalars.sort_unstable();
+        scalars.dedup();
+        scalars
+    }
+
+    /// The blocks that control may go to from one.
+    pub(super) fn after(&self, block: u32) -> Vec<u32> {
+        match self.blocks.get(block as usize).map(|block| block.end) {
+            Some(End::Jump(to)) => vec![to],
+            Some(End::Branch { taken, other, join, .. }) => vec![taken, other, join],
+            Some(End::Exit) | None => Vec::new(),
+        }
+    }
+
+    /// The blocks that control may reach from these without going through `join`.
+    pub(super) fn region(&self, from: &[u32], join: u32) -> Vec<u32> {
+        let mut seen = BTreeSet::new();
+        let mut stack = from.to_vec();
+        while let Some(block) = stack.pop() {
+            let Some(found) = self.blocks.get(block as usize) else { continue };
+            if block == join || !seen.insert(block) {
+                continue;
+            }
+            match found.end {
+                End::Exit => {}
+                End::Jump(to) => stack.push(to),
+                End::Branch { taken, other, .. } => stack.extend([taken, other]),
+            }
+        }
+        seen.into_iter().collect()
+    }
+}

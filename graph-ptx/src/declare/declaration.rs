@@ -1,0 +1,165 @@
+//! Declarations of kernels, the faults found in them, and what is proved of them, as types.
+
+use super::limits::BlockRule;
+use crate::analysis::hidden::Hidden;
+use crate::analysis::update::Update;
+use crate::coverage::Outline;
+use crate::poly::Poly;
+use std::fmt;
+
+/// The accesses that a declared buffer allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// `&[T; len]`
+    Read,
+    /// `&mut [T; len]`
+    ReadWrite,
+    /// `&mut [MaybeUninit<T>; len]`
+    Write,
+    /// `&[Atomic<T>; len]`
+    Atomic,
+}
+
+/// A primitive type of Rust.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Primitive {
+    /// Its size, which is also its alignment.
+    pub size: u32,
+    /// True if it is a float.
+    pub float: bool,
+}
+
+impl Primitive {
+    /// By its name.
+    pub fn of(name: &str) -> Option<Primitive> {
+        let (size, float) = match name {
+            "u8" | "i8" | "bool" => (1, false),
+            "u16" | "i16" => (2, false),
+            "u32" | "i32" | "char" => (4, false),
+            "u64" | "i64" | "usize" | "isize" => (8, false),
+            "u128" | "i128" => (16, false),
+            "f16" | "bf16" => (2, true),
+            "f32" => (4, true),
+            "f64" => (8, true),
+            _ => return None,
+        };
+        Some(Primitive { size, float })
+    }
+}
+
+/// The declared kind of a parameter.
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// A buffer.
+    Buffer {
+        /// The accesses that it allows.
+        access: Access,
+        /// The type of an element, if it is one that is known by its name.
+        element: Option<Primitive>,
+        /// Elements. Variable `i` is the kernel's parameter `i`, further ones are opaque.
+        extent: Poly,
+        /// As written.
+        text: String,
+    },
+    /// A number or a structure by value; its type, if it is Rust's own.
+    Scalar(Option<Primitive>),
+}
+
+/// A declared parameter.
+#[derive(Clone, Debug)]
+pub struct Declared {
+    /// Its name.
+    pub name: String,
+    /// Its kind.
+    pub kind: Kind,
+}
+
+/// A declared kernel.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// Its name.
+    pub name: String,
+    /// Its parameters.
+    pub parameters: Vec<Declared>,
+}
+
+/// A fault of a declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// `CW301` and so on.
+    pub code: &'static str,
+    /// The declared kernel; none for a fault of the file.
+    pub kernel: Option<usize>,
+    /// The parameter; none for a fault of the kernel.
+    pub parameter: Option<usize>,
+    /// One clause.
+    pub message: String,
+    /// Lines of the PTX.
+    pub notes: Vec<String>,
+    /// The fix.
+    pub help: Option<String>,
+}
+
+/// The proof for a declared parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proof {
+    /// True if its access is proved; else it is vouched for.
+    pub access: bool,
+    /// True if its extent is proved.
+    pub extent: bool,
+    /// The order among launches that access it in this way: reductions by atomics commute.
+    pub updates: Update,
+    /// All in words.
+    pub text: String,
+    /// The parts of the declaration that are not proved.
+    pub open: Vec<Unproved>,
+}
+
+/// A declared kernel that is in the file.
+#[derive(Clone, Debug, Default)]
+pub struct Checked {
+    /// One for each declared buffer, `None` for a scalar. Empty where the declaration does not fit.
+    pub proofs: Vec<Option<Proof>>,
+    /// Size and alignment that the PTX gives to each parameter. Empty where the number of them differs.
+    pub layout: Vec<(u64, u64)>,
+    /// Module-level variables that order it.
+    pub hidden: Hidden,
+    /// The block shapes that it takes.
+    pub block: BlockRule,
+    /// Static shared memory of its body, in bytes.
+    pub shared: u64,
+    /// The outline of its writes to the parameters that are declared write-only. Empty where no launch can be
+    /// proved to write all.
+    pub outline: Outline,
+}
+
+/// A part of a declaration that the PTX may prove.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Open {
+    /// The use of the parameter: only read, only written, only updated by atomics.
+    Access,
+    /// The bound: no element past the declared ones is used.
+    Extent,
+    /// The coverage: every element of a write-only parameter is written.
+    Coverage,
+}
+
+impl fmt::Display for Open {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Open::Access => "how it is used",
+            Open::Extent => "its extent",
+            Open::Coverage => "that all of it is written",
+        })
+    }
+}
+
+/// A part of a declaration that the PTX does not prove.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unproved {
+    /// The part.
+    pub what: Open,
+    /// The reason.
+    pub reason: String,
+}

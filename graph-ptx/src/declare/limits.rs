@@ -1,0 +1,41 @@
+//! The limits that a kernel sets for its launches: block shapes, clusters, static shared memory.
+
+use crate::syntax::{Function, Space, Statement};
+
+/// The block shapes that a kernel takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BlockRule {
+    /// `.maxntid`: threads in all.
+    pub most: Option<u32>,
+    /// `.reqntid`: exactly these.
+    pub required: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: grids are multiples of it.
+    pub cluster: Option<[u32; 3]>,
+}
+
+impl BlockRule {
+    /// Returns the rule of an entry.
+    pub fn of(entry: &Function<'_>) -> BlockRule {
+        let three = |values: &[u32]| [0, 1, 2].map(|at| values.get(at).copied().unwrap_or(1));
+        let threads = |values: &[u32]| values.iter().fold(1u32, |all, &one| all.saturating_mul(one));
+        BlockRule {
+            most: entry.performance(".maxntid").map(threads),
+            required: entry.performance(".reqntid").map(three),
+            cluster: entry.performance(".reqnctapercluster").map(three),
+        }
+    }
+}
+
+/// The most static shared memory of a block, on every architecture.
+pub const MOST_STATIC_SHARED: u64 = 48 * 1024;
+
+/// Static shared memory that an entry declares in its body.
+pub fn static_shared(entry: &Function<'_>) -> u64 {
+    let statements = entry.body.iter().flat_map(|body| &body.statements);
+    statements.fold(0u64, |sum, statement| match statement {
+        Statement::Variable(_, variable) if variable.space == Space::Shared => {
+            sum.next_multiple_of(variable.align().clamp(1, 1 << 20)).saturating_add(variable.size())
+        }
+        _ => sum,
+    })
+}

@@ -1,0 +1,171 @@
+//! A PTX file and its functions.
+
+use super::body::Body;
+use super::declaration::{Directive, Linkage, Parameter, Variable};
+use super::span::Span;
+
+/// A PTX file.
+#[derive(Clone, Debug)]
+pub struct Module<'a> {
+    /// The text it was read from.
+    pub text: &'a str,
+    /// `.version`: major and minor.
+    pub version: (u32, u32),
+    /// The `.version` directive.
+    pub version_span: Span,
+    /// `.target`: `sm_90`, then options such as `debug`.
+    pub target: Vec<&'a str>,
+    /// The `.target` directive.
+    pub target_span: Span,
+    /// `.address_size`, 64 where it is absent.
+    pub address_size: u32,
+    /// Functions, variables and directives, in the file's order.
+    pub items: Vec<Item<'a>>,
+}
+
+impl<'a> Module<'a> {
+    /// Functions and prototypes, entries among them, in the file's order.
+    pub fn functions(&self) -> impl Iterator<Item = &Function<'a>> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Function(function) => Some(function),
+            _ => None,
+        })
+    }
+
+    /// Entries with a body, in the file's order.
+    pub fn entries(&self) -> impl Iterator<Item = &Function<'a>> {
+        self.functions().filter(|function| function.entry && function.body.is_some())
+    }
+
+    /// The entry of that name.
+    pub fn entry(&self, name: &str) -> Option<&Function<'a>> {
+        self.entries().find(|function| function.name == name)
+    }
+
+    /// The function of that name: the definition where there is one, else the first prototype.
+    pub fn function(&self, name: &str) -> Option<&Function<'a>> {
+        let named = || self.functions().filter(|function| function.name == name);
+        named().find(|function| function.body.is_some()).or_else(|| named().next())
+    }
+
+    /// Module variables, in the file's order.
+    pub fn variables(&self) -> impl Iterator<Item = &Variable<'a>> {
+        self.items.iter().filter_map(|item| match item {
+            Item::Variable(variable) => Some(variable),
+            _ => None,
+        })
+    }
+
+    /// Source files by their number (`.file 1 "path"`).
+    pub fn file(&self, index: u32) -> Option<&'a str> {
+        self.items.iter().find_map(|item| match item {
+            Item::File(file) if file.index == index => Some(file.path),
+            _ => None,
+        })
+    }
+
+    /// Where a name or opcode of this module stands. Empty for text that is not of this module.
+    pub fn span_of(&self, part: &str) -> Span {
+        let base = self.text.as_ptr() as usize;
+        match (part.as_ptr() as usize).checked_sub(base) {
+            Some(start) if start + part.len() <= self.text.len() => {
+                Span { start: start as u32, end: (start + part.len()) as u32 }
+            }
+            _ => Span::default(),
+        }
+    }
+
+    /// The text of a span.
+    pub fn source(&self, span: Span) -> &'a str {
+        self.text.get(span.start as usize..span.end as usize).unwrap_or("")
+    }
+}
+
+/// An item at module level.
+#[derive(Clone, Debug)]
+pub enum Item<'a> {
+    /// `.entry` or `.func`.
+    Function(Function<'a>),
+    /// `.global`, `.const`, `.shared` and the like.
+    Variable(Variable<'a>),
+    /// `.file`.
+    File(File<'a>),
+    /// `.section`, `.pragma`, `.alias` and directives unknown here: name and span.
+    Directive(Directive<'a>),
+}
+
+/// `.file 1 "path"`.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    /// The directive.
+    pub span: Span,
+    /// The number that `.loc` uses.
+    pub index: u32,
+    /// The path, without the quotes, escapes as written.
+    pub path: &'a str,
+}
+
+/// `.entry` or `.func`, a definition or a prototype.
+#[derive(Clone, Debug)]
+pub struct Function<'a> {
+    /// From the linking directive to the closing brace or semicolon.
+    pub span: Span,
+    /// The line of the name.
+    pub line: u32,
+    /// Its visibility.
+    pub linkage: Linkage,
+    /// True for `.entry`.
+    pub entry: bool,
+    /// Its name.
+    pub name: &'a str,
+    /// Return parameters, of `.func` only.
+    pub returns: Vec<Parameter<'a>>,
+    /// Parameters.
+    pub parameters: Vec<Parameter<'a>>,
+    /// The parameter list with its parentheses; empty, behind the name, where there is none.
+    pub parameters_span: Span,
+    /// `.maxntid` and the like, and `.noreturn`, in the file's order.
+    pub performance: Vec<Performance<'a>>,
+    /// `None` for a prototype.
+    pub body: Option<Body<'a>>,
+}
+
+impl<'a> Function<'a> {
+    /// The values of a performance directive, given with its dot: `Some(&[256, 1, 1])` for `.maxntid 256, 1, 1`.
+    pub fn performance(&self, directive: &str) -> Option<&[u32]> {
+        self.performance.iter().find(|p| p.name == directive).map(|p| p.values.as_slice())
+    }
+
+    /// Index of the parameter of that name.
+    pub fn parameter(&self, name: &str) -> Option<usize> {
+        self.parameters.iter().position(|parameter| parameter.name == name)
+    }
+
+    /// True if it never returns (`.noreturn`).
+    pub fn noreturn(&self) -> bool {
+        self.performance(".noreturn").is_some()
+    }
+
+    /// Byte offset of each parameter in the parameter space of a launch, and the size of it all.
+    pub fn layout(&self) -> (Vec<u64>, u64) {
+        let mut offsets = Vec::with_capacity(self.parameters.len());
+        let mut end = 0u64;
+        for parameter in &self.parameters {
+            let start = end.checked_next_multiple_of(parameter.align().max(1)).unwrap_or(u64::MAX);
+            offsets.push(start);
+            end = start.saturating_add(parameter.size());
+        }
+        (offsets, end)
+    }
+}
+
+/// `.maxntid 256, 1, 1`, `.minnctapersm 2`, `.pragma "nounroll";`, `.noreturn`.
+#[derive(Clone, Debug)]
+pub struct Performance<'a> {
+    /// The directive.
+    pub span: Span,
+    /// With its dot.
+    pub name: &'a str,
+    /// Its numbers; those that are missing up to three are not filled in.
+    pub values: Vec<u32>,
+}

@@ -1,0 +1,117 @@
+//! State spaces and types.
+
+use std::fmt;
+
+/// The class of value that a parameter is declared to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// `.u32`, `.s64` and the like. NVRTC declares pointers so, too.
+    Integer,
+    /// `.f32` and the like.
+    Float,
+    /// `.b64` and the like: anything of that size.
+    Bits,
+    /// An array of bytes: a struct passed by value.
+    Aggregate,
+    /// `.texref`, `.samplerref`, `.surfref`.
+    Opaque,
+}
+
+/// State spaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Space {
+    /// `.reg`
+    Reg,
+    /// `.sreg`
+    Sreg,
+    /// `.const`
+    Const,
+    /// `.global`
+    Global,
+    /// `.local`
+    Local,
+    /// `.param`
+    Param,
+    /// `.shared`
+    Shared,
+    /// `.tex`
+    Tex,
+}
+
+impl Space {
+    /// From a directive or modifier without its dot; `shared::cta` and the like count as their space.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let name = name.split_once("::").map_or(name, |(space, _)| space);
+        Some(match name {
+            "reg" => Self::Reg,
+            "sreg" => Self::Sreg,
+            "const" => Self::Const,
+            "global" => Self::Global,
+            "local" => Self::Local,
+            "param" => Self::Param,
+            "shared" => Self::Shared,
+            "tex" => Self::Tex,
+            _ => return None,
+        })
+    }
+}
+
+macro_rules! types {
+    ($($variant:ident $name:literal $size:literal $class:ident,)*) => {
+        /// Types, fundamental ones and those of modifiers.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum Type { $(#[doc = concat!("`.", $name, "`")] $variant,)* }
+
+        impl Type {
+            /// From a modifier without its dot.
+            pub fn from_name(name: &str) -> Option<Self> {
+                Some(match name { $($name => Self::$variant,)* _ => return None })
+            }
+
+            /// Without its dot.
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)* }
+            }
+
+            /// Size in bytes; a predicate counts one.
+            pub fn size(self) -> u32 {
+                match self { $(Self::$variant => $size,)* }
+            }
+
+            /// Integer, float or bits.
+            pub fn class(self) -> Class {
+                match self { $(Self::$variant => Class::$class,)* }
+            }
+        }
+    };
+}
+
+types! {
+    B8 "b8" 1 Bits, B16 "b16" 2 Bits, B32 "b32" 4 Bits, B64 "b64" 8 Bits, B128 "b128" 16 Bits,
+    U8 "u8" 1 Integer, U16 "u16" 2 Integer, U32 "u32" 4 Integer, U64 "u64" 8 Integer,
+    S8 "s8" 1 Integer, S16 "s16" 2 Integer, S32 "s32" 4 Integer, S64 "s64" 8 Integer,
+    U16x2 "u16x2" 4 Integer, S16x2 "s16x2" 4 Integer,
+    F16 "f16" 2 Float, F16x2 "f16x2" 4 Float, Bf16 "bf16" 2 Float, Bf16x2 "bf16x2" 4 Float,
+    Tf32 "tf32" 4 Float, F32 "f32" 4 Float, F32x2 "f32x2" 8 Float, F64 "f64" 8 Float,
+    E4m3x2 "e4m3x2" 2 Float, E5m2x2 "e5m2x2" 2 Float, E4m3 "e4m3" 1 Float, E5m2 "e5m2" 1 Float,
+    Pred "pred" 1 Bits,
+    Texref "texref" 8 Opaque, Samplerref "samplerref" 8 Opaque, Surfref "surfref" 8 Opaque,
+}
+
+impl Type {
+    /// The bytes of one float, for the types of floats and of pairs of them.
+    pub fn float(self) -> Option<u32> {
+        match self {
+            Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => Some(2),
+            Type::F32 | Type::F32x2 | Type::Tf32 => Some(4),
+            Type::F64 => Some(8),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, ".{}", self.name())
+    }
+}
