@@ -12,7 +12,7 @@ use crate::analysis::order::Order;
 use crate::analysis::ssa::{Code, NONE, Source, Step};
 use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
-use crate::analysis::{extent, outline};
+use crate::analysis::{extent, floats, outline};
 use crate::coverage::{Followed, Outline};
 use crate::poly::Poly;
 use crate::syntax::{Instruction, Module, Space};
@@ -81,7 +81,7 @@ pub struct Parameter {
     pub met: Vec<Reach>,
     /// An access that has no bound.
     pub unbounded: Option<Site>,
-    /// The first access of each width that is typed as a float: bytes of one float, and the access.
+    /// The first access of each width of floats, by its type or by what its bits are used as: bytes of one float, and the access.
     pub floats: Vec<(u32, Site)>,
 }
 
@@ -500,22 +500,16 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     fn floats(&self, touched: &[Touched]) -> Vec<(u32, Site)> {
-        let mut floats: BTreeMap<u32, Site> = BTreeMap::new();
+        let mut first: BTreeMap<u32, Site> = BTreeMap::new();
         for touched in touched.iter().filter(|touched| touched.definite) {
             let code = &self.flow.instances[touched.instance as usize].code;
-            let instruction = code.steps[touched.step as usize].instruction;
-            let plain = |instruction: &&&Instruction<'_>| {
-                matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red")
-            };
-            let ty =
-                instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
-            let Some(width) = ty.and_then(|ty| ty.float()) else { continue };
+            let Some(width) = floats::width(code, &code.steps[touched.step as usize]) else { continue };
             let site = self.site((touched.instance, touched.step));
-            if floats.get(&width).is_none_or(|first| site.line < first.line) {
-                floats.insert(width, site);
+            if first.get(&width).is_none_or(|first| site.line < first.line) {
+                first.insert(width, site);
             }
         }
-        floats.into_iter().collect()
+        first.into_iter().collect()
     }
 
     /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share

@@ -3,7 +3,8 @@
 //! The stages, each on the one before: `cfg` (blocks, dominators), `ssa` and `rename` (values), `effect` (reads, writes and
 //! ordering of one instruction), `flow` with `value`, `memory`, `transfer` (points-to sets, to a fixed point), then the
 //! questions: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read that
-//! precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute), `outline` (stores and
+//! precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute),
+//! `floats` (the floats that an access moves), `outline` (stores and
 //! what they depend on, for [`coverage`](crate::coverage)), `duration` (grid-dependent loops).
 
 pub(crate) mod access;
@@ -12,6 +13,7 @@ pub(crate) mod condition;
 pub mod duration;
 pub(crate) mod effect;
 pub(crate) mod extent;
+pub(crate) mod floats;
 pub(crate) mod flow;
 pub(crate) mod hidden;
 pub(crate) mod memory;
