@@ -217,3 +217,38 @@ fn floats_of_another_width_are_refused() {
     println!("{right} right and {wrong} wrong element types");
     assert!(right > 1000 && wrong > 500, "{right} right, {wrong} wrong");
 }
+
+/// Triton types its accesses by size alone: the arithmetic tells which floats they are.
+#[test]
+fn bits_that_are_used_as_floats_are_floats() {
+    let kernels = [
+        ("triton_add", vec![(0, "f32"), (1, "f32"), (2, "f32")]),
+        ("triton_scale", vec![(0, "f16")]),
+        ("triton_softmax", vec![(0, "f32"), (1, "f32")]),
+        ("triton_layer_norm", vec![(0, "f32"), (1, "f32"), (2, "f32"), (3, "f32")]),
+        ("triton_maximum", vec![(0, "f32"), (1, "f32")]),
+    ];
+    for (name, pointers) in kernels {
+        for capability in [80, 90] {
+            let file = corpus().join(format!("triton/{name}.{capability}.ptx"));
+            let text = std::fs::read_to_string(&file).unwrap();
+            let module = ptx::parse(&text).unwrap();
+            for &(at, right) in &pointers {
+                for element in ["f16", "f32", "f64", "u8", "u32"] {
+                    let mut declared = declaration(name, &expected()[name]);
+                    if let Kind::Buffer { element: of, .. } = &mut declared.parameters[at].kind {
+                        *of = Primitive::of(element);
+                    }
+                    let (findings, _) = declare::check(&module, &[declared]);
+                    let refused =
+                        findings.iter().any(|found| found.code == "CW303" && found.parameter == Some(at));
+                    assert_eq!(
+                        refused,
+                        element.starts_with('f') && element != right,
+                        "{name} {at} {element}"
+                    );
+                }
+            }
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::analysis::flow::{Codes, Flow, Thing};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
-use crate::analysis::{extent, outline};
+use crate::analysis::{extent, floats, outline};
 use crate::coverage::{Followed, Outline};
 use crate::isa::Opcode;
 use crate::syntax::{Instruction, Module, Space};
@@ -371,22 +371,16 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     }
 
     fn floats(&self, touched: &[Touched]) -> Vec<(u32, Site)> {
-        let mut floats: BTreeMap<u32, Site> = BTreeMap::new();
+        let mut first: BTreeMap<u32, Site> = BTreeMap::new();
         for touched in touched.iter().filter(|touched| touched.definite) {
             let code = &self.flow.instances[touched.instance as usize].code;
-            let instruction = code.steps[touched.step as usize].instruction;
-            let plain = |instruction: &&&Instruction<'_>| {
-                matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red)
-            };
-            let ty =
-                instruction.as_ref().filter(plain).and_then(|instruction| instruction.types().next_back());
-            let Some(width) = ty.and_then(|ty| ty.float()) else { continue };
+            let Some(width) = floats::width(code, &code.steps[touched.step as usize]) else { continue };
             let site = self.site((touched.instance, touched.step));
-            if floats.get(&width).is_none_or(|first| site.line < first.line) {
-                floats.insert(width, site);
+            if first.get(&width).is_none_or(|first| site.line < first.line) {
+                first.insert(width, site);
             }
         }
-        floats.into_iter().collect()
+        first.into_iter().collect()
     }
 
     /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share

@@ -70,7 +70,7 @@ pub struct Parameter {
     pub met: Vec<Reach>,
     /// An access that has no bound.
     pub unbounded: Option<Site>,
-    /// The first access of each width that is typed as a float: bytes of one float, and the access.
+    /// The first access of each width of floats, by its type or by what its bits are used as: bytes of one float, and the access.
     pub floats: Vec<(u32, Site)>,
 }
 

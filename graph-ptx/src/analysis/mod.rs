@@ -8,6 +8,7 @@
 //! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point;
 //! - the questions: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read
 //!   that precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute),
+//!   `floats` (the floats that an access moves),
 //!   `outline` (stores and the values they depend on, for [`coverage`](crate::coverage)), `duration` (grid-dependent
 //!   loops). Their answers are the types of `facts`.
 
@@ -19,6 +20,7 @@ pub mod duration;
 pub(crate) mod effect;
 pub(crate) mod extent;
 pub(crate) mod facts;
+pub(crate) mod floats;
 pub(crate) mod flow;
 pub(crate) mod hidden;
 pub(crate) mod memory;
