@@ -78,9 +78,13 @@ fn module_of(folder: &Path, file: &Path) -> Module {
 fn paths(text: &str, module: &Module) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     let end = text.find("#[cfg(test)]\nmod ").unwrap_or(text.len());
-    let code = text[..end].lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
+    let code =
+        text[..end].lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
     let children = code.lines().filter_map(|line| {
-        let line = line.trim_start_matches("pub ").trim_start_matches("pub(crate) ").trim_start_matches("pub(super) ");
+        let line = line
+            .trim_start_matches("pub ")
+            .trim_start_matches("pub(crate) ")
+            .trim_start_matches("pub(super) ");
         line.strip_prefix("mod ")?.strip_suffix(';').map(|name| format!("{name}::"))
     });
     let words: Vec<String> =
@@ -164,7 +168,8 @@ fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, rooms: &[&str]) -> Vec<Str
     if rooms.is_empty() {
         return Vec::new();
     }
-    let floor = |module: &Module| rooms.iter().position(|room| module.first().is_some_and(|first| first == room));
+    let floor =
+        |module: &Module| rooms.iter().position(|room| module.first().is_some_and(|first| first == room));
     let mut faults = Vec::new();
     for (module, imported) in graph.iter().filter(|(module, _)| !module.is_empty()) {
         let Some(own) = floor(module) else {
@@ -172,7 +177,9 @@ fn upward(graph: &BTreeMap<Module, BTreeSet<Module>>, rooms: &[&str]) -> Vec<Str
             continue;
         };
         let above = imported.iter().filter(|other| floor(other).is_none_or(|floor| floor > own));
-        faults.extend(above.map(|other| format!("{} imports {} above it", module.join("::"), other.join("::"))));
+        faults.extend(
+            above.map(|other| format!("{} imports {} above it", module.join("::"), other.join("::"))),
+        );
     }
     faults
 }

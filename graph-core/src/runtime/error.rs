@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use super::dims::Fault;
-use super::driver::{self, Failure};
+use crate::compile::BackError;
+use crate::ir::{BufferId, Program, StatementId};
+use crate::layout::LayoutError;
+
+use super::cuda::{self, Failure, Unavailable};
 
 /// The result of everything in cuweave that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -22,6 +25,27 @@ pub struct At {
 impl fmt::Display for At {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "`{}` ({}:{})", self.name, self.file, self.line)
+    }
+}
+
+/// The reason that an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It is over 2^64 - 1.
+    Overflow,
+    /// It, or a part of it, is under 0.
+    Negative,
+    /// It divides by zero.
+    DivisionByZero,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Fault::Overflow => "overflows 64 bits",
+            Fault::Negative => "is negative",
+            Fault::DivisionByZero => "divides by zero",
+        })
     }
 }
 
@@ -412,15 +436,15 @@ pub enum Error {
 
 impl Error {
     /// The error of a failed driver call.
-    pub(super) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
+    pub(crate) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
         Error::Driver(Box::new(describe(failure, at)))
     }
 }
 
-/// What a failed call says of itself, while the driver can still be asked.
-pub(super) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
-    let (name, mut text) = driver::error_name(failure.code);
-    let log = driver::log_since_mark();
+/// Describes a failed call by the driver's texts and log.
+pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
+    let (name, mut text) = cuda::error_name(failure.code);
+    let log = cuda::log_since_mark();
     if !log.is_empty() {
         text = if text.is_empty() { log } else { format!("{text}: {log}") };
     }
@@ -431,6 +455,59 @@ impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
         Error::driver(failure, None)
     }
+}
+
+impl From<Unavailable> for Error {
+    fn from(reason: Unavailable) -> Error {
+        match reason {
+            Unavailable::NoDriver(library) => Error::NoDriver(library),
+            Unavailable::TooOld(found) => Error::DriverTooOld { found },
+            Unavailable::Failed(failure) => Error::from(failure),
+        }
+    }
+}
+
+/// Describes a failed load of an image, with the log of the driver's compiler.
+pub(crate) fn refused(failure: Failure, log: &str) -> DriverFailure {
+    let mut described = describe(failure, None);
+    if !log.is_empty() {
+        described.text = format!("{}: {log}", described.text);
+    }
+    described
+}
+
+/// Describes a failed load of an image in one line.
+pub(crate) fn one_line(failure: Failure, log: &str) -> String {
+    refused(failure, log).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the error of the stages that run at build time.
+pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
+    match error {
+        BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
+            let at = program.buffers.iter().position(|declared| declared.name == buffer.as_str());
+            let at = at_buffer(program, at.unwrap_or(0) as BufferId);
+            let text = format!("{len} * {element} bytes");
+            Error::Size { what: "the size", at, text, fault: Fault::Overflow }
+        }
+        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
+            let at = At { name: program.name.to_string(), file: program.file.to_string(), line: 0 };
+            Error::Budget { at: Box::new(at), reason: error.to_string() }
+        }
+        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
+    }
+}
+
+/// Returns the place of a buffer's declaration.
+pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
+    let declared = &program.buffers[buffer as usize];
+    Box::new(At { name: declared.name.to_string(), file: program.file.to_string(), line: declared.line })
+}
+
+/// Returns the place of a statement.
+pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
+    let statement = &program.statements[statement as usize];
+    Box::new(At { name: statement.name.to_string(), file: program.file.to_string(), line: statement.line })
 }
 
 #[cfg(test)]

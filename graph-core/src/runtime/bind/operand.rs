@@ -1,0 +1,322 @@
+//! Operands: the memory that arguments stand for, and what orders the graph with everything else that uses it.
+//!
+//! Each device buffer has an owning stream: the one that it was allocated on and is freed on. It is the meeting
+//! point of the order:
+//! - when a buffer is bound, its owning stream waits for the uses that cudarc has recorded, and the first launch
+//!   waits for the owning stream;
+//! - after each launch, the owning streams of *borrowed* buffers wait for it: one wait a stream. So whatever
+//!   becomes of the exec, a borrowed buffer is freed behind the last launch that used it. The events of those that the
+//!   graph may write are recorded behind it, so that other streams, too, come after, even if the exec is forgotten;
+//!   For those that it only reads, that would cost an event a buffer and launch: a third stream that writes one after its
+//!   exec was forgotten is not ordered (`Exec` says so);
+//! - owned and shared (`Arc`) buffers need no such wait, since only the end of the exec can free them;
+//! - when an operand is given back, its owning stream waits for the last launch, and the buffer's events are
+//!   recorded there, so that other streams, too, come after.
+//!
+//! The per-thread default stream is another stream on each thread under one handle. Where a buffer is owned by
+//! one, the legacy default stream stands for it: it is ordered with the per-thread streams of every thread.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
+
+use crate::runtime::cuda::{self, Driver, Event, Failure, Quiet, Stream};
+use crate::runtime::error::{Error, Result};
+use crate::runtime::waits::{OwnedEvent, SideStream, home};
+
+use super::output::{OutputDescription, Slot};
+
+/// What kind of memory an operand is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MemoryKind {
+    /// Device memory.
+    Device,
+    /// Pinned host memory.
+    Pinned,
+    /// The allocation of another graph.
+    Taken,
+}
+
+/// A bound buffer.
+#[derive(Clone, Debug)]
+pub(crate) struct Operand {
+    pub kind: MemoryKind,
+    pub address: u64,
+    /// In elements.
+    pub len: u64,
+    /// `size_of` its element.
+    pub element: u64,
+    pub same_context: bool,
+    /// Whether the caller keeps the buffer, and may end its life behind our back.
+    pub borrowed: bool,
+    /// Whether nobody else can use the buffer while it is bound.
+    pub exclusive: bool,
+    /// Which owning stream.
+    pub owner: Option<usize>,
+    /// The events in which cudarc records reads and writes. Pinned memory has one for both: `read`.
+    pub read: Event,
+    pub write: Event,
+    /// The event that is recorded behind each launch, for users that neither the owning stream nor the end of the exec
+    /// orders; `NONE` where there is none, or no need.
+    pub recorded: Event,
+    /// The output that a taken argument stands for.
+    pub slot: Option<Arc<Slot>>,
+}
+
+/// An owning stream.
+#[derive(Debug)]
+pub(crate) struct Owner {
+    /// Keeps the handle valid.
+    _stream: Arc<CudaStream>,
+    pub raw: Stream,
+    /// For the launch stream to wait for it.
+    pub event: OwnedEvent,
+    /// Whether the next launch has to.
+    pub pending: bool,
+    /// How many borrowed operands are its.
+    pub borrowed: u32,
+}
+
+/// The owning streams of a graph's operands.
+#[derive(Debug, Default)]
+pub(crate) struct Owners {
+    pub list: Vec<Owner>,
+}
+
+impl Owners {
+    fn index(&mut self, driver: &'static Driver, stream: &Arc<CudaStream>) -> Result<usize> {
+        let stream = home(stream);
+        let raw = Stream::of(&stream);
+        if let Some(at) = self.list.iter().position(|owner| owner.raw == raw) {
+            return Ok(at);
+        }
+        let event = OwnedEvent::new(driver, stream.context())?;
+        self.list.push(Owner { _stream: stream, raw, event, pending: false, borrowed: 0 });
+        Ok(self.list.len() - 1)
+    }
+}
+
+/// Looks at bound arguments.
+pub struct Visitor<'v> {
+    ctx: &'v Arc<CudaContext>,
+    owners: &'v mut Owners,
+    /// What cudarc waits through, for each owning stream that has been asked for.
+    waiting: Vec<Option<Arc<CudaStream>>>,
+    found: Vec<Operand>,
+    error: Option<Error>,
+}
+
+impl<'v> Visitor<'v> {
+    /// Nothing seen yet. The context must be current.
+    pub(crate) fn new(ctx: &'v Arc<CudaContext>, owners: &'v mut Owners) -> Visitor<'v> {
+        Visitor { ctx, owners, waiting: Vec::new(), found: Vec::new(), error: None }
+    }
+
+    /// What was seen.
+    pub(crate) fn finish(mut self) -> Result<Vec<Operand>> {
+        if self.error.is_none()
+            && let Err(error) = self.check_owners()
+        {
+            self.error = Some(error);
+        }
+        self.error.map_or(Ok(self.found), Err)
+    }
+
+    /// An event that a capture has recorded draws the stream that waits for it into the capture.
+    fn check_owners(&self) -> Result<()> {
+        let driver = cuda::driver()?;
+        for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
+        {
+            if driver.is_capturing(owner.raw)? {
+                return Err(Error::OwnerCapturing);
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, stream: &Arc<CudaStream>, operand: impl FnOnce(&CudaStream) -> Operand) {
+        self.try_push(stream, |_, owner, quiet| quiet.watch("cuStreamWaitEvent", || operand(owner)));
+    }
+
+    /// Adds an operand; `operand` makes its owning stream wait for its uses.
+    fn try_push(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&'static Driver, &CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) {
+        if self.error.is_some() {
+            return;
+        }
+        match self.of_owner(stream, operand) {
+            Ok(found) => self.found.push(found),
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    fn of_owner(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&'static Driver, &CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) -> Result<Operand> {
+        let driver = cuda::driver()?;
+        let quiet = Quiet::of(driver, self.ctx)?;
+        if **stream.context() != **self.ctx {
+            // A buffer of another context is only noted, to be refused: its streams and events are none of ours.
+            return Ok(Operand { same_context: false, owner: None, ..operand(driver, stream, quiet)? });
+        }
+        let at = self.owners.index(driver, stream)?;
+        self.waiting.resize(self.owners.list.len(), None);
+        let owner = match &mut self.waiting[at] {
+            Some(owner) => owner.clone(),
+            unasked => {
+                let raw = self.owners.list[at].raw;
+                if driver.is_capturing(raw)? {
+                    return Err(Error::OwnerCapturing);
+                }
+                unasked.insert(quiet.stream(raw)).clone()
+            }
+        };
+        Ok(Operand { owner: Some(at), ..operand(driver, &owner, quiet)? })
+    }
+
+    /// An output of another graph, of which the graph uses the elements from an address on.
+    pub(crate) fn output<T>(
+        &mut self,
+        slot: &Slot,
+        stream: &Arc<CudaStream>,
+        address: u64,
+        len: usize,
+        exclusive: bool,
+    ) {
+        self.try_push(stream, |_, owner, _| {
+            let [read, write] = slot.bind(Stream::of(owner), exclusive)?;
+            Ok(Operand {
+                kind: MemoryKind::Device,
+                address,
+                len: len as u64,
+                element: size_of::<T>() as u64,
+                same_context: true,
+                borrowed: true,
+                exclusive,
+                owner: None,
+                read,
+                write: if exclusive { write } else { Event::NONE },
+                recorded: if exclusive { write } else { read },
+                slot: None,
+            })
+        });
+    }
+
+    /// A buffer that others may read meanwhile.
+    pub(crate) fn shared<T, B: DevicePtr<T>>(
+        &mut self,
+        buffer: &B,
+        stream: &Arc<CudaStream>,
+        borrowed: bool,
+    ) {
+        self.push(stream, |owner| {
+            // The owner waits for writes; there is nothing to record yet.
+            let (address, guard) = buffer.device_ptr(owner);
+            let read = cuda::guarded(&guard);
+            std::mem::forget(guard);
+            Operand {
+                kind: MemoryKind::Device,
+                address,
+                len: buffer.len() as u64,
+                element: size_of::<T>() as u64,
+                same_context: true,
+                borrowed,
+                exclusive: false,
+                owner: None,
+                read,
+                write: Event::NONE,
+                recorded: Event::NONE,
+                slot: None,
+            }
+        });
+    }
+
+    /// A buffer that is ours alone while it is bound.
+    pub(crate) fn exclusive<T, B: DevicePtrMut<T> + DevicePtr<T>>(&mut self, buffer: &mut B, borrowed: bool) {
+        let stream = buffer.stream().clone();
+        self.push(&stream, |owner| {
+            // The owner waits for reads and writes.
+            let (_, guard) = buffer.device_ptr_mut(owner);
+            let write = cuda::guarded(&guard);
+            std::mem::forget(guard);
+            let (address, guard) = buffer.device_ptr(owner);
+            let read = cuda::guarded(&guard);
+            std::mem::forget(guard);
+            Operand {
+                kind: MemoryKind::Device,
+                address,
+                len: buffer.len() as u64,
+                element: size_of::<T>() as u64,
+                same_context: true,
+                borrowed,
+                exclusive: true,
+                owner: None,
+                read,
+                write,
+                recorded: if borrowed { write } else { Event::NONE },
+                slot: None,
+            }
+        });
+    }
+
+    /// Pinned host memory.
+    pub(crate) fn pinned<T>(&mut self, memory: &PinnedHostSlice<T>, borrowed: bool, mutable: bool) {
+        if self.error.is_some() {
+            return;
+        }
+        let (address, read) = match self.pinned_parts(memory) {
+            Ok(parts) => parts,
+            Err(error) => {
+                self.error = Some(error);
+                return;
+            }
+        };
+        self.found.push(Operand {
+            kind: MemoryKind::Pinned,
+            address,
+            len: memory.len() as u64,
+            element: size_of::<T>() as u64,
+            same_context: **memory.context() == **self.ctx,
+            borrowed,
+            exclusive: mutable,
+            owner: None,
+            read,
+            write: Event::NONE,
+            recorded: Event::NONE,
+            slot: None,
+        });
+    }
+
+    /// The address of pinned memory, and the event of its uses, which the first launch waits for.
+    fn pinned_parts<T>(&self, memory: &PinnedHostSlice<T>) -> Result<(u64, Event)> {
+        let driver = cuda::driver()?;
+        let quiet = Quiet::of(driver, self.ctx)?;
+        // cudarc tells the event only to a stream that waits for it: one that nobody else's work is in.
+        let side = SideStream::of(driver, self.ctx)?;
+        let stream = quiet.stream(side.raw());
+        Ok(quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?)
+    }
+
+    /// The output of another graph.
+    pub(crate) fn taken<T>(&mut self, output: &OutputDescription<T>) {
+        self.found.push(Operand {
+            kind: MemoryKind::Taken,
+            address: output.slot().address(),
+            len: output.len(),
+            element: size_of::<T>() as u64,
+            same_context: **output.slot().context() == **self.ctx,
+            borrowed: false,
+            exclusive: true,
+            owner: None,
+            read: Event::NONE,
+            write: Event::NONE,
+            recorded: Event::NONE,
+            slot: Some(output.slot().clone()),
+        });
+    }
+}
