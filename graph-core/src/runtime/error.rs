@@ -31,11 +31,11 @@ impl fmt::Display for At {
 /// The reason that an expression has no value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is over 2^64 - 1.
+    /// The value is over 2^64 - 1.
     Overflow,
-    /// It, or a part of it, is under 0.
+    /// The value, or a part of it, is under 0.
     Negative,
-    /// It divides by zero.
+    /// The expression divides by zero.
     DivisionByZero,
 }
 
@@ -62,7 +62,7 @@ pub struct ShortLaunch {
     pub buffer: String,
     /// The elements that the kernel declares to write.
     pub extent: u64,
-    /// How many of them are written.
+    /// The number of elements that are written.
     pub written: u64,
     /// The first one that is not.
     pub missing: u64,
@@ -89,13 +89,13 @@ impl fmt::Display for ShortLaunch {
 pub struct DriverFailure {
     /// The call, `cuGraphAddKernelNode`.
     pub call: String,
-    /// What it was made for.
+    /// The node or buffer that it was made for.
     pub at: Option<Box<At>>,
     /// The error's number.
     pub code: u32,
     /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
     pub name: String,
-    /// What the driver says of it, and what it wrote to its log.
+    /// The driver's description of the error, and the text of its log.
     pub text: String,
 }
 
@@ -110,7 +110,7 @@ impl fmt::Display for DriverFailure {
     }
 }
 
-/// What went wrong.
+/// An error of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -126,9 +126,9 @@ pub enum Error {
     /// There is no device of that ordinal.
     #[error("there is no CUDA device {ordinal}: the driver has {count} of them")]
     NoDevice {
-        /// Which was asked for.
+        /// The ordinal that was asked for.
         ordinal: usize,
-        /// How many there are.
+        /// The number of devices.
         count: u32,
     },
     /// A call of the driver failed.
@@ -140,13 +140,13 @@ pub enum Error {
     /// A length or bound has no value.
     #[error("{what} of {at} {fault}: `{text}`")]
     Size {
-        /// Whether a length or a bound.
+        /// `the length`, `a bound`, or another use of the expression.
         what: &'static str,
         /// The buffer, or the node that uses the range.
         at: Box<At>,
         /// The expression.
         text: String,
-        /// Why it has no value.
+        /// The reason that it has no value.
         fault: Fault,
     },
     /// A buffer of no elements.
@@ -162,7 +162,7 @@ pub enum Error {
     TooShort {
         /// The argument.
         at: Box<At>,
-        /// What it has.
+        /// Its number of elements.
         len: u64,
         /// The declared length's expression.
         text: String,
@@ -198,7 +198,7 @@ pub enum Error {
         lo: u64,
         /// One past the last.
         hi: u64,
-        /// What it is taken of.
+        /// The text of the part that it is taken of.
         view: String,
         /// The first element of that.
         from: u64,
@@ -218,9 +218,9 @@ pub enum Error {
         parameter: String,
         /// The buffer.
         buffer: String,
-        /// What it touches.
+        /// The elements that the kernel touches.
         extent: u64,
-        /// What it gets.
+        /// The elements that it is given.
         len: u64,
     },
     /// A later read counts on a write of a whole range, and the kernel writes a part of it.
@@ -234,7 +234,7 @@ pub enum Error {
         kernel: String,
         /// The buffer.
         buffer: String,
-        /// What the kernel declares to write.
+        /// The elements that the kernel declares to write.
         extent: u64,
         /// The range's length.
         len: u64,
@@ -263,13 +263,13 @@ pub enum Error {
     CopyLength {
         /// The node.
         at: Box<At>,
-        /// Where from.
+        /// The source.
         source_name: String,
-        /// How many.
+        /// The elements of the source.
         from: u64,
-        /// Where to.
+        /// The target.
         target_name: String,
-        /// How many.
+        /// The elements of the target.
         to: u64,
     },
     /// The temporaries do not fit into the budget.
@@ -277,7 +277,7 @@ pub enum Error {
     Budget {
         /// The graph function.
         at: Box<At>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// An output is declared with another length than it is allocated with.
@@ -295,7 +295,7 @@ pub enum Error {
     Config {
         /// The node.
         at: Box<At>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Two arguments share memory, and the graph may write one of them.
@@ -327,7 +327,7 @@ pub enum Error {
         kernel: String,
         /// The module's file.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A module that the driver cannot load.
@@ -337,7 +337,7 @@ pub enum Error {
         path: String,
         /// The failed call, with the log of the driver's compiler.
         failure: Box<DriverFailure>,
-        /// What would help, if that is known.
+        /// The help, if there is any.
         help: String,
     },
     /// A launch into a stream of another context.
@@ -364,7 +364,7 @@ pub enum Error {
     /// An arena pool on a stream that cannot keep launches apart.
     #[error("there can be no arena pool on this stream: {reason}")]
     PoolStream {
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// A graph is instantiated in an arena pool of another context.
@@ -388,7 +388,7 @@ pub enum Error {
     WrongOutput {
         /// The argument.
         at: Box<At>,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// Launches share a module-level variable that one of them writes, and nothing orders them.
@@ -420,7 +420,7 @@ pub enum Error {
     BuildAgain {
         /// The argument, or the launch.
         at: Box<At>,
-        /// Why it cannot change.
+        /// The reason that it cannot change.
         reason: String,
     },
     /// An earlier failure left the graph half changed.

@@ -1,7 +1,7 @@
-//! Waiting: every wait that safety rests on is a driver call of the runtime's own, whose failure is returned or, where
-//! nothing can be returned, made up for by waiting on the host.
+//! Waits: every wait that safety rests on is a driver call of the runtime's own. Its failure is returned or, where nothing can
+//! be returned, replaced by a wait on the host.
 //!
-//! None goes through cudarc, whose calls keep their failures, and do nothing while an earlier one is kept. The host waits
+//! No wait goes through cudarc, whose calls keep their failures and do nothing while an earlier failure is kept. The host waits
 //! for an event, else for the stream that it was recorded in, else for the whole context. If not even that is possible,
 //! memory is leaked rather than freed, and modules stay loaded.
 //!
@@ -130,7 +130,7 @@ pub(crate) struct SideStream {
 }
 
 impl SideStream {
-    /// The one of a context, which must be current.
+    /// Returns the stream of a context, which must be current.
     pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Arc<SideStream>> {
         static ALL: Mutex<Vec<(Context, Weak<SideStream>)>> = Mutex::new(Vec::new());
         let context = Context::of(ctx);
@@ -183,7 +183,7 @@ pub(crate) struct OwnedMemory {
 }
 
 impl OwnedMemory {
-    /// No memory yet. The context must be current.
+    /// Returns an owner without memory. The context must be current.
     pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<OwnedMemory> {
         let (side, ready) = (SideStream::of(driver, ctx)?, OwnedEvent::new(driver, ctx)?);
         Ok(OwnedMemory { driver, ctx: ctx.clone(), side, allocations: Vec::new(), ready, awaited: true })
@@ -198,13 +198,13 @@ impl OwnedMemory {
         Ok(address)
     }
 
-    /// Before a launch in `stream`: waits for the allocations, if no launch has yet. Launches of one exec are over in
-    /// their order, so the first one waits for all.
+    /// Makes a launch in `stream` wait for the allocations, if no launch has yet. Launches of one exec run in order, so the
+    /// first one waits for all.
     pub fn order(&self, stream: Stream) -> Outcome<()> {
         if self.awaited { Ok(()) } else { self.driver.wait(stream, self.ready.raw()) }
     }
 
-    /// A launch that has waited is in its stream.
+    /// Notes that a launch that has waited is in its stream.
     pub fn launched(&mut self) {
         self.awaited = true;
     }

@@ -26,7 +26,7 @@ use crate::runtime::waits::{OwnedEvent, SideStream, home};
 
 use super::output::{OutputDescription, Slot};
 
-/// What kind of memory an operand is.
+/// The kind of an operand's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MemoryKind {
     /// Device memory.
@@ -47,11 +47,11 @@ pub(crate) struct Operand {
     /// `size_of` its element.
     pub element: u64,
     pub same_context: bool,
-    /// Whether the caller keeps the buffer, and may end its life behind our back.
+    /// True if the caller keeps the buffer, and may drop it without the runtime's notice.
     pub borrowed: bool,
-    /// Whether nobody else can use the buffer while it is bound.
+    /// True if nobody else can use the buffer while it is bound.
     pub exclusive: bool,
-    /// Which owning stream.
+    /// The index of its owning stream.
     pub owner: Option<usize>,
     /// The events in which cudarc records reads and writes. Pinned memory has one for both: `read`.
     pub read: Event,
@@ -71,9 +71,9 @@ pub(crate) struct Owner {
     pub raw: Stream,
     /// For the launch stream to wait for it.
     pub event: OwnedEvent,
-    /// Whether the next launch has to.
+    /// True if the next launch has to wait.
     pub pending: bool,
-    /// How many borrowed operands are its.
+    /// The number of borrowed operands that it owns.
     pub borrowed: u32,
 }
 
@@ -96,23 +96,23 @@ impl Owners {
     }
 }
 
-/// Looks at bound arguments.
+/// The visitor of bound arguments: collects their operands.
 pub struct Visitor<'v> {
     ctx: &'v Arc<CudaContext>,
     owners: &'v mut Owners,
-    /// What cudarc waits through, for each owning stream that has been asked for.
+    /// cudarc's object of each owning stream that has been asked for: waits go through it.
     waiting: Vec<Option<Arc<CudaStream>>>,
     found: Vec<Operand>,
     error: Option<Error>,
 }
 
 impl<'v> Visitor<'v> {
-    /// Nothing seen yet. The context must be current.
+    /// Returns a visitor without operands. The context must be current.
     pub(crate) fn new(ctx: &'v Arc<CudaContext>, owners: &'v mut Owners) -> Visitor<'v> {
         Visitor { ctx, owners, waiting: Vec::new(), found: Vec::new(), error: None }
     }
 
-    /// What was seen.
+    /// Returns the operands in the order of the visits, or the first error.
     pub(crate) fn finish(mut self) -> Result<Vec<Operand>> {
         if self.error.is_none()
             && let Err(error) = self.check_owners()
@@ -122,7 +122,7 @@ impl<'v> Visitor<'v> {
         self.error.map_or(Ok(self.found), Err)
     }
 
-    /// An event that a capture has recorded draws the stream that waits for it into the capture.
+    /// Checks that no owning stream was drawn into a capture: a stream that waits for an event of a capture joins it.
     fn check_owners(&self) -> Result<()> {
         let driver = cuda::driver()?;
         for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
@@ -161,7 +161,7 @@ impl<'v> Visitor<'v> {
         let driver = cuda::driver()?;
         let quiet = Quiet::of(driver, self.ctx)?;
         if **stream.context() != **self.ctx {
-            // A buffer of another context is only noted, to be refused: its streams and events are none of ours.
+            // A buffer of another context is only noted, to be refused: its streams and events are not used.
             return Ok(Operand { same_context: false, owner: None, ..operand(driver, stream, quiet)? });
         }
         let at = self.owners.index(driver, stream)?;
@@ -179,7 +179,7 @@ impl<'v> Visitor<'v> {
         Ok(Operand { owner: Some(at), ..operand(driver, &owner, quiet)? })
     }
 
-    /// An output of another graph, of which the graph uses the elements from an address on.
+    /// Adds an output of another graph, of which the graph uses the elements from an address on.
     pub(crate) fn output<T>(
         &mut self,
         slot: &Slot,
@@ -207,7 +207,7 @@ impl<'v> Visitor<'v> {
         });
     }
 
-    /// A buffer that others may read meanwhile.
+    /// Adds a buffer that others may read while it is bound.
     pub(crate) fn shared<T, B: DevicePtr<T>>(
         &mut self,
         buffer: &B,
@@ -236,7 +236,7 @@ impl<'v> Visitor<'v> {
         });
     }
 
-    /// A buffer that is ours alone while it is bound.
+    /// Adds a buffer that nobody else can use while it is bound.
     pub(crate) fn exclusive<T, B: DevicePtrMut<T> + DevicePtr<T>>(&mut self, buffer: &mut B, borrowed: bool) {
         let stream = buffer.stream().clone();
         self.push(&stream, |owner| {
@@ -264,7 +264,7 @@ impl<'v> Visitor<'v> {
         });
     }
 
-    /// Pinned host memory.
+    /// Adds pinned host memory.
     pub(crate) fn pinned<T>(&mut self, memory: &PinnedHostSlice<T>, borrowed: bool, mutable: bool) {
         if self.error.is_some() {
             return;
@@ -292,17 +292,17 @@ impl<'v> Visitor<'v> {
         });
     }
 
-    /// The address of pinned memory, and the event of its uses, which the first launch waits for.
+    /// Returns the address of pinned memory, and the event of its uses, which the first launch waits for.
     fn pinned_parts<T>(&self, memory: &PinnedHostSlice<T>) -> Result<(u64, Event)> {
         let driver = cuda::driver()?;
         let quiet = Quiet::of(driver, self.ctx)?;
-        // cudarc tells the event only to a stream that waits for it: one that nobody else's work is in.
+        // cudarc gives the event only with a wait of a stream for it: the side stream has nobody else's work.
         let side = SideStream::of(driver, self.ctx)?;
         let stream = quiet.stream(side.raw());
         Ok(quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?)
     }
 
-    /// The output of another graph.
+    /// Adds the output of another graph.
     pub(crate) fn taken<T>(&mut self, output: &OutputDescription<T>) {
         self.found.push(Operand {
             kind: MemoryKind::Taken,

@@ -1,10 +1,10 @@
 //! Outputs: allocations that leave a graph.
 //!
 //! An allocation of a graph lives from a launch until it is freed, and the graph cannot be launched again before.
-//! Its [`Slot`] says what has become of it, and is shared by the graph that makes it, the [`Output`] that holds
-//! it, and the graph that takes it over. Its states:
-//! - idle: nothing lives;
-//! - live: launched. Whoever holds the `Output` frees it by dropping it; if that is forgotten, the graph that
+//! Its [`Slot`] holds its state, and is shared by the graph that makes it, the [`Output`] that holds
+//! it, and the graph that takes it over. The states:
+//! - idle: there is no allocation;
+//! - live: launched. The drop of the `Output` frees it; if the `Output` is forgotten, the graph that
 //!   made it frees it before its next launch, or at its own end;
 //! - after either end, the next launch waits for the free, or for the launch of the graph that took it over.
 
@@ -37,7 +37,7 @@ pub struct Slot {
     freed: Arc<OwnedEvent>,
     /// The graph that makes it.
     maker: u64,
-    /// Whether that graph is gone.
+    /// True once that graph is gone.
     retired: AtomicBool,
     state: Mutex<State>,
 }
@@ -45,15 +45,15 @@ pub struct Slot {
 #[derive(Default)]
 struct State {
     live: Option<Live>,
-    /// The uses of what lives.
+    /// The uses of the live allocation.
     uses: Uses,
-    /// The buffer that stands for it where a graph binds it, kept from launch to launch.
+    /// The cudarc buffer of the allocation, kept from launch to launch.
     buffer: Option<Buffer>,
-    /// Whether a graph has bound what lives: then the buffer's events record uses, too.
+    /// True if a graph has bound the live allocation: then the buffer's events record uses, too.
     bound: bool,
-    /// What the next launch waits for.
+    /// The event that the next launch waits for.
     wait: Option<Arc<OwnedEvent>>,
-    /// Whether a free is not covered by that event.
+    /// True if that event does not record the free.
     lost: bool,
 }
 
@@ -62,13 +62,13 @@ struct State {
 struct Live {
     /// The graph whose launch it came from last: the one that may free it when its handle is forgotten.
     holder: u64,
-    /// Where it is freed, unless that stream is capturing then.
+    /// The stream that it is freed on, unless that is capturing then.
     home: Arc<CudaStream>,
     /// The stream of the launch.
     key: StreamKey,
     /// Records the launch.
     done: Arc<OwnedEvent>,
-    /// Whether it has its handle.
+    /// True if its handle was given out.
     handed: bool,
 }
 
@@ -77,7 +77,7 @@ struct Buffer {
     stream: Stream,
     /// A [`Made`] of the output's element type.
     made: Box<dyn Any + Send>,
-    /// In which its uses are recorded.
+    /// The events that record its reads and its writes.
     uses: [Event; 2],
 }
 
@@ -88,7 +88,7 @@ impl std::fmt::Debug for State {
 }
 
 impl State {
-    /// Makes a stream come after the launch that made what lives, and after the uses that conflict with another one.
+    /// Orders a stream behind the launch that made the live allocation, and behind the uses that conflict with a new one.
     fn order(
         &self,
         driver: &Driver,
@@ -116,7 +116,7 @@ impl State {
 }
 
 impl Slot {
-    /// A slot in which nothing lives. The context must be current.
+    /// Returns an idle slot. The context must be current.
     pub(crate) fn new(
         driver: &'static Driver,
         ctx: &Arc<CudaContext>,
@@ -141,7 +141,7 @@ impl Slot {
         })
     }
 
-    /// Where the allocation lies whenever it lives.
+    /// Returns the address of the allocation, the same in each life.
     pub(crate) fn address(&self) -> u64 {
         self.address
     }
@@ -160,12 +160,12 @@ impl Slot {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether the graph that makes it is gone.
+    /// True once the graph that makes it is gone.
     pub(crate) fn is_retired(&self) -> bool {
         self.retired.load(Ordering::Relaxed)
     }
 
-    /// The graph `holder` is gone: what it holds and nobody else does is freed.
+    /// Notes that the graph `holder` is gone, and frees the allocation if only that graph holds it.
     pub(crate) fn retire(&self, holder: u64) {
         if self.maker == holder {
             self.retired.store(true, Ordering::Relaxed);
@@ -181,7 +181,8 @@ impl Slot {
         self.state().live.as_ref().map(|live| live.holder)
     }
 
-    /// Before `holder` launches on `stream`: frees what was forgotten, and waits for what ended the last life.
+    /// Prepares a launch of `holder` on `stream`: frees a forgotten allocation, and makes the launch wait for the end of the last
+    /// life.
     pub(crate) fn prepare(&self, holder: u64, stream: Stream) -> Result<()> {
         match self.holder() {
             None => {}
@@ -231,7 +232,7 @@ impl Slot {
         known
     }
 
-    /// After `holder` was launched on `stream`, which `done` records.
+    /// Notes a launch of `holder` on `stream`, which `done` records.
     pub(crate) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
         let key = StreamKey::of(self.driver, Stream::of(stream));
         let mut state = self.state();
@@ -241,7 +242,7 @@ impl Slot {
         state.uses.renew();
     }
 
-    /// The handle of what a launch made. There is one handle a launch.
+    /// Returns the handle of the allocation that a launch made. There is one handle for each launch.
     pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>) -> Result<Output<'e, T>> {
         if TypeId::of::<T>() != self.element_type {
             return Err(Error::Plan(format!("{} has elements of another type", self.at)));
@@ -273,7 +274,7 @@ impl Slot {
     }
 }
 
-/// The events in which cudarc records the reads and the writes of a buffer that nothing has used.
+/// Returns the events in which cudarc records the reads and the writes of an unused buffer.
 fn events<T>(driver: &Driver, buffer: &mut CudaSlice<T>, home: &CudaStream) -> Outcome<[Event; 2]> {
     let quiet = cuda::Quiet::of(driver, home.context())?;
     let stream = quiet.stream(Stream::of(home));
@@ -289,11 +290,11 @@ fn events<T>(driver: &Driver, buffer: &mut CudaSlice<T>, home: &CudaStream) -> O
 }
 
 impl Slot {
-    /// Makes a stream of the user's come after the launch and the uses that conflict. The guard records the use.
-    /// May live as long as the handle.
+    /// Orders a stream of the user's behind the launch and the uses that conflict. The guard records the use, and may live as
+    /// long as the handle.
     pub(crate) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
         let reached = self.try_reach(stream, write);
-        // There is no use without its wait, and no other way to say so than an address that no call takes.
+        // A use without its wait must not happen: the caller returns an address that no call takes.
         reached.map_err(|failure| record(&self.ctx, failure)).ok()
     }
 
@@ -315,8 +316,8 @@ impl Slot {
         Ok(used.note(write))
     }
 
-    /// Makes its owning stream, by which a graph that binds it is ordered, come after the launch and the uses; gives the
-    /// events that the graph records its own in.
+    /// Orders its owning stream, by which a graph that binds it is ordered, behind the launch and the uses. Returns the events
+    /// in which that graph records its own uses.
     pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<[Event; 2]> {
         let driver = self.driver;
         let mut state = self.state();
@@ -373,7 +374,7 @@ impl<'e, T> std::ops::Deref for Output<'e, T> {
 }
 
 impl<T> Output<'_, T> {
-    /// What a graph that takes this output over is built from.
+    /// Returns the description that a graph that takes this output over is built from.
     pub fn description(&self) -> OutputDescription<T> {
         OutputDescription { slot: self.slot.clone(), element: PhantomData }
     }
@@ -387,13 +388,13 @@ impl<T> Drop for Output<'_, T> {
         let slot = self.slot;
         waits::enter(slot.driver, &slot.ctx);
         if let Err(failure) = slot.free() {
-            // It lives on, and its exec frees it before the next launch.
+            // The allocation stays live, and its exec frees it before the next launch.
             record(&slot.ctx, failure);
         }
     }
 }
 
-/// What is known of a graph's output before it is made: enough to build the graph that takes it over.
+/// The description of a graph's output before it is made: enough to build the graph that takes it over.
 pub struct OutputDescription<T> {
     slot: Arc<Slot>,
     element: PhantomData<fn() -> T>,
@@ -413,7 +414,7 @@ impl<T> OutputDescription<T> {
         self.slot.len
     }
 
-    /// Whether it has no elements, which none has.
+    /// Returns false: every output has elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -440,11 +441,11 @@ pub trait Handed {
     #[doc(hidden)]
     fn slot(&self) -> &Arc<Slot>;
 
-    /// The launch that takes it over, on `stream`, waits for its uses.
+    /// Makes the launch that takes it over, on `stream`, wait for its uses.
     #[doc(hidden)]
     fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()>;
 
-    /// It was taken over by a launch that `done` records.
+    /// Notes that a launch that `done` records has taken it over.
     #[doc(hidden)]
     fn taken_over(&mut self, done: &Arc<OwnedEvent>);
 }

@@ -52,7 +52,7 @@ impl<T> Output<'_, T> {
         self.buffer.len()
     }
 
-    /// Whether it has no elements, which none has.
+    /// Returns false: every output has elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -137,7 +137,7 @@ impl<T> OutputView<'_, T> {
         self.view.len()
     }
 
-    /// Whether it has no elements.
+    /// True if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.view.is_empty()
     }
@@ -160,7 +160,7 @@ impl<T> OutputViewMut<'_, T> {
         self.view.len()
     }
 
-    /// Whether it has no elements.
+    /// True if it has no elements.
     pub fn is_empty(&self) -> bool {
         self.view.is_empty()
     }
@@ -224,7 +224,7 @@ impl<T> OutputBuffer<'_, T> {
         self.buffer.len()
     }
 
-    /// Whether it has no elements, which none has.
+    /// Returns false: every output has elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -22,16 +22,16 @@ pub(crate) struct Use {
     /// The user's stream, for the guard.
     stream: Arc<CudaStream>,
     event: CudaEvent,
-    /// The failures of the context object's calls, none of which was a record of this event.
+    /// The number of failed calls of the context object up to which this event is known to be recorded.
     failures: AtomicU64,
     used: AtomicBool,
     wrote: AtomicBool,
-    /// Whether the stream has waited for the launch that made the output.
+    /// True if the stream has waited for the launch that made the output.
     behind: AtomicBool,
 }
 
 impl Use {
-    /// No use yet. The stream's context must be current.
+    /// Returns the uses by a stream that has none yet. The stream's context must be current.
     fn new(driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Use> {
         let quiet = Quiet::of(driver, ctx)?;
         Ok(Use {
@@ -47,7 +47,7 @@ impl Use {
         })
     }
 
-    /// Makes a stream come after the use.
+    /// Orders a stream behind the use.
     fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let failures = self.quiet.failures();
         if failures == self.failures.load(Ordering::Acquire) {
@@ -66,8 +66,7 @@ impl Use {
 pub(crate) struct Uses(Vec<Arc<Use>>);
 
 impl Uses {
-    /// The output lives anew, and nothing has used it. No guard may live. Streams that did not use the last life are
-    /// forgotten.
+    /// Starts a new life of the output, without uses. No guard may live. Streams that did not use the last life are dropped.
     pub fn renew(&mut self) {
         self.0.retain(|used| used.used.load(Ordering::Relaxed));
         for used in &self.0 {
@@ -78,7 +77,7 @@ impl Uses {
         }
     }
 
-    /// Makes a stream come after the uses by others: by all of them before a write, by those that wrote before a read.
+    /// Orders a stream behind the uses by others: all of them before a write, writes alone before a read.
     pub fn order(
         &self,
         driver: &Driver,
@@ -93,7 +92,7 @@ impl Uses {
             .try_for_each(|other| other.order(driver, stream))
     }
 
-    /// The uses by a stream, counted among those of the output from now on.
+    /// Returns the uses by a stream, which are added to those of the output.
     pub fn of(&mut self, driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Arc<Use>> {
         if let Some(known) = self.0.iter().find(|known| known.key.is(&key)) {
             return Ok(known.clone());
@@ -114,12 +113,12 @@ impl Use {
         SyncOnDrop::Record(Some((&held.event, &held.stream)))
     }
 
-    /// Whether the stream has been made to wait for the launch.
+    /// True if the stream has waited for the launch.
     pub fn is_behind(&self) -> bool {
         self.behind.load(Ordering::Relaxed)
     }
 
-    /// It has.
+    /// Notes that the stream has waited for the launch.
     pub fn set_behind(&self) {
         self.behind.store(true, Ordering::Relaxed);
     }

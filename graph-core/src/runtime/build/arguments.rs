@@ -8,7 +8,7 @@ use crate::runtime::kernels::mark::Mark;
 
 use super::dims::Dim;
 
-/// The words and the buffers of a launch that need no allocation: a build evaluates thousands of launches.
+/// The most words and buffers of a launch that need no allocation: a build evaluates thousands of launches.
 const FEW_WORDS: usize = 16;
 const FEW_BUFFERS: usize = 8;
 
@@ -18,19 +18,19 @@ pub struct Arguments {
     /// Their values.
     words: [Word; FEW_WORDS],
     word_count: usize,
-    /// How many elements of each buffer the kernel touches.
+    /// The number of elements of each buffer that the kernel touches.
     extents: [u64; FEW_BUFFERS],
     extent_count: usize,
-    /// All of either, where they are more than few.
+    /// All words and extents, where one of the arrays is too small.
     many: Option<Box<(Vec<Word>, Vec<u64>)>>,
-    /// How many of the buffers are the access of their own number of the statement.
+    /// The number of buffers whose index equals the index of their access in the statement.
     pub(crate) in_order: usize,
     /// The first buffer whose extent has no value.
     pub(crate) fault: Option<(usize, Fault)>,
 }
 
 impl Arguments {
-    /// None yet, of that many words and buffers.
+    /// Returns an empty list with room for that many words and buffers.
     #[inline]
     pub fn new(words: usize, buffers: usize) -> Arguments {
         let many = (words > FEW_WORDS || buffers > FEW_BUFFERS)
@@ -62,7 +62,7 @@ impl Arguments {
         }
     }
 
-    /// The next parameter is a buffer, of which the kernel touches `extent` elements.
+    /// Adds a buffer, of which the kernel touches `extent` elements.
     #[inline]
     pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
         let at = self.extent_count;
@@ -79,7 +79,7 @@ impl Arguments {
         self.scalar(0u64);
     }
 
-    /// The next parameter is a scalar.
+    /// Adds a scalar.
     #[inline]
     pub fn scalar<T: Copy + DeviceRepr>(&mut self, value: T) {
         match &mut self.many {

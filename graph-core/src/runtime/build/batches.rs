@@ -37,7 +37,7 @@ impl Nodes {
             .map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))))
     }
 
-    /// Writes what a member's record says now into the table of its batch, whose node is still to be patched.
+    /// Writes a member's record into the table of its batch, whose node must be patched afterwards.
     pub(crate) fn write_to_batch(
         &mut self,
         program: &Program,
@@ -70,7 +70,7 @@ impl Nodes {
             return Ok(());
         }
         let axis = self.operations.batches[self.batch_of(operation)?].axis;
-        // Members behind each other may have any grid: it stands in the table.
+        // Members whose blocks are consecutive may have any grid: it stands in the table.
         let grid_differs = axis.is_some() && old.shape.grid != new.shape.grid;
         if !grid_differs && (old.shape.block, old.shape.shared) == (new.shape.block, new.shape.shared) {
             return Ok(());
@@ -84,7 +84,7 @@ impl Nodes {
         Err(Error::BuildAgain { at: at_statement(program, statement), reason })
     }
 
-    /// Gives the node of a batch its table.
+    /// Changes the node of a batch to its table.
     pub(crate) fn patch_batch(&mut self, definition: &Definition, operation: OperationId) -> Result<()> {
         let operations = self.operations.clone();
         let batch = self.batch_of(&operations.list[operation as usize])?;
@@ -96,7 +96,7 @@ impl Nodes {
         set.map_err(|failure| {
             Error::driver(failure, Some(self.at(definition.program, &operations.list[operation as usize])))
         })?;
-        annotate::members_moved(&self.told(definition), operation);
+        annotate::members_moved(&self.annotated(definition), operation);
         Ok(())
     }
 
@@ -136,8 +136,8 @@ impl Nodes {
         Ok(())
     }
 
-    /// The configuration of a batch, by its members' records; where blocks lie one behind the other, also the table of
-    /// where each member's begin.
+    /// Returns the configuration of a batch, from its members' records. Where the members' blocks are consecutive, the table is
+    /// given their first blocks.
     fn batch_launch(&mut self, program: &Program, batch: usize) -> Result<Launching> {
         let operations = self.operations.clone();
         let planned = &operations.batches[batch];

@@ -1,4 +1,4 @@
-//! Lengths and bounds: unsigned 64-bit arithmetic in which a fault is carried along, not raised.
+//! Lengths and bounds: unsigned 64-bit arithmetic that carries faults in the values.
 
 use crate::ir::{BufferId, DimId};
 use crate::table::Op;
@@ -79,7 +79,7 @@ operators! {
     Rem rem checked_rem Fault::DivisionByZero;
 }
 
-/// What the lengths and bounds of a graph function are computed of.
+/// The values that the lengths and bounds of a graph function are computed from.
 #[derive(Debug, Default)]
 pub struct Dims {
     leaves: Vec<Dim>,
@@ -92,7 +92,7 @@ impl Dims {
         self.leaves.push(value);
     }
 
-    /// An output is declared with one length and allocated with another: they have to be the same.
+    /// Adds an output that is declared with one length and allocated with another: they must be equal.
     pub fn returned(&mut self, buffer: BufferId, declared: DimId, actual: DimId) {
         self.returned.push((buffer, declared, actual));
     }
@@ -102,7 +102,7 @@ impl Dims {
     }
 }
 
-/// The value of a length or bound, from the values of the leaves; `None` for what is no computation. `stack` is room.
+/// Computes a length or bound from the values of the leaves. Returns `None` for malformed code. `stack` is scratch space.
 pub(crate) fn compute(code: &[Op], leaves: &[Dim], stack: &mut Vec<Dim>) -> Option<Dim> {
     stack.clear();
     for &op in code {

@@ -1,7 +1,7 @@
-//! Statements with their values: generated code says what each launch is given, and this records it.
+//! The evaluation of statements: generated code gives the values of each launch, which are recorded here.
 //!
 //! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
-//! graph is built, and made again, in the same room, when an argument is set.
+//! graph is built, and made again, in the same space, when an argument is set.
 
 use crate::ir::{Access, Mode, Program, StatementId};
 use cuweave_ptx::coverage::Verdict;
@@ -16,13 +16,13 @@ use super::arguments::Arguments;
 use super::config::{BlockLimits, Config};
 use super::fill::Fillable;
 
-/// Takes down what generated code says of statements, one after the other.
+/// The recorder of the values that generated code gives for statements, one after the other.
 pub struct Evaluation<'b> {
     program: &'static Program,
     dims: &'b [u64],
     limits: &'b Limits,
     modules: &'b mut Modules,
-    /// The one that it is about.
+    /// The current statement.
     statement: StatementId,
     records: Vec<Recorded>,
     /// The values of parameters.
@@ -35,7 +35,7 @@ pub struct Evaluation<'b> {
 pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
 
 impl<'b> Evaluation<'b> {
-    /// Of so many statements, with room for their values.
+    /// Returns an evaluation of that many statements, with space for their values.
     pub(crate) fn new(
         program: &'static Program,
         dims: &'b [u64],
@@ -69,12 +69,12 @@ impl<'b> Evaluation<'b> {
         Err(self.config("an expression in it returns before the statement is recorded".to_owned()))
     }
 
-    /// The next statement has nothing to record.
+    /// Records the next statement as one without values.
     pub(crate) fn nothing(&mut self) {
         self.records.push(Recorded::Nothing);
     }
 
-    /// A record for each statement, the values of parameters, and what is not proved to be written.
+    /// Returns a record for each statement, the values of parameters, and the launches that are not proved to write all.
     pub(crate) fn into_parts(self) -> (Vec<Recorded>, Vec<Word>, Open) {
         (self.records, self.words, self.open)
     }
@@ -98,7 +98,7 @@ impl Evaluation<'_> {
         Error::Config { at: self.at(), reason }
     }
 
-    /// The error of a driver's call that was made for this statement.
+    /// Adds this statement to the error of a driver call.
     fn placed(&self, mut error: Error) -> Error {
         if let Error::Driver(failure) = &mut error
             && failure.at.is_none()
@@ -108,7 +108,7 @@ impl Evaluation<'_> {
         error
     }
 
-    /// The range's length in elements.
+    /// Returns the range's length in elements.
     fn len(&self, access: &Access) -> u64 {
         self.dims[access.hi as usize] - self.dims[access.lo as usize]
     }
@@ -125,7 +125,7 @@ impl Evaluation<'_> {
             .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
     }
 
-    /// A launch with its arguments, which the kernel's item gives in the order of its parameters.
+    /// Records a launch with its arguments, which the kernel's item gives in the order of its parameters.
     ///
     /// # Errors
     ///
@@ -236,7 +236,7 @@ impl Evaluation<'_> {
         }
     }
 
-    /// The `index`-th buffer argument does not suit the extent that its parameter declares.
+    /// Returns the error of the `index`-th buffer argument, which does not suit the extent that its parameter declares.
     #[cold]
     fn extent_fault(
         &self,
@@ -271,7 +271,11 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// A copy.
+    /// Records a copy.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements; ranges of different lengths.
     pub fn copy(&mut self) -> Result<()> {
         self.not_empty()?;
         let (source, target) = (self.access(0)?, self.access(1)?);
@@ -284,7 +288,7 @@ impl Evaluation<'_> {
         Ok(())
     }
 
-    /// A memset or memcpy node moves at least one element.
+    /// Checks that a memset or memcpy node moves at least one element.
     fn not_empty(&self) -> Result<()> {
         let accesses = &self.program.statements[self.statement as usize].accesses;
         match accesses.iter().find(|access| self.len(access) == 0) {

@@ -1,5 +1,5 @@
-//! State that launches share and that no order of the program's is about: module-level variables, and buffers that they
-//! update by atomics. Which uses of it commute, the kernels' items say; the others are ordered here.
+//! State that launches share outside the program's order: module-level variables, and buffers that they update by atomics.
+//! The kernels' items list the uses that commute; the others are ordered here.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::reach::{Cycle, Reach};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Recorded, Updates};
 
-/// What is shared.
+/// A piece of shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum State<'a> {
     /// A variable of the module at that address.
@@ -19,11 +19,11 @@ enum State<'a> {
     Buffer(BufferId),
 }
 
-/// Everything that is shared, with its uses in program order.
+/// The shared state, with its uses in program order.
 type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 
-/// The edges, in program order, between launches that share state, do not commute and are not ordered. `dims` are the
-/// values of the program's.
+/// Returns the edges, in program order, between launches that share state, do not commute and are not ordered. `dims` are
+/// the values of the program's lengths and bounds.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub(crate) fn edges(
     Ok(found.into_keys().collect())
 }
 
-/// The variables of its module that a launch reads and writes.
+/// Adds the variables of its module that a launch reads and writes.
 fn variables(statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'static>) {
     let kernel = launch.kernel;
     let module = std::ptr::from_ref::<Module>(kernel.module).addr();
@@ -88,7 +88,7 @@ fn variables(statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'sta
     }
 }
 
-/// The buffers that a launch updates by atomics.
+/// Adds the buffers that a launch updates by atomics.
 fn updates(
     program: &Program,
     dims: &[u64],

@@ -16,11 +16,11 @@ type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
 
 thread_local! {
     static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };
-    /// For the tables of the next build, and for those of the build that is under way.
+    /// The change of the next build's tables, and that of the current build's.
     static CHANGE_TABLES: [RefCell<Option<ChangeTable>>; 2] = const { [RefCell::new(None), RefCell::new(None)] };
 }
 
-/// Has the next build on this thread add a changed plan.
+/// Makes the next build on this thread add a changed plan.
 ///
 /// Only the simulated driver is given one: it reports what the real one would silently do. With any other driver
 /// that build is an error.
@@ -28,15 +28,15 @@ pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static
     CHANGE.set(Some(Box::new(change)));
 }
 
-/// Has the next build on this thread change the table of each batch before the batch is added: what its members are
-/// given. Setters do not change it again.
+/// Makes the next build on this thread change the table of each batch, the parameters of its members, before the batch is
+/// added. Setters do not change it again.
 ///
 /// Only the simulated driver is given one, as in [`change_next_plan`].
 pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
     CHANGE_TABLES.with(|[next, _]| next.replace(Some(Box::new(change))));
 }
 
-/// Changes the plan if that was asked for.
+/// Changes the plan if a change was requested.
 pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<()> {
     let tables = CHANGE_TABLES.with(|[next, now]| {
         now.replace(next.take());
@@ -58,7 +58,7 @@ pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Resu
     Ok(())
 }
 
-/// Changes the table of a batch if that was asked for.
+/// Changes the table of a batch if a change was requested.
 pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
     CHANGE_TABLES.with(|[_, now]| {
         if let Some(change) = now.borrow_mut().as_mut() {

@@ -12,7 +12,7 @@ use crate::runtime::cuda::{
 };
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 use crate::runtime::kernels::{FILL64, Finding, HUB, Kernel, LaunchRecord, Param, Recorded, Shape};
-use crate::runtime::observe::annotate::{self, Told};
+use crate::runtime::observe::annotate::{self, Annotated};
 
 use super::definition::Definition;
 use super::evaluate::Open;
@@ -105,7 +105,7 @@ impl Nodes {
     ) -> Result<()> {
         let operations = self.operations.clone();
         self.add_all(definition, &operations.list, memories, inside)?;
-        annotate::annotate(&self.told(definition));
+        annotate::annotate(&self.annotated(definition));
         Ok(())
     }
 
@@ -119,8 +119,8 @@ impl Nodes {
     }
 
     /// Returns the names and addresses that the simulated driver is told.
-    pub fn told<'n>(&'n self, definition: &'n Definition) -> Told<'n> {
-        Told {
+    pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
+        Annotated {
             program: definition.program,
             dims: &definition.dims,
             operations: &self.operations,
@@ -296,7 +296,7 @@ impl Nodes {
             Recorded::Fill { bits, size: 8, first }
                 if self.fill_kernels[statement as usize] || bits >> 32 != bits & 0xffff_ffff =>
             {
-                let (address, len) = self.end(definition, statement, 0);
+                let (address, len) = self.range_of(definition, statement, 0);
                 let info = definition.modules.function(&FILL64)?;
                 let blocks = len.div_ceil(256).clamp(1, 1 << 20) as u32;
                 let shape = Shape {
@@ -314,7 +314,7 @@ impl Nodes {
     }
 
     /// Returns the address and the length, in elements, of a statement's access.
-    fn end(&self, definition: &Definition, statement: StatementId, access: usize) -> (u64, u64) {
+    fn range_of(&self, definition: &Definition, statement: StatementId, access: usize) -> (u64, u64) {
         let access = &definition.program.statements[statement as usize].accesses[access];
         let (lo, hi) = (definition.dims[access.lo as usize], definition.dims[access.hi as usize]);
         let address =
@@ -324,7 +324,7 @@ impl Nodes {
 
     fn place_of(&self, definition: &Definition, statement: StatementId, access: usize) -> cuda::Place {
         let buffer = definition.program.statements[statement as usize].accesses[access].buffer;
-        let (address, _) = self.end(definition, statement, access);
+        let (address, _) = self.range_of(definition, statement, access);
         match definition.program.buffers[buffer as usize].origin {
             Origin::Pinned { .. } => cuda::Place::Host(address),
             _ => cuda::Place::Device(address),
@@ -338,7 +338,7 @@ impl Nodes {
                 NodeParams::Launch(launch.launching(), launch.first as usize, launch.kernel.params)
             }
             Recorded::Fill { bits, size, .. } => {
-                let (target, len) = self.end(definition, statement, 0);
+                let (target, len) = self.range_of(definition, statement, 0);
                 let (element, width) = if size == 8 { (4, len * 2) } else { (size, len) };
                 NodeParams::Fill(Filling { target, value: bits as u32, element, width })
             }
@@ -349,7 +349,7 @@ impl Nodes {
                 NodeParams::Copy {
                     from,
                     to,
-                    bytes: self.end(definition, statement, 0).1 * element(definition.program, buffer),
+                    bytes: self.range_of(definition, statement, 0).1 * element(definition.program, buffer),
                 }
             }
             Recorded::Nothing => {

@@ -45,7 +45,7 @@ impl Nodes {
         batches.into_iter().try_for_each(|operation| self.patch_batch(definition, operation))
     }
 
-    /// Swaps a statement's record with one whose words are in the spare room.
+    /// Swaps a statement's record with one whose words lie in `spare`.
     pub fn swap(&mut self, statement: StatementId, other: &mut Recorded) {
         let record = &mut self.records[statement as usize];
         let ((here, count), (there, _)) = (record.words(), other.words());

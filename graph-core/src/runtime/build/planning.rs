@@ -27,8 +27,7 @@ pub(crate) struct Planned {
     pub left_alone: Vec<String>,
 }
 
-/// Decides how many launches there are, and plans. Everything that may refuse a batch refuses it before the plan that is
-/// used is made.
+/// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
 pub(crate) fn plan(
     table: &'static Decoded,
     (driver, ctx): (&'static Driver, &Arc<CudaContext>),
@@ -42,7 +41,7 @@ pub(crate) fn plan(
     let gathered = gather((driver, ctx), (records, words), &changing, modules, allowed);
     let (mut facts, allowed) = match gathered {
         Ok(facts) => (facts, allowed),
-        // Launches as they are written need none.
+        // Launches as they are written need no facts.
         Err(error) => (Facts::unknown(&error), Allowed::default()),
     };
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());

@@ -1,4 +1,4 @@
-//! Plans are kept: the same function with the same sizes is not planned again.
+//! The cache of plans: the same function with the same sizes is not planned again.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use crate::ir::{Memory, Program, StatementId};
 use crate::launches::Launch;
 use crate::operation::Operations;
 
-/// What a plan depends on. Programs are statics, so their address tells them apart.
+/// The inputs of a plan. Programs are statics, so their address is their identity.
 #[derive(PartialEq, Eq)]
 struct Key {
     program: usize,
@@ -17,19 +17,19 @@ struct Key {
     launches: Vec<Option<Launch>>,
 }
 
-/// The plans kept, the latest last.
+/// The cached plans, the latest last.
 static KEPT: Mutex<Vec<(Key, Arc<Operations>)>> = Mutex::new(Vec::new());
-/// More are forgotten, the oldest first.
+/// The most plans that are kept; the oldest is dropped first.
 const MOST: usize = 32;
 
-/// Whether the same function was planned with the same sizes, which are right then.
+/// True if the same function was planned with the same sizes, which are then known to be valid.
 pub(crate) fn known(program: &'static Program, dims: &[u64]) -> bool {
     let program = std::ptr::from_ref(program) as usize;
     let kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     kept.iter().any(|(key, _)| key.program == program && key.dims == dims)
 }
 
-/// As [`compile::back`], from what is kept where that can be.
+/// As [`compile::back`], from the cache where possible.
 pub(crate) fn operations(
     program: &'static Program,
     dims: &[u64],
@@ -48,7 +48,7 @@ pub(crate) fn operations(
             return Ok(operations.clone());
         }
     }
-    // Not under the lock: planning takes its time, and two threads that plan the same come to the same.
+    // Not under the lock: planning is slow, and two threads that plan the same get equal plans.
     let operations = Arc::new(compile::back(program, dims, wishes)?);
     let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if kept.len() >= MOST {

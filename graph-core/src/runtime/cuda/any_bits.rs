@@ -59,19 +59,19 @@ unsafe impl<T: ?Sized> AnyBits for PhantomData<T> {}
 /// Compiles only for types that are [`AnyBits`].
 pub const fn any_bits<T: AnyBits>() {}
 
-/// `Bits::<T>::ANY` says whether a type that is named without parameters is [`AnyBits`]: an associated constant of the
-/// type itself comes before one of a trait.
+/// `Bits::<T>::ANY` is true if a concrete type is [`AnyBits`]: an associated constant of the type itself is preferred to
+/// one of a trait.
 #[derive(Debug)]
 pub struct Bits<T>(PhantomData<T>);
 
 impl<T: AnyBits> Bits<T> {
-    /// It is.
+    /// True for [`AnyBits`] types.
     pub const ANY: bool = true;
 }
 
 /// See [`Bits`].
 pub trait NotAnyBits {
-    /// It is not.
+    /// False for all other types.
     const ANY: bool = false;
 }
 

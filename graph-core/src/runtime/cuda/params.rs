@@ -143,7 +143,7 @@ pub fn address_word(address: u64) -> Word {
 #[inline]
 pub fn write_value<T: Copy>(room: &mut [Word], value: T) {
     if size_of::<T>() < 8 {
-        // What is past the value is the graph's, not left over.
+        // The bytes of the word behind the value are 0.
         room[..1].fill(MaybeUninit::new(0));
     }
     if size_of_val(room) >= size_of::<T>() {

@@ -59,7 +59,7 @@ pub struct PlannedBuffer<'b> {
     pub name: &'b str,
     /// The file of its declaration.
     pub file: &'b str,
-    /// And the line.
+    /// The line of its declaration.
     pub line: u32,
     /// True if its lifetime is within the graph.
     pub planned: bool,
@@ -125,7 +125,7 @@ impl Simulator {
         }
     }
 
-    /// Gives a node its name and its place. What is not told is not checked: a failure is no error.
+    /// Gives a node its name and its place. A failure is ignored: the driver then checks less.
     pub fn name_node(&self, node: Node, name: &str, file: &str, line: u32) {
         // SAFETY: the node is one of a graph that is being built; the texts live until the call returns.
         let _ = unsafe { (self.name_node)(node, Text::of(name), Text::of(file), line) };

@@ -118,7 +118,7 @@ impl Arena {
         let Shared { driver, raw, .. } = *shared;
         let address = match driver.allocate(bytes, raw) {
             Ok(address) => {
-                // What is lost if this fails is the old memory, not the use of the new one.
+                // A failure leaks the old memory; the new one can be used.
                 let _ = self.free(driver, raw).map_err(|failure| record(shared.stream.context(), failure));
                 address
             }

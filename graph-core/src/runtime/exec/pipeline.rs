@@ -19,7 +19,7 @@ use crate::runtime::build::{
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
 use crate::runtime::error::{Error, Result, at_buffer};
-use crate::runtime::kernels::{Limits, Modules, Recorded, early};
+use crate::runtime::kernels::{Limits, Modules, Recorded, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::token::Token;
 
@@ -57,15 +57,16 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let evaluate = |early| evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), early));
+    let evaluate = |programmatic| {
+        evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), programmatic))
+    };
     let allowed = Allowed::by(program.options.launches);
-    let early = early(driver, ctx, allowed);
-    let (mut modules, records, words, open) = match early {
-        Err(_) => evaluate(early)?,
+    let programmatic = programmatic(driver, ctx, allowed);
+    let (mut modules, records, words, open) = match programmatic {
+        Err(_) => evaluate(programmatic)?,
         // A kernel that waits first may take fewer threads than the kernel as it is written.
-        Ok(()) => {
-            evaluate(early).or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?
-        }
+        Ok(()) => evaluate(programmatic)
+            .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
     };
 
     let evaluated = Instant::now();

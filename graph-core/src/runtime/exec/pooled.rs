@@ -84,7 +84,7 @@ impl Core {
             .collect();
         users.iter().try_for_each(|&statement| self.nodes.readdress(&mut self.definition, statement))?;
         self.nodes.patch_all(&self.definition, &users)?;
-        annotate::moved(&self.nodes.told(&self.definition));
+        annotate::moved(&self.nodes.annotated(&self.definition));
         if let Some(member) = &mut self.temporaries.pool {
             member.address = address;
         }

@@ -58,7 +58,7 @@ impl<A: GraphFn> ExecCore<A> {
                 std::mem::replace(&mut core.operands.list[first + at], operand)
             })
             .collect();
-        // What was owned is dropped here, and freed behind the last launch.
+        // An owned buffer is dropped here, and freed behind the last launch.
         if core.retire(&old) {
             core.definition.driver.relaxed(|| drop(value))
         } else {
@@ -88,7 +88,7 @@ impl<A: GraphFn> ExecCore<A> {
         Ok(())
     }
 
-    /// New records of statements, with their words in the spare room.
+    /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
     fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Recorded>, Open)> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
@@ -127,7 +127,7 @@ impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
     }
 }
 
-/// A literal of generated code, of whatever integer type.
+/// Converts a literal of generated code, of any integer type.
 fn number(index: impl TryInto<usize>) -> usize {
     index.try_into().unwrap_or(usize::MAX)
 }

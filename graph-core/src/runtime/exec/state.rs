@@ -1,9 +1,9 @@
-//! Hidden state between graphs: module-level variables that the launches of several execs share.
+//! The order of launches of several execs that share module-level variables.
 //!
 //! A loaded module keeps, for each variable that something writes, the last launch that wrote it and the launches that
 //! have read it since, one a stream. A launch waits for those of them that conflict and went to other streams. The module
 //! is locked from the waits until the launch is noted, modules in the order of their addresses, so two threads cannot both
-//! miss each other. While one stream is used the driver is asked for nothing.
+//! miss each other. With one stream there is no driver call.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -29,7 +29,7 @@ pub(crate) struct Locked<'h> {
 }
 
 impl HiddenUses {
-    /// The variables that the recorded launches use.
+    /// Returns the variables that the recorded launches use.
     pub fn of(records: &[Recorded], modules: &Modules) -> HiddenUses {
         let mut used: BTreeMap<usize, (Arc<LoadedModule>, BTreeMap<&'static str, bool>)> = BTreeMap::new();
         for record in records {
@@ -51,7 +51,7 @@ impl HiddenUses {
         HiddenUses { modules: used.into_values().collect() }
     }
 
-    /// Locks the modules and has `stream` wait for the launches that conflict with the next one, which `done` records.
+    /// Locks the modules and makes `stream` wait for the launches that conflict with the next one, which `done` records.
     pub fn order(
         &self,
         driver: &Driver,
@@ -80,7 +80,7 @@ impl HiddenUses {
 }
 
 impl Locked<'_> {
-    /// The launch is in its stream; `held` says whether its event holds it.
+    /// Notes that the launch is in its stream; `held` is true if its event records it.
     pub fn note(mut self, driver: &Driver, held: bool) {
         self.next.held = held;
         for ((_, variables), notes) in self.uses.modules.iter().zip(&mut self.notes) {

@@ -14,7 +14,8 @@ use super::module::LoadedModule;
 use super::variants::{Made, Variant, Wanted};
 
 impl LoadedModule {
-    /// Whether launches of a kernel can be batched, or why not; nothing of machine code.
+    /// Returns the most members of a batch of a kernel's launches, or the reason that they cannot be batched; `None` for
+    /// machine code.
     pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
         let found = self.entry(name)?.batching.get_or_init(|| {
             let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
@@ -26,7 +27,7 @@ impl LoadedModule {
         Some(found.clone())
     }
 
-    /// Loads the variants that are not loaded yet: in one module, or each by itself where one of them is at fault.
+    /// Loads the variants that are not loaded yet: in one module, or each in its own if that fails.
     pub fn make_variants(&self, wanted: &[Wanted]) {
         let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         let mut new: Vec<Wanted> = Vec::new();
@@ -55,13 +56,13 @@ impl LoadedModule {
         }
     }
 
-    /// A variant that was asked for before, or why it could not be made.
+    /// Returns a variant that was requested before, or the reason that it could not be made.
     pub fn variant(&self, wanted: &Wanted) -> std::result::Result<Variant, String> {
         let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
         variants.get(wanted).cloned().unwrap_or_else(|| Err("the file cannot be read".to_owned()))
     }
 
-    /// A module with these variants.
+    /// Loads a module with these variants.
     fn variants_of(
         &self,
         module: &ptx::Module<'_>,

@@ -1,4 +1,4 @@
-//! Launches held to what they must write of their write-only parameters, with their configuration and scalars.
+//! The check that launches write all elements of their write-only parameters, with their configuration and scalars.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -12,10 +12,10 @@ use super::declaration::Kernel;
 use super::param::Param;
 use super::shape::Shape;
 
-/// So many verdicts are kept before all are forgotten: a setter may bring ever new numbers.
+/// The most verdicts that are kept; then all are dropped, since a setter may bring new numbers without end.
 const MOST_KEPT: usize = 1024;
 
-/// The outlines of kernels, and what was found with them.
+/// The outlines of kernels, and the verdicts found with them.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
     /// By the kernel's address.
@@ -76,7 +76,7 @@ impl Outlined {
 pub(crate) struct Finding {
     /// Its index among the kernel's parameters.
     pub parameter: usize,
-    /// Which of the statement's accesses it is.
+    /// The index of its access in the statement.
     pub access: usize,
     pub verdict: Verdict,
 }
@@ -138,8 +138,8 @@ impl Judge {
             .collect()
     }
 
-    /// The threads of a launch like one that is short, with which it would not be: of the same blocks, in a grid that is
-    /// wider along one axis.
+    /// Returns the threads of a launch that would write all elements: with the same blocks, in a grid that is larger along one
+    /// axis.
     pub fn needed(
         &self,
         kernel: &'static Kernel,

@@ -10,24 +10,24 @@ use super::param::Param;
 pub struct Kernel {
     /// Its name.
     pub name: &'static str,
-    /// Where it comes from.
+    /// The module of its kernels block.
     pub module: &'static Module,
     /// Its parameters.
     pub params: &'static [Param],
     /// The words that the values of its parameters take.
     pub words: usize,
-    /// Which of the first 64 of them are addresses of buffers.
+    /// The bit mask of those among the first 64 words that are addresses of buffers.
     addresses: u64,
     /// Module-level variables that it reads and that something writes.
     pub hidden_reads: &'static [&'static str],
     /// Module-level variables that it writes.
     pub hidden_writes: &'static [&'static str],
-    /// Which elements it writes: an encoded [`Outline`](cuweave_ptx::coverage::Outline), or nothing.
+    /// The elements that it writes: an encoded [`Outline`](cuweave_ptx::coverage::Outline), or empty.
     pub outline: &'static [u8],
 }
 
 impl Kernel {
-    /// A kernel that shares no hidden state.
+    /// Returns a kernel that uses no written variables.
     pub const fn new(name: &'static str, module: &'static Module, params: &'static [Param]) -> Kernel {
         let (mut words, mut at, mut addresses) = (0, 0, 0);
         while at < params.len() {
@@ -40,24 +40,24 @@ impl Kernel {
         Kernel { name, module, params, words, addresses, hidden_reads: &[], hidden_writes: &[], outline: &[] }
     }
 
-    /// The words that are addresses of buffers, in the order of the parameters.
+    /// Returns the words that are addresses of buffers, in the order of the parameters.
     #[inline]
     pub(crate) fn address_words(&self) -> AddressWords<'_> {
         AddressWords { kernel: self, left: self.addresses, next: None }
     }
 
-    /// Whether it shares module-level variables that something writes.
+    /// True if it uses module-level variables that something writes.
     pub(crate) fn shares_state(&self) -> bool {
         !(self.hidden_reads.is_empty() && self.hidden_writes.is_empty())
     }
 
-    /// With which elements it writes.
+    /// Sets the outline of the elements that it writes.
     pub const fn outlined(mut self, outline: &'static [u8]) -> Kernel {
         self.outline = outline;
         self
     }
 
-    /// With the module-level variables that it reads and writes.
+    /// Sets the module-level variables that it reads and writes.
     pub const fn hidden(mut self, reads: &'static [&'static str], writes: &'static [&'static str]) -> Kernel {
         self.hidden_reads = reads;
         self.hidden_writes = writes;
@@ -76,11 +76,11 @@ pub trait KernelItem {
     fn kernel(token: Token) -> &'static Kernel;
 }
 
-/// See [`Kernel::address_words`]: the bits of a mask, and a walk over the parameters behind its end.
+/// The iterator of [`Kernel::address_words`]: the bits of the mask, then a walk over the parameters beyond its 64 words.
 pub(crate) struct AddressWords<'k> {
     kernel: &'k Kernel,
     left: u64,
-    /// The parameter, and its word, to go on with behind the mask.
+    /// The next parameter beyond the mask, and its word.
     next: Option<(usize, usize)>,
 }
 

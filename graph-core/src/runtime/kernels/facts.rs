@@ -1,5 +1,5 @@
-//! What is known of each launch of a graph that is being built, for the stage that decides how many launches there are;
-//! and the variants that its decision needs.
+//! The properties of each launch of a graph, for the stage that decides about launches, and the variants that its decision
+//! needs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,16 +42,16 @@ impl Changing {
     }
 }
 
-/// The kernels of a graph, as the stage knows them: by numbers.
+/// The launches of a graph, with kernels numbered as the stage knows them.
 pub(crate) struct Facts {
     /// One entry a statement; none where nothing may be changed.
     pub launches: Vec<Option<Launch>>,
     kernels: Vec<&'static Kernel>,
-    /// What stays as it is written, and why.
+    /// The kernels that are launched as written, and the reasons.
     pub left_alone: BTreeSet<String>,
 }
 
-/// Gathers what is known of the launches.
+/// Gathers the properties of the launches.
 pub(crate) fn gather(
     (driver, ctx): (&Driver, &CudaContext),
     (records, words): (&[Recorded], &[Word]),
@@ -106,7 +106,7 @@ pub(crate) fn gather(
 }
 
 impl Facts {
-    /// Nothing is known, for that reason: launches are as they are written.
+    /// Returns facts without launches, for a reason: all launches stay as they are written.
     pub fn unknown(why: &Error) -> Facts {
         let left_alone = BTreeSet::from([format!("all launches are as they are written: {why}")]);
         Facts { launches: Vec::new(), kernels: Vec::new(), left_alone }
@@ -122,7 +122,7 @@ impl Facts {
 
     /// Notes which kernels are left alone, and why.
     fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
-        if let (Err(why), true, false) = (modules.early(), allowed.overlap, self.kernels.is_empty()) {
+        if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
             self.left_alone.insert(format!("no kernel starts early: {why}"));
         }
         for kernel in &self.kernels {
@@ -139,7 +139,7 @@ impl Facts {
                 self.left_alone.insert(format!("`{name}` ({path}) is not batched: {why}"));
             }
             if allowed.overlap
-                && modules.early().is_ok()
+                && modules.programmatic().is_ok()
                 && let Err(why) = module.waiting(entry)
             {
                 self.left_alone.insert(format!("`{name}` ({path}) does not start early: {why}"));
@@ -147,7 +147,7 @@ impl Facts {
         }
     }
 
-    /// A variant of a kernel turned out to be no use: none of its launches is batched.
+    /// Gives up batching the launches of a kernel, one of whose variants cannot be used.
     fn give_up(&mut self, kernel: u32, why: &str) {
         let Kernel { name, module, .. } = self.kernels[kernel as usize];
         self.left_alone.insert(format!("`{name}` ({}) is not batched: {why}", module.path()));
@@ -156,8 +156,8 @@ impl Facts {
         }
     }
 
-    /// The variants of the batches, loaded. Where one cannot be used, its kernel is given up, and the decision has to be
-    /// made again.
+    /// Loads the variants of the batches. Returns `None` if one cannot be used: its kernel is given up, and the decision must
+    /// be made again.
     pub fn variants(
         &mut self,
         (driver, modules): (&Driver, &mut Modules),
@@ -205,8 +205,8 @@ impl Facts {
     }
 }
 
-/// Whether a variant takes the launch, needs no more local memory, and fills an SM as the kernel itself does; or why it is
-/// no use.
+/// Checks that a variant takes the launch, needs no more local memory than the kernel, and has its occupancy. The error is the
+/// reason that it cannot be used.
 pub(crate) fn serves(
     driver: &Driver,
     own: &FunctionInfo,
@@ -235,8 +235,8 @@ pub(crate) fn serves(
     Ok(())
 }
 
-/// The values of the scalars that decide how long the kernel's loops run. Where data decides, or something that cannot be
-/// compared, a launch is unlike any other.
+/// Returns the values of the scalars that influence the kernel's trip counts. A launch whose trip counts depend on data, or on
+/// a value that cannot be compared, equals no other.
 fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: StatementId) -> Vec<u64> {
     let mut values = Vec::new();
     if entry.by_data {
@@ -247,7 +247,7 @@ fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: Stateme
         match deciding {
             Deciding::No => {}
             Deciding::ByValue if param.is_scalar() => values.push(cuda::number(words[at])),
-            // An address: what lies there is data.
+            // An address: the memory behind it is data.
             Deciding::ByValue => {}
             Deciding::Unknown => values.push(u64::from(statement)),
         }

@@ -2,7 +2,7 @@
 
 use crate::runtime::cuda::{Driver, Failure, Function};
 
-/// What is known of a loaded function.
+/// The attributes of a loaded function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FunctionInfo {
     /// The function.
@@ -33,7 +33,7 @@ const CLUSTER_SIZE_MUST_BE_SET: u32 = 10;
 const REQUIRED_CLUSTER: [u32; 3] = [11, 12, 13];
 
 impl FunctionInfo {
-    /// Asks the driver.
+    /// Queries the driver.
     pub fn of(
         driver: &Driver,
         function: Function,

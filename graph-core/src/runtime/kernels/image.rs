@@ -1,4 +1,4 @@
-//! What a module's image says of itself: why a driver does not take it, in words.
+//! The explanation of a failed load, from the module's image.
 //!
 //! The driver answers an image that it cannot use with one of a few codes, and no word of what the image is made for.
 //! That stands in the image: `.version` and `.target` of PTX, the architecture in the header of a cubin (ELF, machine
@@ -39,7 +39,7 @@ impl fmt::Display for Architecture {
     }
 }
 
-/// What is in an image.
+/// The contents of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Image {
     /// PTX text.
@@ -48,7 +48,7 @@ enum Image {
     Cubin(Option<Architecture>),
     /// Machine code and PTX of several.
     Fat { machine: Vec<u32>, ptx: Vec<u32> },
-    /// Nothing that a driver takes.
+    /// None of the formats that a driver takes.
     Unknown,
 }
 
@@ -122,7 +122,7 @@ fn needed_driver((major, minor): Version) -> Option<Version> {
 }
 
 impl Architecture {
-    /// Whether PTX for it can be compiled for a device, by the device's number.
+    /// True if PTX for it can be compiled for a device, by the device's number.
     fn runs_on(&self, device: u32) -> bool {
         match self.suffix.as_str() {
             "" => self.number <= device,
@@ -131,7 +131,7 @@ impl Architecture {
         }
     }
 
-    /// Whether machine code of it runs on a device: one of the same major version that is not older.
+    /// True if machine code of it runs on a device: one of the same major version that is not older.
     fn is_machine_code_of(&self, device: u32) -> bool {
         self.number / 10 == device / 10 && self.number <= device
     }
@@ -262,7 +262,7 @@ mod tests {
             explain(&text("8.6", "sm_90a"), INVALID_PTX, older).contains("compile it for `sm_90`, which")
         );
         assert!(explain(&text("8.8", "sm_100f"), INVALID_PTX, older).contains("`sm_100f`"));
-        // It is made for the device: what is wrong with it stands in the compiler's log.
+        // It is made for the device: the compiler's log has the reason.
         for target in ["sm_50", "sm_90", "sm_90a"] {
             assert_eq!(explain(&text("8.4", target), INVALID_PTX, HOPPER), "", "{target}");
         }

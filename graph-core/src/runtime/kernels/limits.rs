@@ -1,4 +1,4 @@
-//! What a device and a loaded function take of a launch.
+//! The limits of a device and of a loaded function on launch configurations.
 
 use cudarc::driver::CudaContext;
 
@@ -10,17 +10,17 @@ use super::declaration::Kernel;
 use super::function::FunctionInfo;
 use super::shape::Shape;
 
-/// What a device takes of a launch.
+/// A device's limits on launch configurations.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     threads: u32,
     block: [u32; 3],
     grid: [u32; 3],
-    /// Shared memory of a block in bytes: without asking, and on request.
+    /// Shared memory of a block in bytes: by default, and with opt-in.
     shared: [u32; 2],
     /// Registers of a block.
     registers: u32,
-    /// Whether blocks can be launched in clusters.
+    /// True if blocks can be launched in clusters.
     clusters: bool,
 }
 
@@ -30,7 +30,7 @@ const REGISTER_STEP: u64 = 256;
 const PORTABLE_CLUSTER: u64 = 8;
 
 impl Limits {
-    /// Asks the device.
+    /// Queries the device.
     pub(crate) fn of(driver: &Driver, ctx: &CudaContext) -> Result<Limits> {
         // CUdevice_attribute
         let ask = |attribute| driver.device_attribute(ctx, attribute).map_err(Error::from);
@@ -44,7 +44,7 @@ impl Limits {
         })
     }
 
-    /// Why the device, or the loaded function, does not take a configuration.
+    /// Checks that the device and the loaded function take a configuration. The error is the reason that one of them does not.
     pub(crate) fn check(
         &self,
         shape: &Shape,
@@ -134,7 +134,7 @@ impl Limits {
     }
 }
 
-/// The registers that a block takes: warp by warp, in steps.
+/// Returns the registers that a block takes: per warp, rounded up to the allocation step.
 fn registers(threads: u64, each: u32) -> u64 {
     threads.div_ceil(32) * (u64::from(each) * 32).next_multiple_of(REGISTER_STEP)
 }

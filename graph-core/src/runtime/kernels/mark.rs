@@ -3,7 +3,7 @@
 
 use std::marker::PhantomData;
 
-/// How parameters are declared. rustc prints what the aliases stand for, which is nearly what the user wrote.
+/// The forms of parameter declarations. rustc prints the types behind the aliases, which are close to the user's text.
 pub mod param {
     use std::mem::MaybeUninit;
 
@@ -30,7 +30,7 @@ macro_rules! marks {
         }
 
         impl<B, T> $name<B, T> {
-            /// The statement's access of that number.
+            /// Returns the mark of the statement's access with that index.
             pub const fn at(access: u32) -> Self {
                 Self { access, buffer: PhantomData }
             }
@@ -58,7 +58,7 @@ marks! {
 
 /// A buffer argument of a launch.
 pub trait Mark {
-    /// Which access of its statement it is.
+    /// Returns the index of its access in the statement.
     fn access(&self) -> u32;
 }
 

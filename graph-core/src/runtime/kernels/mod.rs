@@ -37,5 +37,5 @@ pub(crate) use notes::{Note, Variable, forget_the_finished};
 pub use param::{Param, ParamKind, Updates};
 pub(crate) use record::{LaunchRecord, Recorded};
 pub use shape::Shape;
-pub(crate) use text::early;
+pub(crate) use text::programmatic;
 pub(crate) use variants::Variant;

@@ -14,7 +14,7 @@ use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
 use super::image::{self, Target};
 use super::notes::Notes;
 use super::param::Param;
-use super::text::{Early, Entry, Form, Text, early};
+use super::text::{Entry, Form, Programmatic, Text, programmatic};
 use super::variants::Variants;
 
 /// The module of a kernels block. Its address is its identity.
@@ -42,7 +42,7 @@ impl Module {
         self.image
     }
 
-    /// The module in a context: what is loaded in that form, or a new load. It stays loaded while someone keeps the file.
+    /// Returns the module in a context: the load in that form, or a new one. It stays loaded while someone keeps the file.
     pub(crate) fn load(
         &'static self,
         driver: &'static Driver,
@@ -59,7 +59,7 @@ impl Module {
         Ok(module)
     }
 
-    /// What keeps the file loaded in a context.
+    /// Returns the keeper of the file's loads in a context, if one lives.
     fn kept(&self, ctx: &CudaContext) -> Option<Arc<Kept>> {
         let context = Context::of(ctx);
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -118,9 +118,9 @@ impl Module {
         Ok(module)
     }
 
-    /// The error of a call that took the image, or a function out of it: with what the image says of itself.
+    /// Returns the error of a failed load of the image, or of a function in it, with an explanation from the image.
     fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: DriverFailure) -> Error {
-        // CUdevice_attribute: compute capability, major and minor. Told as far as the driver still answers.
+        // CUdevice_attribute: compute capability, major and minor; 0 where the driver does not answer.
         let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
         let target =
             Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
@@ -133,16 +133,16 @@ impl Module {
 #[derive(Debug)]
 pub(crate) struct LoadedModule {
     pub(crate) module: &'static Module,
-    /// What the text says; `None` for machine code.
+    /// The contents of the text; `None` for machine code.
     text: Option<Text>,
-    /// Whether its kernels begin with the wait, those that may; or why they do not.
-    waiting: Early,
+    /// Success if its kernels run the wait first, where they can, or the reason that they do not.
+    waiting: Programmatic,
     raw: RawModule,
     pub(crate) driver: &'static Driver,
     ctx: Arc<CudaContext>,
     functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
     pub(crate) variants: Mutex<Variants>,
-    /// A module that graphs with this one use beside it: it stays loaded as long.
+    /// A module of the compiler's own that the same graphs use: it stays loaded as long as this one.
     companion: OnceLock<Arc<LoadedModule>>,
     /// Launches that may still run its functions when nobody holds the module any more.
     in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
@@ -151,7 +151,7 @@ pub(crate) struct LoadedModule {
 }
 
 impl LoadedModule {
-    /// What the text says of a kernel.
+    /// Returns the properties of a kernel that the text shows.
     pub fn entry(&self, name: &str) -> Option<&Entry> {
         self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
     }
@@ -162,22 +162,22 @@ impl LoadedModule {
         let _ = self.companion.set(companion.clone());
     }
 
-    /// Whether it has variables that its kernels may write, so that two loads are not one.
+    /// True if it has variables that its kernels may write: two loads would then be two states.
     fn has_state(&self) -> bool {
         self.text.as_ref().is_none_or(|text| text.has_state)
     }
 
-    /// Whether a kernel begins with the wait.
+    /// True if a kernel runs the wait first.
     pub fn waits(&self, name: &str) -> bool {
         self.waiting.is_ok() && self.entry(name).is_some_and(|entry| entry.waiting.is_ok())
     }
 
-    /// Whether a kernel of PTX begins with the wait, or why not.
-    pub fn waiting(&self, entry: &Entry) -> Early {
+    /// Success if a kernel of PTX runs the wait first, or the reason that it does not.
+    pub fn waiting(&self, entry: &Entry) -> Programmatic {
         entry.waiting.clone().and_then(|()| self.waiting.clone())
     }
 
-    /// A kernel's function, checked against its declaration when it is first asked for.
+    /// Returns a kernel's function, which is checked against its declaration on first use.
     pub fn function(&self, name: &'static str, params: &[Param]) -> Result<FunctionInfo> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
@@ -225,7 +225,7 @@ impl LoadedModule {
         Ok(info)
     }
 
-    /// Lets a function take more dynamic shared memory than by default.
+    /// Raises the dynamic shared memory that a function can be launched with.
     pub fn raise_dynamic_shared(&self, name: &'static str, bytes: u32) -> Result<()> {
         let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, info)) = functions.iter_mut().find(|entry| entry.0 == name)
@@ -237,7 +237,7 @@ impl LoadedModule {
         Ok(())
     }
 
-    /// Keeps the module loaded until what the event recorded is over.
+    /// Keeps the module loaded until the work that the event recorded is over.
     pub fn outlives(&self, event: &Arc<OwnedEvent>) {
         let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
         let driver = self.driver;
@@ -255,7 +255,7 @@ impl Drop for LoadedModule {
             record(&self.ctx, failure);
         }
         if !entered || over.is_err() {
-            // What may be in flight keeps its code.
+            // Launches that may be in flight need the code.
             return;
         }
         // A module that cannot be unloaded is lost with its context; nothing depends on it.
@@ -266,7 +266,7 @@ impl Drop for LoadedModule {
     }
 }
 
-/// The forms of a file that are loaded, and stay so.
+/// The loaded forms of a file, kept loaded.
 #[derive(Debug, Default)]
 struct Kept {
     modules: Mutex<Vec<Arc<LoadedModule>>>,
@@ -289,6 +289,6 @@ pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
         kept.push((Context::of(ctx), Arc::downgrade(&new)));
         new
     });
-    module.load(driver, ctx, Form::of(&early(driver, ctx, Allowed::by(None))))?;
+    module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
     Ok(Loaded { _kept: kept })
 }

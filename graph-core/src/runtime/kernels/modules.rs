@@ -15,7 +15,7 @@ use super::function::FunctionInfo;
 use super::module::{LoadedModule, Module};
 use super::param::{Param, ParamKind};
 use super::shape::Shape;
-use super::text::{Early, Form};
+use super::text::{Form, Programmatic};
 
 /// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
 static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
@@ -38,36 +38,36 @@ pub(crate) static FILL64: Kernel = Kernel::new(
 pub struct Modules {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
-    early: Early,
+    programmatic: Programmatic,
     /// By the module's address.
     loaded: BTreeMap<usize, Arc<LoadedModule>>,
-    /// The kernels asked for, in the order of the first request.
+    /// The requested kernels, in the order of the first request.
     kernels: Vec<Known>,
-    /// Where in that list a kernel may stand, by its address.
+    /// A cache of indices into that list, by a hash of the kernel's address.
     places: [u32; PLACES],
-    /// Which elements the kernels write.
+    /// The check of the elements that the kernels write.
     pub(crate) judge: Judge,
 }
 
-/// Kernels of neighbouring launches are found at once; others by a search.
+/// The slots of the cache by which the kernels of neighbouring launches are found without a search.
 const PLACES: usize = 32;
 
 /// A kernel with its function.
 pub(crate) struct Known {
     kernel: &'static Kernel,
-    /// What is known of its function.
+    /// The attributes of its function.
     pub info: FunctionInfo,
-    /// The configuration that was last found to suit the device.
+    /// The last configuration that passed the device's limits.
     pub checked: Option<Shape>,
 }
 
 impl Modules {
-    /// None yet.
-    pub(crate) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, early: Early) -> Modules {
+    /// Returns an empty set.
+    pub(crate) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, programmatic: Programmatic) -> Modules {
         Modules {
             driver,
             ctx,
-            early,
+            programmatic,
             loaded: BTreeMap::new(),
             kernels: Vec::new(),
             places: [0; PLACES],
@@ -75,17 +75,17 @@ impl Modules {
         }
     }
 
-    /// Whether they are loaded so that kernels can start early, or why not.
-    pub(crate) fn early(&self) -> &Early {
-        &self.early
+    /// Success if they are loaded for programmatic edges, or the reason that they are not.
+    pub(crate) fn programmatic(&self) -> &Programmatic {
+        &self.programmatic
     }
 
-    /// A kernel's function; its module is loaded if need be.
+    /// Returns a kernel's function; its module is loaded if need be.
     pub(crate) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
         Ok(self.known(kernel)?.info)
     }
 
-    /// A kernel with its function; its module is loaded if need be.
+    /// Returns a kernel with its function; its module is loaded if need be.
     #[inline]
     pub(crate) fn known(&mut self, kernel: &'static Kernel) -> Result<&mut Known> {
         let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
@@ -97,17 +97,17 @@ impl Modules {
         Ok(&mut self.kernels[at])
     }
 
-    /// What is known of a kernel that was asked for.
+    /// Returns the attributes of a kernel that was requested before.
     pub(crate) fn known_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
         self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
     }
 
-    /// Whether kernels were asked for that share module-level variables that something writes.
+    /// True if a requested kernel uses module-level variables that something writes.
     pub(crate) fn share_state(&self) -> bool {
         self.kernels.iter().any(|known| known.kernel.shares_state())
     }
 
-    /// Where a kernel stands in the list.
+    /// Returns the index of a kernel in the list, to which it is added if need be.
     #[cold]
     fn find(&mut self, kernel: &'static Kernel) -> Result<usize> {
         if let Some(at) = self.kernels.iter().position(|known| std::ptr::eq(known.kernel, kernel)) {
@@ -117,7 +117,7 @@ impl Modules {
         let module = match self.loaded.entry(module) {
             std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
             std::collections::btree_map::Entry::Vacant(entry) => {
-                entry.insert(kernel.module.load(self.driver, &self.ctx, Form::of(&self.early))?)
+                entry.insert(kernel.module.load(self.driver, &self.ctx, Form::of(&self.programmatic))?)
             }
         };
         let info = module.function(kernel.name, kernel.params)?;
@@ -130,7 +130,7 @@ impl Modules {
         Ok(self.kernels.len() - 1)
     }
 
-    /// Lets a kernel take that much dynamic shared memory.
+    /// Raises the dynamic shared memory that a kernel can be launched with.
     pub(crate) fn raise_dynamic_shared(&mut self, kernel: &'static Kernel, bytes: u32) -> Result<()> {
         if let Some(module) = self.loaded.get(&std::ptr::from_ref(kernel.module).addr()) {
             module.raise_dynamic_shared(kernel.name, bytes)?;
@@ -140,17 +140,17 @@ impl Modules {
         Ok(())
     }
 
-    /// The module of a kernel that was asked for.
+    /// Returns the module of a kernel that was requested before.
     pub(crate) fn module(&self, kernel: &'static Kernel) -> Option<&Arc<LoadedModule>> {
         self.loaded.get(&std::ptr::from_ref(kernel.module).addr())
     }
 
-    /// None of the modules may be unloaded before what the event recorded is over.
+    /// Keeps the modules loaded until the work that the event recorded is over.
     pub(crate) fn outlive(&self, event: &Arc<OwnedEvent>) {
         self.loaded.values().for_each(|module| module.outlives(event));
     }
 
-    /// Has them stay loaded for good.
+    /// Leaks the modules: they stay loaded.
     pub(crate) fn leak(&self) {
         self.loaded.values().for_each(|module| std::mem::forget(module.clone()));
     }

@@ -16,19 +16,19 @@ pub(crate) struct Notes(pub Mutex<BTreeMap<&'static str, Variable>>);
 #[derive(Debug, Default)]
 pub(crate) struct Variable {
     pub written: Option<Note>,
-    /// Since it was written.
+    /// The launches that have read it since.
     pub read: Vec<Note>,
 }
 
-/// A launch. It outlives its exec.
+/// A launch that used a variable. The note outlives its exec.
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub done: Arc<OwnedEvent>,
-    /// Kept, so that its handle is not another stream's later.
+    /// Kept alive, so that its handle is not reused.
     pub stream: Arc<CudaStream>,
-    /// Where the handle is another stream on each thread.
+    /// The thread of a per-thread default stream, whose handle is another stream on each thread.
     pub thread: Option<ThreadId>,
-    /// Whether the event is known to hold the launch.
+    /// True if the event is known to record the launch.
     pub held: bool,
 }
 
@@ -50,7 +50,7 @@ impl Note {
     }
 }
 
-/// Readers of many streams, and of threads that come and go, do not add up.
+/// Drops the notes of finished launches once there are many: readers may come from any number of streams and threads.
 pub(crate) fn forget_the_finished(driver: &Driver, notes: &mut Vec<Note>) {
     const MANY: usize = 16;
     if notes.len() >= MANY {

@@ -4,7 +4,7 @@ use cuweave_ptx::declare::Open;
 
 use crate::runtime::cuda::WordCount;
 
-/// What a kernel's declaration says of a parameter.
+/// The declared kind of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// `&[T; len]`.
@@ -19,14 +19,14 @@ pub enum ParamKind {
     Scalar,
 }
 
-/// What a kernel does to a buffer that launches update by atomics, as far as their order matters.
+/// The updates that a kernel makes to a buffer of atomics, as far as their order matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Updates {
-    /// Something whose result depends on the order, or that is not known.
+    /// Updates whose result depends on the order, or unknown ones.
     Ordered,
-    /// Nothing.
+    /// None.
     Nothing,
-    /// It is only read.
+    /// Reads alone.
     Reads,
     /// Reductions of one operation and type (`add.u32`) whose results are not used: they commute with their like.
     Reduction(&'static str),
@@ -37,26 +37,26 @@ pub enum Updates {
 pub struct Param {
     /// Its name.
     pub name: &'static str,
-    /// What it is.
+    /// Its declared kind.
     pub kind: ParamKind,
     /// Its size as a parameter, in bytes.
     pub size: u32,
-    /// For [`ParamKind::Atomic`]: which launches it commutes with.
+    /// For [`ParamKind::Atomic`]: the updates, which decide the launches that it commutes with.
     pub updates: Updates,
     /// The size of an element of a buffer, in bytes.
     pub element: u32,
-    /// Set where any bits are a value of an element, as far as that was asked.
+    /// True if every bit pattern is known to be a value of an element.
     pub any_bits: bool,
-    /// Set where it was asked.
+    /// True if that was determined.
     pub checks_bits: bool,
-    /// Set where an element is known to have no padding.
+    /// True if an element is known to have no padding.
     pub dense: bool,
     /// The parts of the declaration that the PTX does not prove, and the reasons: the user vouches for them.
     pub unproved: &'static [(Open, &'static str)],
 }
 
 impl Param {
-    /// A buffer of elements `T`.
+    /// Returns a buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
         Param { size: 8, element: size_of::<T>() as u32, ..Param::bytes(name, 8) }.of(kind)
     }
@@ -66,19 +66,19 @@ impl Param {
         self
     }
 
-    /// The 8-byte words that its value takes.
+    /// Returns the number of 8-byte words that its value takes.
     #[inline]
     pub(crate) const fn words(&self) -> usize {
         let words = (self.size as usize).div_ceil(8);
         if words == 0 { 1 } else { words }
     }
 
-    /// Whether it is a scalar.
+    /// True for a scalar.
     pub(crate) const fn is_scalar(&self) -> bool {
         matches!(self.kind, ParamKind::Scalar)
     }
 
-    /// So many bytes of a kernel that is not declared.
+    /// Returns a parameter of `size` bytes without a declared type.
     pub(crate) const fn bytes(name: &'static str, size: u32) -> Param {
         Param {
             name,
@@ -93,18 +93,18 @@ impl Param {
         }
     }
 
-    /// A scalar.
+    /// Returns a scalar.
     pub const fn scalar<T>(name: &'static str) -> Param {
         Param::bytes(name, size_of::<T>() as u32)
     }
 
-    /// Updated like this by every launch.
+    /// Sets the updates that every launch makes.
     pub const fn updates(mut self, updates: Updates) -> Param {
         self.updates = updates;
         self
     }
 
-    /// Of elements that are written: whether any bits are a value of them, and whether they have no padding.
+    /// Sets the properties of written elements: every bit pattern is a value, and there is no padding.
     pub const fn written(mut self, any_bits: bool, dense: bool) -> Param {
         self.any_bits = any_bits;
         self.checks_bits = true;
@@ -112,7 +112,7 @@ impl Param {
         self
     }
 
-    /// With what of the declaration is not proved.
+    /// Sets the parts of the declaration that are not proved.
     pub const fn unproved(mut self, unproved: &'static [(Open, &'static str)]) -> Param {
         self.unproved = unproved;
         self

@@ -14,18 +14,18 @@ use crate::runtime::error::Error;
 use cuweave_ptx::rewrite::{self, Waiting};
 use cuweave_ptx::{self as ptx, Space, duration};
 
-/// Which text of a file is loaded.
+/// The form of a file's text that is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The file's.
+    /// The file's own text.
     AsWritten,
-    /// Kernels begin with the wait.
+    /// The text in which kernels run `griddepcontrol.wait` first.
     Waiting,
 }
 
 impl Form {
-    pub fn of(early: &Early) -> Form {
-        if early.is_ok() { Form::Waiting } else { Form::AsWritten }
+    pub fn of(programmatic: &Programmatic) -> Form {
+        if programmatic.is_ok() { Form::Waiting } else { Form::AsWritten }
     }
 
     pub fn other(self) -> Form {
@@ -36,7 +36,7 @@ impl Form {
     }
 }
 
-/// What PTX says of a kernel.
+/// The properties of a kernel that its PTX shows.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub name: String,
@@ -44,34 +44,34 @@ pub(crate) struct Entry {
     pub sizes: Vec<u64>,
     /// `.reqntid`
     pub required_block: Option<[u32; 3]>,
-    /// Of each parameter whether it may decide how long loops run; an aggregate's parts are not told apart.
+    /// For each parameter, its influence on the trip counts of loops; the parts of an aggregate are not distinguished.
     pub deciding: Vec<Deciding>,
-    /// Whether data decides that.
+    /// True if loaded data influences trip counts.
     pub by_data: bool,
-    /// Whether it goes straight to its end, and soon.
+    /// True if it has no loops and is short.
     pub brief: bool,
-    /// Whether its launches can be batched, or why not: found when it is first asked for.
+    /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
     pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
-    /// Whether it may begin with the wait, or why not.
+    /// An error with the reason if it cannot run the wait first.
     pub waiting: std::result::Result<(), String>,
 }
 
-/// What a parameter says of how long its kernel runs.
+/// The influence of a parameter on its kernel's trip counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Deciding {
-    /// Nothing.
+    /// None.
     No,
-    /// By its value, which is a number.
+    /// Through its value, a number.
     ByValue,
-    /// By something in it.
+    /// Through a part of it that cannot be compared.
     Unknown,
 }
 
-/// Whether kernels may start early, or why not.
-pub(crate) type Early = std::result::Result<(), String>;
+/// Success where launches can have programmatic edges, or the reason that they cannot.
+pub(crate) type Programmatic = std::result::Result<(), String>;
 
-/// What the graph function, the device and the driver say of that.
-pub(crate) fn early(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Early {
+/// Checks that the graph function, the device and the driver allow programmatic edges.
+pub(crate) fn programmatic(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Programmatic {
     if !allowed.overlap {
         return Err("the graph function does not allow it".to_owned());
     }
@@ -87,19 +87,19 @@ pub(crate) fn early(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Ear
     }
 }
 
-/// A file's text, read.
+/// The contents of a PTX file.
 #[derive(Debug)]
 pub(crate) struct Text {
     /// Its kernels.
     pub entries: Vec<Entry>,
-    /// Whether it has variables that a kernel may write.
+    /// True if it has variables that a kernel may write.
     pub has_state: bool,
-    /// The text whose kernels wait.
+    /// The text in which kernels run the wait first, if it differs.
     pub waiting: Option<String>,
 }
 
 impl Text {
-    /// Of PTX; `None` for machine code, and for what cannot be read.
+    /// Reads PTX. Returns `None` for machine code and for text that cannot be parsed.
     pub fn read(image: &[u8], form: Form) -> Option<Text> {
         let module = ptx::parse_bytes(image).ok()?;
         let rewritten = match form {

@@ -8,19 +8,19 @@ use cuweave_ptx::rewrite::{Axis, GridShape, Table};
 
 use super::function::FunctionInfo;
 
-/// A batched variant, by what it is made of.
+/// A request for a batched variant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wanted {
     /// The kernel.
     pub entry: &'static str,
-    /// Members at most.
+    /// The most members.
     pub capacity: u32,
-    /// How their blocks lie.
+    /// The arrangement of their blocks.
     pub shape: GridShape,
 }
 
 impl Wanted {
-    /// A variant for so many members: variants are shared between batches of about one size.
+    /// Returns the request for `members` members: batches of similar sizes share a variant.
     pub fn of(entry: &'static str, members: usize, axis: Option<u8>, batching: Batching) -> Wanted {
         let shape = match axis {
             Some(1) => GridShape::Axis(Axis::Y),
@@ -43,18 +43,18 @@ impl Wanted {
 pub(crate) struct Variant {
     /// Its function.
     pub info: FunctionInfo,
-    /// Where the members' parameters lie.
+    /// The layout of the members' parameters.
     pub table: Arc<Table>,
 }
 
-/// What was asked for, with what was made of it, or why nothing was.
+/// The requests, each with its variant or the reason that there is none.
 pub(crate) type Made = Vec<(Wanted, std::result::Result<Variant, String>)>;
 
-/// Variants as they were asked for: what could not be made is not tried again.
+/// The variants of a module, in the order of the requests. A failed request is not tried again.
 #[derive(Debug, Default)]
 pub(crate) struct Variants {
     pub made: Made,
-    /// The modules that they lie in.
+    /// The modules that hold them.
     pub modules: Vec<RawModule>,
 }
 

@@ -8,7 +8,7 @@ use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simul
 use crate::runtime::kernels::{Recorded, members_of};
 
 /// The nodes and buffers of a graph, as the simulated driver is told of them.
-pub(crate) struct Told<'n> {
+pub(crate) struct Annotated<'n> {
     pub program: &'n Program,
     /// The values of lengths and bounds.
     pub dims: &'n [u64],
@@ -22,7 +22,7 @@ pub(crate) struct Told<'n> {
 }
 
 /// Returns the buffers that it is told of, in this order.
-fn told(graph: &Told<'_>) -> impl Iterator<Item = usize> {
+fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = usize> {
     let places = graph.operations.places.iter().zip(graph.program.buffers.iter()).enumerate();
     places
         .filter(|(_, (place, declared))| {
@@ -32,15 +32,15 @@ fn told(graph: &Told<'_>) -> impl Iterator<Item = usize> {
 }
 
 /// Tells the simulated driver, if it is loaded, the current addresses of the buffers of an instantiated graph.
-pub(crate) fn moved(graph: &Told<'_>) {
+pub(crate) fn moved(graph: &Annotated<'_>) {
     if let Some(simulator) = Simulator::get() {
-        let addresses: Vec<u64> = told(graph).map(|buffer| graph.bases[buffer]).collect();
+        let addresses: Vec<u64> = shown(graph).map(|buffer| graph.bases[buffer]).collect();
         simulator.move_buffers(graph.exec, &addresses);
     }
 }
 
 /// Tells it the launches that the node of a batch stands for.
-fn name_members(graph: &Told<'_>, simulator: &Simulator, operation: &Operation, node: Node) {
+fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operation, node: Node) {
     let Ok((axis, firsts)) = members_of(graph.program, graph.operations, graph.records, operation) else {
         return;
     };
@@ -54,7 +54,7 @@ fn name_members(graph: &Told<'_>, simulator: &Simulator, operation: &Operation, 
 }
 
 /// Tells the simulated driver, if it is loaded, the current first blocks of a batch's members.
-pub(crate) fn members_moved(graph: &Told<'_>, operation: OperationId) {
+pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
     let Some(simulator) = Simulator::get() else { return };
     if let Ok((None, firsts)) =
         members_of(graph.program, graph.operations, graph.records, &graph.operations.list[operation as usize])
@@ -64,7 +64,7 @@ pub(crate) fn members_moved(graph: &Told<'_>, operation: OperationId) {
 }
 
 /// Tells the simulated driver, if it is loaded, the names of a graph's nodes and buffers.
-pub(crate) fn annotate(graph: &Told<'_>) {
+pub(crate) fn annotate(graph: &Annotated<'_>) {
     let Some(simulator) = Simulator::get() else { return };
     let program = graph.program;
     for (operation, &node) in graph.operations.list.iter().zip(graph.nodes) {
@@ -84,7 +84,7 @@ pub(crate) fn annotate(graph: &Told<'_>) {
             declared.accesses.iter().for_each(|access| users[access.buffer as usize].push(user));
         }
     }
-    for buffer in told(graph) {
+    for buffer in shown(graph) {
         let declared = &program.buffers[buffer];
         users[buffer].sort_unstable();
         users[buffer].dedup();

@@ -9,7 +9,7 @@ use crate::runtime::error::{Result, plan_error};
 
 /// Returns the temporaries as an SVG.
 pub(crate) fn svg(program: &Program, dims: &[u64], operations: &Operations) -> Result<String> {
-    // With the order that a budget added.
+    // The edges include those that a budget added.
     let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
     let edges: Vec<_> = program.edges.iter().copied().chain(added).collect();
     compile::memory_svg(program, dims, &edges).map_err(|error| plan_error(program, error))

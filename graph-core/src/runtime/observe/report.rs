@@ -148,7 +148,7 @@ pub struct Plan {
     pub antichain_buffers: Vec<String>,
     /// Bytes that one statement needs at once: no order of the statements gets below.
     pub floor: u64,
-    /// That statement, by name and line.
+    /// The name and the line of that statement.
     pub floor_statement: Option<(String, u32)>,
     /// True if the plan is provably as small as any under this order: `planned` is `antichain`.
     pub optimal: bool,
