@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use super::driver::{self, Context, Driver, Failure};
+use super::cuda::{self, Context, Driver, Failure};
 use super::error::{Error, Result, describe};
 
 /// The primary context of a device.
@@ -12,11 +12,11 @@ use super::error::{Error, Result, describe};
 /// A missing driver, one that is too old and a missing device are errors, where cudarc's own
 /// [`CudaContext::new`] panics for the first.
 pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
-    driver::driver()?;
+    cuda::driver()?;
     // Asked first, so that a device that does not exist is no failed call, which tools would report.
     let count = match CudaContext::device_count() {
         Ok(count) => u32::try_from(count).unwrap_or(0),
-        Err(error) if error.0 as u32 == driver::NO_DEVICE => 0,
+        Err(error) if error.0 as u32 == cuda::NO_DEVICE => 0,
         Err(error) => return Err(Error::from(Failure::of("cuInit", error))),
     };
     if u32::try_from(ordinal).is_ok_and(|ordinal| ordinal < count) {
@@ -27,7 +27,7 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
 }
 
 /// Makes the context current on this thread. An error that cudarc keeps from a drop before is told as such.
-pub(super) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
+pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
     driver.drop_waiting();
     ctx.check_err()
         .map_err(|error| Error::Earlier(Box::new(describe(Failure::of("a call in a drop", error), None))))?;

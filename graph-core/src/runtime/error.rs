@@ -2,8 +2,11 @@
 
 use std::fmt;
 
-use super::dims::Fault;
-use super::driver::{self, Failure};
+use crate::compile::BackError;
+use crate::ir::{BufferId, Program, StatementId};
+use crate::layout::LayoutError;
+
+use super::cuda::{self, Failure, Unavailable};
 
 /// The result of everything in cuweave that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -25,6 +28,27 @@ impl fmt::Display for At {
     }
 }
 
+/// The reason that an expression has no value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The value is over 2^64 - 1.
+    Overflow,
+    /// The value, or a part of it, is under 0.
+    Negative,
+    /// The expression divides by zero.
+    DivisionByZero,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Fault::Overflow => "overflows 64 bits",
+            Fault::Negative => "is negative",
+            Fault::DivisionByZero => "divides by zero",
+        })
+    }
+}
+
 /// A launch whose threads do not write all elements of a write-only parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShortLaunch {
@@ -38,7 +62,7 @@ pub struct ShortLaunch {
     pub buffer: String,
     /// The elements that the kernel declares to write.
     pub extent: u64,
-    /// How many of them are written.
+    /// The number of elements that are written.
     pub written: u64,
     /// The first one that is not.
     pub missing: u64,
@@ -65,13 +89,13 @@ impl fmt::Display for ShortLaunch {
 pub struct DriverFailure {
     /// The call, `cuGraphAddKernelNode`.
     pub call: String,
-    /// What it was made for.
+    /// The node or buffer that it was made for.
     pub at: Option<Box<At>>,
     /// The error's number.
     pub code: u32,
     /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
     pub name: String,
-    /// What the driver says of it, and what it wrote to its log.
+    /// The driver's description of the error, and the text of its log.
     pub text: String,
 }
 
@@ -86,7 +110,7 @@ impl fmt::Display for DriverFailure {
     }
 }
 
-/// What went wrong.
+/// An error of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -102,9 +126,9 @@ pub enum Error {
     /// There is no device of that ordinal.
     #[error("there is no CUDA device {ordinal}: the driver has {count} of them")]
     NoDevice {
-        /// Which was asked for.
+        /// The ordinal that was asked for.
         ordinal: usize,
-        /// How many there are.
+        /// The number of devices.
         count: u32,
     },
     /// A call of the driver failed.
@@ -116,13 +140,13 @@ pub enum Error {
     /// A length or bound has no value.
     #[error("{what} of {at} {fault}: `{text}`")]
     Size {
-        /// Whether a length or a bound.
+        /// `the length`, `a bound`, or another use of the expression.
         what: &'static str,
         /// The buffer, or the node that uses the range.
         at: Box<At>,
         /// The expression.
         text: String,
-        /// Why it has no value.
+        /// The reason that it has no value.
         fault: Fault,
     },
     /// A buffer of no elements.
@@ -138,7 +162,7 @@ pub enum Error {
     TooShort {
         /// The argument.
         at: Box<At>,
-        /// What it has.
+        /// Its number of elements.
         len: u64,
         /// The declared length's expression.
         text: String,
@@ -174,7 +198,7 @@ pub enum Error {
         lo: u64,
         /// One past the last.
         hi: u64,
-        /// What it is taken of.
+        /// The text of the part that it is taken of.
         view: String,
         /// The first element of that.
         from: u64,
@@ -194,9 +218,9 @@ pub enum Error {
         parameter: String,
         /// The buffer.
         buffer: String,
-        /// What it touches.
+        /// The elements that the kernel touches.
         extent: u64,
-        /// What it gets.
+        /// The elements that it is given.
         len: u64,
     },
     /// A later read counts on a write of a whole range, and the kernel writes a part of it.
@@ -210,7 +234,7 @@ pub enum Error {
         kernel: String,
         /// The buffer.
         buffer: String,
-        /// What the kernel declares to write.
+        /// The elements that the kernel declares to write.
         extent: u64,
         /// The range's length.
         len: u64,
@@ -239,13 +263,13 @@ pub enum Error {
     CopyLength {
         /// The node.
         at: Box<At>,
-        /// Where from.
+        /// The source.
         source_name: String,
-        /// How many.
+        /// The elements of the source.
         from: u64,
-        /// Where to.
+        /// The target.
         target_name: String,
-        /// How many.
+        /// The elements of the target.
         to: u64,
     },
     /// The temporaries do not fit into the budget.
@@ -253,7 +277,7 @@ pub enum Error {
     Budget {
         /// The graph function.
         at: Box<At>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// An output is declared with another length than it is allocated with.
@@ -271,7 +295,7 @@ pub enum Error {
     Config {
         /// The node.
         at: Box<At>,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// Two arguments share memory, and the graph may write one of them.
@@ -303,7 +327,7 @@ pub enum Error {
         kernel: String,
         /// The module's file.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// A module that the driver cannot load.
@@ -313,7 +337,7 @@ pub enum Error {
         path: String,
         /// The failed call, with the log of the driver's compiler.
         failure: Box<DriverFailure>,
-        /// What would help, if that is known.
+        /// The help, if there is any.
         help: String,
     },
     /// A launch into a stream of another context.
@@ -340,7 +364,7 @@ pub enum Error {
     /// An arena pool on a stream that cannot keep launches apart.
     #[error("there can be no arena pool on this stream: {reason}")]
     PoolStream {
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// A graph is instantiated in an arena pool of another context.
@@ -364,7 +388,7 @@ pub enum Error {
     WrongOutput {
         /// The argument.
         at: Box<At>,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// Launches share a module-level variable that one of them writes, and nothing orders them.
@@ -396,7 +420,7 @@ pub enum Error {
     BuildAgain {
         /// The argument, or the launch.
         at: Box<At>,
-        /// Why it cannot change.
+        /// The reason that it cannot change.
         reason: String,
     },
     /// An earlier failure left the graph half changed.
@@ -412,15 +436,15 @@ pub enum Error {
 
 impl Error {
     /// The error of a failed driver call.
-    pub(super) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
+    pub(crate) fn driver(failure: Failure, at: Option<Box<At>>) -> Error {
         Error::Driver(Box::new(describe(failure, at)))
     }
 }
 
-/// What a failed call says of itself, while the driver can still be asked.
-pub(super) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
-    let (name, mut text) = driver::error_name(failure.code);
-    let log = driver::log_since_mark();
+/// Describes a failed call by the driver's texts and log.
+pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
+    let (name, mut text) = cuda::error_name(failure.code);
+    let log = cuda::log_since_mark();
     if !log.is_empty() {
         text = if text.is_empty() { log } else { format!("{text}: {log}") };
     }
@@ -431,6 +455,59 @@ impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
         Error::driver(failure, None)
     }
+}
+
+impl From<Unavailable> for Error {
+    fn from(reason: Unavailable) -> Error {
+        match reason {
+            Unavailable::NoDriver(library) => Error::NoDriver(library),
+            Unavailable::TooOld(found) => Error::DriverTooOld { found },
+            Unavailable::Failed(failure) => Error::from(failure),
+        }
+    }
+}
+
+/// Describes a failed load of an image, with the log of the driver's compiler.
+pub(crate) fn refused(failure: Failure, log: &str) -> DriverFailure {
+    let mut described = describe(failure, None);
+    if !log.is_empty() {
+        described.text = format!("{}: {log}", described.text);
+    }
+    described
+}
+
+/// Describes a failed load of an image in one line.
+pub(crate) fn one_line(failure: Failure, log: &str) -> String {
+    refused(failure, log).to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the error of the stages that run at build time.
+pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
+    match error {
+        BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
+            let at = program.buffers.iter().position(|declared| declared.name == buffer.as_str());
+            let at = at_buffer(program, at.unwrap_or(0) as BufferId);
+            let text = format!("{len} * {element} bytes");
+            Error::Size { what: "the size", at, text, fault: Fault::Overflow }
+        }
+        BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
+            let at = At { name: program.name.to_string(), file: program.file.to_string(), line: 0 };
+            Error::Budget { at: Box::new(at), reason: error.to_string() }
+        }
+        other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
+    }
+}
+
+/// Returns the place of a buffer's declaration.
+pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
+    let declared = &program.buffers[buffer as usize];
+    Box::new(At { name: declared.name.to_string(), file: program.file.to_string(), line: declared.line })
+}
+
+/// Returns the place of a statement.
+pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
+    let statement = &program.statements[statement as usize];
+    Box::new(At { name: statement.name.to_string(), file: program.file.to_string(), line: statement.line })
 }
 
 #[cfg(test)]

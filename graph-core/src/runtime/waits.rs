@@ -1,7 +1,7 @@
-//! Waiting: every wait that safety rests on is a driver call of the runtime's own, whose failure is returned or, where
-//! nothing can be returned, made up for by waiting on the host.
+//! Waits: every wait that safety rests on is a driver call of the runtime's own. Its failure is returned or, where nothing can
+//! be returned, replaced by a wait on the host.
 //!
-//! None goes through cudarc, whose calls keep their failures, and do nothing while an earlier one is kept. The host waits
+//! No wait goes through cudarc, whose calls keep their failures and do nothing while an earlier failure is kept. The host waits
 //! for an event, else for the stream that it was recorded in, else for the whole context. If not even that is possible,
 //! memory is leaked rather than freed, and modules stay loaded.
 //!
@@ -11,12 +11,9 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread::ThreadId;
 
-use cudarc::driver::CudaContext;
+use cudarc::driver::{CudaContext, CudaStream};
 
-use super::driver::{Context, Driver, Event, Failure, Stream};
-use super::record;
-
-type Outcome<T> = std::result::Result<T, Failure>;
+use super::cuda::{Context, Driver, Event, Outcome, Stream, record};
 
 /// An event that lives as long as someone may wait for it.
 #[derive(Debug)]
@@ -47,8 +44,8 @@ impl Drop for OwnedEvent {
     }
 }
 
-/// Makes the context current where no failure can be returned; returns whether it is.
-pub(super) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
+/// Makes the context current where no failure can be returned. Returns true if it is current.
+pub(crate) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
     let context = Context::of(ctx);
     // Tried again, since the handles of default streams mean those of the current context.
     let entered = driver.enter(context).or_else(|_| driver.enter(context));
@@ -56,7 +53,7 @@ pub(super) fn enter(driver: &Driver, ctx: &CudaContext) -> bool {
 }
 
 /// Makes what follows on `stream` come after `event`: on the device, or on the host where the stream is capturing.
-pub(super) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
+pub(crate) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     match driver.is_capturing(stream) {
         Ok(false) => driver.wait(stream, event),
         // The legacy default stream does not answer while a stream captures that it waits for.
@@ -64,9 +61,9 @@ pub(super) fn order(driver: &Driver, stream: Stream, event: Event) -> Outcome<()
     }
 }
 
-/// The same for an event that others record too: one that a capture recorded last is none to wait for. To be called in
+/// As [`order`] for an event that others record too: an event that a capture recorded last is not waited for. Must be called in
 /// [`Driver::relaxed`].
-pub(super) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
+pub(crate) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     match driver.is_over(event) {
         Ok(true) => Ok(()),
         Ok(false) => order(driver, stream, event),
@@ -76,12 +73,12 @@ pub(super) fn order_used(driver: &Driver, stream: Stream, event: Event) -> Outco
 }
 
 /// As [`order`], and on the host where the device does not take the wait.
-pub(super) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
+pub(crate) fn behind(driver: &Driver, stream: Stream, event: Event) -> Outcome<()> {
     order(driver, stream, event).or_else(|_| on_host(driver, event, None))
 }
 
 /// Waits on the host for `event`, which was recorded in `stream`.
-pub(super) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> Outcome<()> {
+pub(crate) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> Outcome<()> {
     let waited = driver.synchronize_event(event).or_else(|failure| match stream {
         // On another thread the per-thread handle is another stream.
         Some(stream) if !stream.is_per_thread() && driver.is_capturing(stream) == Ok(false) => {
@@ -92,17 +89,18 @@ pub(super) fn on_host(driver: &Driver, event: Event, stream: Option<Stream>) -> 
     over(waited)
 }
 
-/// What a wait on the host says of the work: in a context that a fault has ended, it is over.
-pub(super) fn over(waited: Outcome<()>) -> Outcome<()> {
+/// Interprets the result of a wait on the host: in a context that a fault has ended, all work is over.
+pub(crate) fn over(waited: Outcome<()>) -> Outcome<()> {
     match waited {
         Err(failure) if failure.ends_the_context() => Ok(()),
         waited => waited,
     }
 }
 
-/// A stream as long as the process lives: handles are used again, and one of them is another stream on each thread.
+/// The identity of a stream for the life of the process: handles are reused, and one of them is another stream on each
+/// thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct StreamKey {
+pub(crate) struct StreamKey {
     pub raw: Stream,
     /// `None` where the driver does not tell: no such key is equal to another in the sense of [`StreamKey::is`].
     id: Option<u64>,
@@ -116,7 +114,7 @@ impl StreamKey {
         StreamKey { raw, id: driver.stream_id(raw).ok(), thread }
     }
 
-    /// Whether both are known to be one stream.
+    /// True if both are known to be one stream.
     pub fn is(&self, other: &StreamKey) -> bool {
         self.id.is_some() && self == other
     }
@@ -125,14 +123,14 @@ impl StreamKey {
 /// A stream of the runtime's own in a context, shared while someone holds it: for memory that no stream of the user's
 /// owns, and for frees that the user's own stream cannot take. Not made by cudarc, which would count it.
 #[derive(Debug)]
-pub(super) struct SideStream {
+pub(crate) struct SideStream {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     raw: Stream,
 }
 
 impl SideStream {
-    /// The one of a context, which must be current.
+    /// Returns the stream of a context, which must be current.
     pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Arc<SideStream>> {
         static ALL: Mutex<Vec<(Context, Weak<SideStream>)>> = Mutex::new(Vec::new());
         let context = Context::of(ctx);
@@ -165,21 +163,27 @@ impl Drop for SideStream {
     }
 }
 
+/// Returns the stream that stands for a stream in orders that outlast a call: the legacy default stream for the per-thread
+/// one, which is another stream on each thread and is ordered with the legacy one on every thread.
+pub(crate) fn home(stream: &Arc<CudaStream>) -> Arc<CudaStream> {
+    if Stream::of(stream).is_per_thread() { stream.context().default_stream() } else { stream.clone() }
+}
+
 /// Device memory of the runtime's own, in the order of the side stream.
 #[derive(Debug)]
-pub(super) struct OwnedMemory {
+pub(crate) struct OwnedMemory {
     driver: &'static Driver,
     ctx: Arc<CudaContext>,
     side: Arc<SideStream>,
     allocations: Vec<u64>,
     /// Records that the allocations are made.
     ready: OwnedEvent,
-    /// Whether the first launch has waited for that.
+    /// True once the first launch has waited for that.
     awaited: bool,
 }
 
 impl OwnedMemory {
-    /// No memory yet. The context must be current.
+    /// Returns an owner without memory. The context must be current.
     pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<OwnedMemory> {
         let (side, ready) = (SideStream::of(driver, ctx)?, OwnedEvent::new(driver, ctx)?);
         Ok(OwnedMemory { driver, ctx: ctx.clone(), side, allocations: Vec::new(), ready, awaited: true })
@@ -194,18 +198,18 @@ impl OwnedMemory {
         Ok(address)
     }
 
-    /// Before a launch in `stream`: waits for the allocations, if no launch has yet. Launches of one exec are over in
-    /// their order, so the first one waits for all.
+    /// Makes a launch in `stream` wait for the allocations, if no launch has yet. Launches of one exec run in order, so the
+    /// first one waits for all.
     pub fn order(&self, stream: Stream) -> Outcome<()> {
         if self.awaited { Ok(()) } else { self.driver.wait(stream, self.ready.raw()) }
     }
 
-    /// A launch that has waited is in its stream.
+    /// Notes that a launch that has waited is in its stream.
     pub fn launched(&mut self) {
         self.awaited = true;
     }
 
-    /// Has what is freed from now on come after `done`, recorded in `last`. Where that cannot be, the memory stays.
+    /// Orders the frees behind `done`, which was recorded in `last`. Where that is impossible, the memory is leaked.
     pub fn release(mut self, done: Option<(Event, Stream)>) {
         let Some((done, last)) = done else { return };
         if self.after(done).or_else(|_| on_host(self.driver, done, Some(last))).is_err() {
@@ -213,7 +217,7 @@ impl OwnedMemory {
         }
     }
 
-    /// Has it stay allocated.
+    /// Leaks the memory.
     pub fn leak(&mut self) {
         self.allocations.clear();
     }

@@ -15,7 +15,7 @@ use crate::analysis::value::{MEMORY, Value};
 use crate::analysis::{extent, floats, outline};
 use crate::coverage::{Followed, Outline};
 use crate::isa::Opcode;
-use crate::syntax::{Instruction, Module, Space};
+use crate::syntax::{Module, Space};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The analysis of a module's kernels.

@@ -1,0 +1,437 @@
+//! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
+//!
+//! A bound argument is visited when the graph is built and when it is set, for its address, its length and what
+//! guards it (see `operand.rs`).
+
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::{
+    CudaSlice, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, PinnedHostSlice,
+    SyncOnDrop, sys,
+};
+
+use crate::runtime::cuda::{Own, PinnedViewMut};
+
+use super::operand::Visitor;
+use super::output::{Output, OutputDescription};
+use super::output_view::{OutputView, OutputViewMut};
+
+/// The buffer that a `&[T; len]` argument is bound to.
+#[non_exhaustive]
+pub enum Shared<'a, T> {
+    /// A borrowed buffer.
+    Slice(&'a CudaSlice<T>),
+    /// A part of a borrowed buffer.
+    View(CudaView<'a, T>),
+    /// A shared buffer.
+    Arc(Arc<CudaSlice<T>>),
+    /// A buffer of the exec's own.
+    Owned(Own<T>),
+    /// A borrowed output of another graph, or a part of it.
+    Output(OutputView<'a, T>),
+}
+
+/// The buffer that a `&mut [T; len]` argument is bound to.
+#[non_exhaustive]
+pub enum Exclusive<'a, T> {
+    /// A borrowed buffer.
+    Slice(&'a mut CudaSlice<T>),
+    /// A part of a borrowed buffer.
+    View(CudaViewMut<'a, T>),
+    /// A buffer of the exec's own.
+    Owned(Own<T>),
+    /// A borrowed output of another graph, or a part of it.
+    Output(OutputViewMut<'a, T>),
+}
+
+/// The buffer that a `&Pinned<[T; len]>` argument is bound to.
+#[non_exhaustive]
+pub enum SharedPinned<'a, T> {
+    /// Borrowed pinned memory.
+    Slice(&'a PinnedHostSlice<T>),
+    /// Shared pinned memory.
+    Arc(Arc<PinnedHostSlice<T>>),
+    /// Pinned memory of the exec's own.
+    Owned(PinnedHostSlice<T>),
+}
+
+/// The buffer that a `&mut Pinned<[T; len]>` argument is bound to.
+#[non_exhaustive]
+pub enum ExclusivePinned<'a, T> {
+    /// Borrowed pinned memory.
+    Slice(&'a mut PinnedHostSlice<T>),
+    /// Pinned memory of the exec's own.
+    Owned(PinnedHostSlice<T>),
+}
+
+/// The buffer that a `[T; len]` argument is bound to: the output of another graph, which is handed over at each launch.
+pub struct Taken<T> {
+    pub(crate) description: OutputDescription<T>,
+}
+
+macro_rules! debug {
+    ($($bound:ty: $name:literal $($variant:ident)*;)*) => {$(
+        /// The element type need not be `Debug`: what lies on the device is not shown.
+        impl<T> fmt::Debug for $bound {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let (variant, len) = match self {
+                    $(Self::$variant(memory) => (stringify!($variant), memory.len()),)*
+                };
+                f.debug_struct($name).field("bound", &variant).field("len", &len).finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug! {
+    Shared<'_, T>: "Shared" Slice View Output Arc Owned;
+    Exclusive<'_, T>: "Exclusive" Slice View Output Owned;
+    SharedPinned<'_, T>: "SharedPinned" Slice Arc Owned;
+    ExclusivePinned<'_, T>: "ExclusivePinned" Slice Owned;
+}
+
+impl<T> fmt::Debug for Taken<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Taken").field("description", &self.description).finish()
+    }
+}
+
+/// A `Pinned<[T; len]>` argument is the caller's page-locked host memory.
+#[derive(Debug)]
+pub struct Pinned<T: ?Sized>(std::marker::PhantomData<T>);
+
+macro_rules! bindings {
+    ($($(#[$doc:meta])* $trait:ident::$method:ident -> $target:ident {
+        $({$($generics:tt)*} $source:ty => |$value:ident| $bound:expr;)*
+    })*) => {$(
+        $(#[$doc])*
+        pub trait $trait<'a, T> {
+            /// Binds it.
+            fn $method(self) -> $target<'a, T>;
+        }
+        $(impl<$($generics)*> $trait<'a, T> for $source {
+            fn $method(self) -> $target<'a, T> {
+                let $value = self;
+                $bound
+            }
+        })*
+    )*};
+}
+bindings! {
+    /// A type that can be bound to a `&[T; len]` argument.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
+        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>` or a `CudaSlice<{T}>`"
+    )]
+    BindShared::bind_shared -> Shared {
+        {'a, T} &'a CudaSlice<T> => |slice| Shared::Slice(slice);
+        {'a, T} CudaView<'a, T> => |view| Shared::View(view);
+        {'a, T} &CudaView<'a, T> => |view| Shared::View(view.slice(..));
+        {'a, T} Arc<CudaSlice<T>> => |slice| Shared::Arc(slice);
+        {'a, T} &Arc<CudaSlice<T>> => |slice| Shared::Arc(slice.clone());
+        {'a, T} CudaSlice<T> => |slice| Shared::Owned(Own::new(slice));
+        {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Output(output.as_view());
+        {'a, T} OutputView<'a, T> => |view| Shared::Output(view);
+        {'a, T} Shared<'a, T> => |bound| bound;
+    }
+    /// A type that can be bound to a `&mut [T; len]` argument.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
+        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>` or a `CudaSlice<{T}>`"
+    )]
+    BindMut::bind_mut -> Exclusive {
+        {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
+        {'a, T} CudaViewMut<'a, T> => |view| Exclusive::View(view);
+        {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| Exclusive::View(view.slice_mut(..));
+        {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(Own::new(slice));
+        {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::Output(output.as_view_mut());
+        {'a, T} OutputViewMut<'a, T> => |view| Exclusive::Output(view);
+        {'a, T} Exclusive<'a, T> => |bound| bound;
+    }
+    /// A type that can be bound to a `&Pinned<[T; len]>` argument.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be bound to an argument `&Pinned<[{T}; _]>`",
+        note = "such an argument takes a `&PinnedHostSlice<{T}>`, an `Arc<PinnedHostSlice<{T}>>` or a `PinnedHostSlice<{T}>`"
+    )]
+    BindPinned::bind_pinned -> SharedPinned {
+        {'a, T} &'a PinnedHostSlice<T> => |slice| SharedPinned::Slice(slice);
+        {'a, T} Arc<PinnedHostSlice<T>> => |slice| SharedPinned::Arc(slice);
+        {'a, T} PinnedHostSlice<T> => |slice| SharedPinned::Owned(slice);
+        {'a, T} SharedPinned<'a, T> => |bound| bound;
+    }
+    /// A type that can be bound to a `&mut Pinned<[T; len]>` argument.
+    #[diagnostic::on_unimplemented(
+        message = "`{Self}` cannot be bound to an argument `&mut Pinned<[{T}; _]>`",
+        note = "such an argument takes a `&mut PinnedHostSlice<{T}>` or a `PinnedHostSlice<{T}>`"
+    )]
+    BindPinnedMut::bind_pinned_mut -> ExclusivePinned {
+        {'a, T} &'a mut PinnedHostSlice<T> => |slice| ExclusivePinned::Slice(slice);
+        {'a, T} PinnedHostSlice<T> => |slice| ExclusivePinned::Owned(slice);
+        {'a, T} ExclusivePinned<'a, T> => |bound| bound;
+    }
+}
+
+/// A type that can be bound to a `[T; len]` argument, which the graph takes over at each launch.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be bound to an argument `[{T}; _]`",
+    note = "such an argument takes the output of another graph: a `&Output<{T}>`, or the description that the exec of that graph gives"
+)]
+pub trait BindTaken<T> {
+    /// Binds it.
+    fn bind_taken(self) -> Taken<T>;
+}
+
+impl<T> BindTaken<T> for OutputDescription<T> {
+    fn bind_taken(self) -> Taken<T> {
+        Taken { description: self }
+    }
+}
+
+impl<T> BindTaken<T> for &OutputDescription<T> {
+    fn bind_taken(self) -> Taken<T> {
+        Taken { description: self.clone() }
+    }
+}
+
+impl<T> BindTaken<T> for &Output<'_, T> {
+    fn bind_taken(self) -> Taken<T> {
+        Taken { description: self.description() }
+    }
+}
+
+/// A bound argument, or an array of them.
+pub trait Bound {
+    /// Shows each buffer to the visitor, in order.
+    fn visit(&mut self, visitor: &mut Visitor<'_>);
+}
+
+impl<T> Bound for Shared<'_, T> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        match self {
+            Shared::Slice(slice) => visitor.shared(*slice, slice.stream(), true),
+            Shared::View(view) => {
+                // A view's stream is behind a trait that the view's other methods hide.
+                let stream = cudarc::driver::DeviceSlice::stream(view).clone();
+                visitor.shared(view, &stream, true);
+            }
+            Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
+            Shared::Owned(slice) => visitor.exclusive(&mut **slice, false),
+            Shared::Output(view) => {
+                let (slot, address) = view.slot();
+                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), false);
+            }
+        }
+    }
+}
+
+impl<T> Bound for Exclusive<'_, T> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        match self {
+            Exclusive::Slice(slice) => visitor.exclusive(*slice, true),
+            Exclusive::View(view) => visitor.exclusive(view, true),
+            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, false),
+            Exclusive::Output(view) => {
+                let (slot, address) = view.slot();
+                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), true);
+            }
+        }
+    }
+}
+
+impl<T> Bound for SharedPinned<'_, T> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        match self {
+            SharedPinned::Slice(slice) => visitor.pinned(slice, true, false),
+            SharedPinned::Arc(slice) => visitor.pinned(slice, false, false),
+            SharedPinned::Owned(slice) => visitor.pinned(slice, false, false),
+        }
+    }
+}
+
+impl<T> Bound for ExclusivePinned<'_, T> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        match self {
+            ExclusivePinned::Slice(slice) => visitor.pinned(slice, true, true),
+            ExclusivePinned::Owned(slice) => visitor.pinned(slice, false, true),
+        }
+    }
+}
+
+impl<T> Bound for Taken<T> {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        visitor.taken(&self.description);
+    }
+}
+
+impl<B: Bound, const N: usize> Bound for [B; N] {
+    fn visit(&mut self, visitor: &mut Visitor<'_>) {
+        self.iter_mut().for_each(|bound| bound.visit(visitor));
+    }
+}
+
+impl<T> Shared<'_, T> {
+    /// A view of the elements.
+    pub fn view(&self) -> CudaView<'_, T> {
+        match self {
+            Shared::Slice(slice) => slice.as_view(),
+            Shared::View(view) => view.slice(..),
+            Shared::Arc(slice) => slice.as_view(),
+            Shared::Owned(slice) => slice.as_view(),
+            Shared::Output(view) => view.view.slice(..),
+        }
+    }
+
+    /// A mutable view of the elements, if the exec owns them.
+    pub fn view_mut(&mut self) -> Option<CudaViewMut<'_, T>> {
+        match self {
+            Shared::Owned(slice) => Some(slice.as_view_mut()),
+            _ => None,
+        }
+    }
+
+    /// The buffer, if it was bound as an owned one.
+    pub fn into_owned(self) -> Option<CudaSlice<T>> {
+        match self {
+            Shared::Owned(slice) => Some(slice.into_inner()),
+            _ => None,
+        }
+    }
+}
+
+impl<T> Exclusive<'_, T> {
+    /// A view of the elements.
+    pub fn view(&self) -> CudaView<'_, T> {
+        match self {
+            Exclusive::Slice(slice) => slice.as_view(),
+            Exclusive::View(view) => view.as_view(),
+            Exclusive::Owned(slice) => slice.as_view(),
+            Exclusive::Output(view) => view.view.as_view(),
+        }
+    }
+
+    /// A mutable view of the elements.
+    pub fn view_mut(&mut self) -> CudaViewMut<'_, T> {
+        match self {
+            Exclusive::Slice(slice) => slice.as_view_mut(),
+            Exclusive::View(view) => view.slice_mut(..),
+            Exclusive::Owned(slice) => slice.as_view_mut(),
+            Exclusive::Output(view) => view.view.slice_mut(..),
+        }
+    }
+
+    /// The buffer, if it was bound as an owned one.
+    pub fn into_owned(self) -> Option<CudaSlice<T>> {
+        match self {
+            Exclusive::Owned(slice) => Some(slice.into_inner()),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! device_buffers {
+    ($($name:ident)*) => {$(
+        impl<T> DeviceSlice<T> for $name<'_, T> {
+            fn len(&self) -> usize {
+                self.slice().len()
+            }
+
+            fn stream(&self) -> &Arc<CudaStream> {
+                self.slice().stream()
+            }
+        }
+
+        impl<T> DevicePtr<T> for $name<'_, T> {
+            fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+                self.slice().device_ptr(stream)
+            }
+        }
+    )*};
+}
+device_buffers!(Shared Exclusive);
+
+impl<T> Shared<'_, T> {
+    fn slice(&self) -> &dyn DevicePtr<T> {
+        match self {
+            Shared::Slice(slice) => *slice,
+            Shared::View(view) => view,
+            Shared::Arc(slice) => &**slice,
+            Shared::Owned(slice) => &**slice,
+            Shared::Output(view) => view,
+        }
+    }
+}
+
+impl<T> Exclusive<'_, T> {
+    fn slice(&self) -> &dyn DevicePtr<T> {
+        match self {
+            Exclusive::Slice(slice) => *slice,
+            Exclusive::View(view) => view,
+            Exclusive::Owned(slice) => &**slice,
+            Exclusive::Output(view) => view,
+        }
+    }
+}
+
+impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
+    fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        match self {
+            Exclusive::Slice(slice) => slice.device_ptr_mut(stream),
+            Exclusive::View(view) => view.device_ptr_mut(stream),
+            Exclusive::Owned(slice) => slice.device_ptr_mut(stream),
+            Exclusive::Output(view) => view.device_ptr_mut(stream),
+        }
+    }
+}
+
+impl<T> SharedPinned<'_, T> {
+    /// The memory.
+    pub fn view(&self) -> &PinnedHostSlice<T> {
+        match self {
+            SharedPinned::Slice(slice) => slice,
+            SharedPinned::Arc(slice) => slice,
+            SharedPinned::Owned(slice) => slice,
+        }
+    }
+
+    /// A mutable view of the memory, if the exec owns it.
+    pub fn view_mut(&mut self) -> Option<PinnedViewMut<'_, T>> {
+        match self {
+            SharedPinned::Owned(slice) => Some(PinnedViewMut::new(slice)),
+            _ => None,
+        }
+    }
+
+    /// The memory, if it was bound as owned.
+    pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
+        match self {
+            SharedPinned::Owned(slice) => Some(slice),
+            _ => None,
+        }
+    }
+}
+
+impl<T> ExclusivePinned<'_, T> {
+    /// The memory.
+    pub fn view(&self) -> &PinnedHostSlice<T> {
+        match self {
+            ExclusivePinned::Slice(slice) => slice,
+            ExclusivePinned::Owned(slice) => slice,
+        }
+    }
+
+    /// A mutable view of the memory.
+    pub fn view_mut(&mut self) -> PinnedViewMut<'_, T> {
+        match self {
+            ExclusivePinned::Slice(slice) => PinnedViewMut::new(slice),
+            ExclusivePinned::Owned(slice) => PinnedViewMut::new(slice),
+        }
+    }
+
+    /// The memory, if it was bound as owned.
+    pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
+        match self {
+            ExclusivePinned::Owned(slice) => Some(slice),
+            _ => None,
+        }
+    }
+}

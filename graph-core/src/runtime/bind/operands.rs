@@ -1,0 +1,99 @@
+//! The operands and outputs of one graph.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ir::BufferId;
+
+use crate::runtime::cuda::Event;
+
+use super::operand::{Operand, Owners};
+use super::output::Slot;
+
+/// The operands and outputs of a graph, and the events that record their uses.
+#[derive(Debug, Default)]
+pub(crate) struct Operands {
+    /// One operand for each argument buffer: operand i stands for buffer i.
+    pub list: Vec<Operand>,
+    /// The owning streams of the operands.
+    pub owners: Owners,
+    /// The events of pinned memory.
+    pub pinned: Vec<Event>,
+    /// True if a setter has replaced pinned memory, which launches in flight may still use.
+    pub pinned_replaced: bool,
+    /// True if the next launch waits for the uses that those events record.
+    pub pinned_pending: bool,
+    /// The events in which each launch is recorded, besides its own.
+    pub recorded: Vec<Event>,
+    /// Events of borrowed operands that a setter has replaced, to be recorded at the end, with their owners.
+    pub retired: BTreeMap<Event, usize>,
+    /// True if views of operands were handed out since the last launch.
+    pub touched: Cell<bool>,
+    /// One slot for each output; that of a taken-over buffer is its maker's.
+    pub slots: Vec<Arc<Slot>>,
+}
+
+impl Operands {
+    /// Returns the bound operands.
+    pub fn new(list: Vec<Operand>, owners: Owners) -> Operands {
+        let mut operands = Operands { owners, pinned_pending: true, ..Operands::default() };
+        list.iter().for_each(|operand| operands.count(operand, true));
+        operands.list = list;
+        operands
+    }
+
+    /// Returns the taken-over arguments.
+    pub fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
+        (0..).zip(&self.list).filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
+    }
+
+    /// Notes a launch that waited for everything pending and recorded its own uses.
+    pub fn launched(&mut self) {
+        self.touched.set(false);
+        self.pinned_pending = false;
+        self.owners.list.iter_mut().for_each(|owner| owner.pending = false);
+    }
+
+    /// Notes operands that a setter has replaced. Borrowed ones stay borrowed as long as the exec's type says so, and are
+    /// given back at its end.
+    pub fn replaced(&mut self, old: &[Operand]) {
+        old.iter().for_each(|operand| self.count(operand, false));
+        for operand in old.iter().filter(|operand| operand.borrowed) {
+            if let Some(owner) = operand.owner {
+                let events = [operand.read, operand.write].into_iter().filter(|&event| event != Event::NONE);
+                self.retired.extend(events.map(|event| (event, owner)));
+            }
+        }
+    }
+
+    /// Counts a new operand, or a replaced one.
+    pub fn count(&mut self, operand: &Operand, comes: bool) {
+        if let Some(owner) = operand.owner {
+            let owner = &mut self.owners.list[owner];
+            owner.pending |= comes;
+            if operand.borrowed {
+                owner.borrowed = if comes { owner.borrowed + 1 } else { owner.borrowed.saturating_sub(1) };
+            }
+            if operand.recorded != Event::NONE {
+                match self.recorded.iter().position(|&event| event == operand.recorded) {
+                    _ if comes => self.recorded.push(operand.recorded),
+                    Some(at) => drop(self.recorded.swap_remove(at)),
+                    None => {}
+                }
+            }
+        } else if operand.read != Event::NONE {
+            match self.pinned.iter().position(|&event| event == operand.read) {
+                _ if comes => {
+                    self.pinned.push(operand.read);
+                    self.pinned_pending = true;
+                }
+                Some(at) => {
+                    self.pinned.remove(at);
+                    self.pinned_replaced = true;
+                }
+                None => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,542 @@
+//! Outputs: allocations that leave a graph.
+//!
+//! An allocation of a graph lives from a launch until it is freed, and the graph cannot be launched again before.
+//! Its [`Slot`] holds its state, and is shared by the graph that makes it, the [`Output`] that holds
+//! it, and the graph that takes it over. The states:
+//! - idle: there is no allocation;
+//! - live: launched. The drop of the `Output` frees it; if the `Output` is forgotten, the graph that
+//!   made it frees it before its next launch, or at its own end;
+//! - after either end, the next launch waits for the free, or for the launch of the graph that took it over.
+
+use std::any::{Any, TypeId};
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
+
+use crate::runtime::cuda::{self, Context, Driver, Event, Lent, Made, Outcome, Stream, record};
+use crate::runtime::error::{At, Error, Result};
+use crate::runtime::waits::{self, OwnedEvent, SideStream, StreamKey, home};
+
+use super::uses::Uses;
+
+/// One output of one graph.
+#[derive(Debug)]
+pub struct Slot {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    address: u64,
+    len: u64,
+    /// `size_of` its element.
+    element: u64,
+    /// The type of its element.
+    element_type: TypeId,
+    at: Box<At>,
+    /// Records the free, for the next launch to wait for.
+    freed: Arc<OwnedEvent>,
+    /// The graph that makes it.
+    maker: u64,
+    /// True once that graph is gone.
+    retired: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    live: Option<Live>,
+    /// The uses of the live allocation.
+    uses: Uses,
+    /// The cudarc buffer of the allocation, kept from launch to launch.
+    buffer: Option<Buffer>,
+    /// True if a graph has bound the live allocation: then the buffer's events record uses, too.
+    bound: bool,
+    /// The last launches of the graphs that have bound the allocation, with true for those that write it. One event of the
+    /// buffer cannot stand for several graphs that read.
+    graphs: Vec<(Arc<OwnedEvent>, bool)>,
+    /// The event that the next launch waits for.
+    wait: Option<Arc<OwnedEvent>>,
+    /// True if that event does not record the free.
+    lost: bool,
+}
+
+/// An allocation that lives.
+#[derive(Debug)]
+struct Live {
+    /// The graph whose launch it came from last: the one that may free it when its handle is forgotten.
+    holder: u64,
+    /// The stream that it is freed on, unless that is capturing then.
+    home: Arc<CudaStream>,
+    /// The stream of the launch.
+    key: StreamKey,
+    /// Records the launch.
+    done: Arc<OwnedEvent>,
+    /// True if its handle was given out.
+    handed: bool,
+}
+
+struct Buffer {
+    /// The stream that owns it.
+    stream: Stream,
+    /// A [`Made`] of the output's element type.
+    made: Box<dyn Any + Send>,
+    /// The events that record its reads and its writes.
+    uses: [Event; 2],
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("State").field("live", &self.live).field("wait", &self.wait).finish_non_exhaustive()
+    }
+}
+
+impl State {
+    /// Orders a stream behind the launch that made the live allocation, and behind the uses that conflict with a new one.
+    fn order(
+        &self,
+        driver: &Driver,
+        stream: Stream,
+        key: Option<&StreamKey>,
+        (write, launched): (bool, bool),
+    ) -> Outcome<()> {
+        if let Some(live) = &self.live
+            && !launched
+            && !key.is_some_and(|key| key.is(&live.key))
+        {
+            waits::behind(driver, stream, live.done.raw())?;
+        }
+        self.uses.order(driver, (stream, key), write)?;
+        for (done, _) in self.graphs.iter().filter(|(_, wrote)| write || *wrote) {
+            waits::behind(driver, stream, done.raw())?;
+        }
+        let Some(buffer) = self.buffer.as_ref().filter(|_| self.bound) else { return Ok(()) };
+        let [read, wrote] = buffer.uses;
+        if read == Event::NONE || wrote == Event::NONE {
+            // Without events only the stream that owns the buffer comes after its uses.
+            return if stream == buffer.stream { Ok(()) } else { driver.synchronize_context() };
+        }
+        let conflicting = [Some(wrote), write.then_some(read)];
+        let mut conflicting = conflicting.into_iter().flatten();
+        driver.relaxed(|| conflicting.try_for_each(|event| waits::order_used(driver, stream, event)))
+    }
+}
+
+impl Slot {
+    /// Returns an idle slot. The context must be current.
+    pub(crate) fn new(
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        address: u64,
+        (len, element, element_type): (u64, u64, TypeId),
+        at: Box<At>,
+        maker: u64,
+    ) -> Result<Slot> {
+        let (freed, retired) = (Arc::new(OwnedEvent::new(driver, ctx)?), AtomicBool::new(false));
+        Ok(Slot {
+            driver,
+            ctx: ctx.clone(),
+            address,
+            len,
+            element,
+            element_type,
+            at,
+            freed,
+            maker,
+            retired,
+            state: Mutex::default(),
+        })
+    }
+
+    /// Returns the address of the allocation, the same in each life.
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// `size_of` its element.
+    pub(crate) fn element(&self) -> u64 {
+        self.element
+    }
+
+    /// Its context.
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.ctx
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// True once the graph that makes it is gone.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.retired.load(Ordering::Relaxed)
+    }
+
+    /// Notes that the graph `holder` is gone, and frees the allocation if only that graph holds it.
+    pub(crate) fn retire(&self, holder: u64) {
+        if self.maker == holder {
+            self.retired.store(true, Ordering::Relaxed);
+        }
+        if self.holder() == Some(holder)
+            && let Err(failure) = self.free()
+        {
+            record(&self.ctx, failure);
+        }
+    }
+
+    fn holder(&self) -> Option<u64> {
+        self.state().live.as_ref().map(|live| live.holder)
+    }
+
+    /// Prepares a launch of `holder` on `stream`: frees a forgotten allocation, and makes the launch wait for the end of the last
+    /// life.
+    pub(crate) fn prepare(&self, holder: u64, stream: Stream) -> Result<()> {
+        match self.holder() {
+            None => {}
+            // Its handle borrows the exec that is being launched: that it lives means that it was forgotten.
+            Some(other) if other == holder => {
+                self.free().map_err(|failure| Error::driver(failure, Some(self.at.clone())))?
+            }
+            Some(_) => {
+                let reason = "this output of the launch before still lives: another graph took it over and handed it on";
+                return Err(Error::WrongOutput { at: self.at.clone(), reason });
+            }
+        }
+        let mut state = self.state();
+        if state.lost {
+            self.driver.synchronize_context()?;
+            state.lost = false;
+        }
+        match &state.wait {
+            Some(event) => Ok(self.driver.wait(stream, event.raw())?),
+            None => Ok(()),
+        }
+    }
+
+    /// Frees the allocation, behind its launch and its uses, if it lives.
+    fn free(&self) -> Outcome<()> {
+        let mut state = self.state();
+        let Some(live) = &state.live else { return Ok(()) };
+        let (driver, home) = (self.driver, Stream::of(&live.home));
+        let side;
+        let stream = match driver.is_capturing(home) {
+            Ok(false) => home,
+            // There it would become a part of what is captured.
+            _ => {
+                side = SideStream::of(driver, &self.ctx)?;
+                side.raw()
+            }
+        };
+        state.order(driver, stream, None, (true, live.key.raw == stream))?;
+        driver.enter(Context::of(&self.ctx))?;
+        driver.free(self.address, stream)?;
+        state.live = None;
+        state.wait = Some(self.freed.clone());
+        let recorded = driver.record(self.freed.raw(), stream);
+        let known =
+            recorded.or_else(|_| driver.synchronize(stream)).or_else(|_| driver.synchronize_context());
+        state.lost = known.is_err();
+        known
+    }
+
+    /// Notes a launch of `holder` on `stream`, which `done` records.
+    pub(crate) fn launched(&self, holder: u64, stream: &Arc<CudaStream>, done: &Arc<OwnedEvent>) {
+        let key = StreamKey::of(self.driver, Stream::of(stream));
+        let mut state = self.state();
+        state.live = Some(Live { holder, home: home(stream), key, done: done.clone(), handed: false });
+        state.wait = None;
+        state.bound = false;
+        state.graphs.clear();
+        state.uses.renew();
+    }
+
+    /// Returns the handle of the allocation that a launch made. There is one handle for each launch.
+    pub(crate) fn output<'e, T: 'static>(self: &'e Arc<Slot>) -> Result<Output<'e, T>> {
+        if TypeId::of::<T>() != self.element_type {
+            return Err(Error::Plan(format!("{} has elements of another type", self.at)));
+        }
+        let mut state = self.state();
+        let state = &mut *state;
+        let live = match &mut state.live {
+            Some(live) if !live.handed => live,
+            _ => {
+                return Err(Error::WrongOutput {
+                    at: self.at.clone(),
+                    reason: "this output has its handle already",
+                });
+            }
+        };
+        let raw = Stream::of(&live.home);
+        if state.buffer.as_ref().is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<Made<T>>()) {
+            let mut made = Made::<T>::new(&live.home, self.address, self.len)?;
+            let uses = events(self.driver, &mut made, &live.home)?;
+            state.buffer = Some(Buffer { stream: raw, made: Box::new(made), uses });
+        }
+        let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<Made<T>>());
+        let Some(made) = made else {
+            return Err(Error::Plan(format!("{} is of another type", self.at)));
+        };
+        live.handed = true;
+        let lent = OutputBuffer { buffer: made.lend(), slot: self };
+        Ok(Output { lent, taken: false, exec: PhantomData })
+    }
+}
+
+/// Returns the events in which cudarc records the reads and the writes of an unused buffer.
+fn events<T>(driver: &Driver, buffer: &mut CudaSlice<T>, home: &CudaStream) -> Outcome<[Event; 2]> {
+    let quiet = cuda::Quiet::of(driver, home.context())?;
+    let stream = quiet.stream(Stream::of(home));
+    quiet.watch("cuStreamWaitEvent", || {
+        let (_, guard) = buffer.device_ptr_mut(&stream);
+        let write = cuda::guarded(&guard);
+        std::mem::forget(guard);
+        let (_, guard) = buffer.device_ptr(&stream);
+        let read = cuda::guarded(&guard);
+        std::mem::forget(guard);
+        [read, write]
+    })
+}
+
+impl Slot {
+    /// Orders a stream of the user's behind the launch and the uses that conflict. The guard records the use, and may live as
+    /// long as the handle.
+    pub(crate) fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_reach(stream, write);
+        // A use without its wait must not happen: the caller returns an address that no call takes.
+        reached.map_err(|failure| record(&self.ctx, failure)).ok()
+    }
+
+    fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, raw, ctx) = (self.driver, Stream::of(stream), stream.context());
+        driver.enter(Context::of(ctx))?;
+        let mut state = self.state();
+        if driver.is_capturing(raw)? {
+            // The host waits, and what is captured records nothing here.
+            state.order(driver, raw, None, (write, false))?;
+            return Ok(SyncOnDrop::Record(None));
+        }
+        let key = StreamKey::of(driver, raw);
+        let used = state.uses.of(driver, key, ctx)?;
+        state.order(driver, raw, Some(&key), (write, used.is_behind()))?;
+        // A use of another context's may have been waited for.
+        driver.enter(Context::of(ctx))?;
+        used.set_behind();
+        Ok(used.note(write))
+    }
+
+    /// Orders conflicting uses behind the last launch of a graph that has bound it, which `done` records.
+    pub(crate) fn bound_by(&self, done: &Arc<OwnedEvent>, exclusive: bool) {
+        const MANY: usize = 16;
+        let driver = self.driver;
+        let mut state = self.state();
+        if let Some((_, wrote)) = state.graphs.iter_mut().find(|(other, _)| Arc::ptr_eq(other, done)) {
+            *wrote |= exclusive;
+            return;
+        }
+        if state.graphs.len() >= MANY {
+            // A graph that nobody holds any more is not launched again.
+            let ended = |done: &Arc<OwnedEvent>| {
+                Arc::strong_count(done) == 1 && driver.is_over(done.raw()) == Ok(true)
+            };
+            driver.relaxed(|| state.graphs.retain(|(done, _)| !ended(done)));
+        }
+        state.graphs.push((done.clone(), exclusive));
+    }
+
+    /// Orders its owning stream, by which a graph that binds it is ordered, behind the launch and the uses. Returns the events
+    /// in which that graph records its own uses.
+    pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<[Event; 2]> {
+        let driver = self.driver;
+        let mut state = self.state();
+        let launched = state.live.as_ref().is_some_and(|live| live.key.raw == owner);
+        state.order(driver, owner, None, (exclusive, launched))?;
+        state.bound = true;
+        let uses = state.buffer.as_ref().map_or([Event::NONE; 2], |buffer| buffer.uses);
+        if uses[1] != Event::NONE {
+            // Views of the bound buffer come after what the owning stream has waited for.
+            driver.record(uses[1], owner)?;
+        }
+        Ok(uses)
+    }
+}
+
+/// An allocation that a launch made and that left the graph: a device buffer.
+///
+/// It borrows the exec that made it: while it lives, that exec cannot be launched again. Dropped, it is freed in
+/// stream order after its uses, whichever streams they are on.
+///
+/// cudarc's copies and fills take it and its views ([`Output::slice`]). A kernel that cudarc launches takes its address:
+///
+/// ```ignore
+/// let (address, _use) = output.device_ptr(&stream);
+/// unsafe { stream.launch_builder(&function).arg(&address).launch(shape)? };
+/// ```
+///
+/// The address is 0 where the driver would neither wait nor let the host wait for what comes before; the failure is kept in
+/// the context (`CudaContext::check_err`). In a stream that is capturing, the host waits for what comes before, and what is
+/// captured may run only while the output lives.
+#[derive(Debug)]
+pub struct Output<'e, T> {
+    pub(crate) lent: OutputBuffer<'e, T>,
+    /// Taken over by a graph, which frees it.
+    taken: bool,
+    /// Borrowed mutably; not `Sync`.
+    exec: PhantomData<(&'e mut (), std::cell::Cell<()>)>,
+}
+
+/// The elements of an [`Output`]: a device buffer for cudarc, as the output is.
+#[derive(Debug)]
+pub struct OutputBuffer<'e, T> {
+    /// The slot's, which stays as it is until the next launch.
+    pub(crate) buffer: Lent<T>,
+    pub(crate) slot: &'e Arc<Slot>,
+}
+
+impl<'e, T> std::ops::Deref for Output<'e, T> {
+    type Target = OutputBuffer<'e, T>;
+
+    fn deref(&self) -> &OutputBuffer<'e, T> {
+        &self.lent
+    }
+}
+
+impl<T> Output<'_, T> {
+    /// Returns the description that a graph that takes this output over is built from.
+    pub fn description(&self) -> OutputDescription<T> {
+        OutputDescription { slot: self.slot.clone(), element: PhantomData }
+    }
+}
+
+impl<T> Drop for Output<'_, T> {
+    fn drop(&mut self) {
+        if self.taken {
+            return;
+        }
+        let slot = self.slot;
+        waits::enter(slot.driver, &slot.ctx);
+        if let Err(failure) = slot.free() {
+            // The allocation stays live, and its exec frees it before the next launch.
+            record(&slot.ctx, failure);
+        }
+    }
+}
+
+/// The description of a graph's output before it is made: enough to build the graph that takes it over.
+pub struct OutputDescription<T> {
+    slot: Arc<Slot>,
+    element: PhantomData<fn() -> T>,
+}
+
+impl<T> OutputDescription<T> {
+    pub(crate) fn of(slot: &Arc<Slot>) -> OutputDescription<T> {
+        OutputDescription { slot: slot.clone(), element: PhantomData }
+    }
+
+    pub(crate) fn slot(&self) -> &Arc<Slot> {
+        &self.slot
+    }
+
+    /// The output's length, in elements.
+    pub fn len(&self) -> u64 {
+        self.slot.len
+    }
+
+    /// Returns false: every output has elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+impl<T> Clone for OutputDescription<T> {
+    fn clone(&self) -> Self {
+        OutputDescription { slot: self.slot.clone(), element: PhantomData }
+    }
+}
+
+impl<T> std::fmt::Debug for OutputDescription<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OutputDescription")
+            .field("address", &self.slot.address)
+            .field("len", &self.slot.len)
+            .finish()
+    }
+}
+
+/// An output that is handed to a launch.
+pub trait Handed {
+    /// Its slot.
+    #[doc(hidden)]
+    fn slot(&self) -> &Arc<Slot>;
+
+    /// Makes the launch that takes it over, on `stream`, wait for its uses.
+    #[doc(hidden)]
+    fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()>;
+
+    /// Notes that a launch that `done` records has taken it over.
+    #[doc(hidden)]
+    fn taken_over(&mut self, done: &Arc<OwnedEvent>);
+}
+
+impl<T> Handed for Output<'_, T> {
+    fn slot(&self) -> &Arc<Slot> {
+        self.slot
+    }
+
+    fn prepare(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        let slot = self.slot;
+        let state = slot.state();
+        if state.live.is_none() {
+            let reason = "this output does not live any more";
+            return Err(Error::WrongOutput { at: slot.at.clone(), reason });
+        }
+        let raw = Stream::of(stream);
+        let key = StreamKey::of(slot.driver, raw);
+        Ok(state.order(slot.driver, raw, Some(&key), (true, false))?)
+    }
+
+    fn taken_over(&mut self, done: &Arc<OwnedEvent>) {
+        let mut state = self.slot.state();
+        state.live = None;
+        state.wait = Some(done.clone());
+        drop(state);
+        self.taken = true;
+    }
+}
+
+/// The outputs that a launch is handed: a tuple of them.
+pub trait HandedOver {
+    /// Shows them, in order.
+    #[doc(hidden)]
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()>;
+}
+
+impl HandedOver for () {
+    fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+        what(&mut [])
+    }
+}
+
+macro_rules! tuples {
+    ($($first:ident $($rest:ident)*;)*) => {$(
+        impl<$first: Handed, $($rest: Handed),*> HandedOver for ($first, $($rest,)*) {
+            #[allow(non_snake_case)]
+            fn with(&mut self, what: &mut dyn FnMut(&mut [&mut dyn Handed]) -> Result<()>) -> Result<()> {
+                let ($first, $($rest,)*) = self;
+                what(&mut [$first, $($rest),*])
+            }
+        }
+    )*};
+}
+tuples! {
+    A;
+    A B;
+    A B C;
+    A B C D;
+    A B C D E;
+    A B C D E F;
+    A B C D E F G;
+    A B C D E F G H;
+    A B C D E F G H I;
+    A B C D E F G H I J;
+    A B C D E F G H I J K;
+    A B C D E F G H I J K L;
+}

@@ -1,0 +1,95 @@
+//! The arguments of a launch, as the kernel's item lists them.
+
+use cudarc::driver::DeviceRepr;
+
+use crate::runtime::cuda::{self, Word};
+use crate::runtime::error::Fault;
+use crate::runtime::kernels::mark::Mark;
+
+use super::dims::Dim;
+
+/// The most words and buffers of a launch that need no allocation: a build evaluates thousands of launches.
+const FEW_WORDS: usize = 16;
+const FEW_BUFFERS: usize = 8;
+
+/// The arguments of a launch as its kernel's item lists them.
+#[derive(Debug)]
+pub struct Arguments {
+    /// Their values.
+    words: [Word; FEW_WORDS],
+    word_count: usize,
+    /// The number of elements of each buffer that the kernel touches.
+    extents: [u64; FEW_BUFFERS],
+    extent_count: usize,
+    /// All words and extents, where one of the arrays is too small.
+    many: Option<Box<(Vec<Word>, Vec<u64>)>>,
+    /// The number of buffers whose index equals the index of their access in the statement.
+    pub(crate) in_order: usize,
+    /// The first buffer whose extent has no value.
+    pub(crate) fault: Option<(usize, Fault)>,
+}
+
+impl Arguments {
+    /// Returns an empty list with room for that many words and buffers.
+    #[inline]
+    pub fn new(words: usize, buffers: usize) -> Arguments {
+        let many = (words > FEW_WORDS || buffers > FEW_BUFFERS)
+            .then(|| Box::new((Vec::with_capacity(words), Vec::with_capacity(buffers))));
+        Arguments {
+            words: [Word::uninit(); FEW_WORDS],
+            word_count: 0,
+            extents: [0; FEW_BUFFERS],
+            extent_count: 0,
+            many,
+            in_order: 0,
+            fault: None,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn words(&self) -> &[Word] {
+        match &self.many {
+            None => &self.words[..self.word_count],
+            Some(many) => &many.0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn extents(&self) -> &[u64] {
+        match &self.many {
+            None => &self.extents[..self.extent_count],
+            Some(many) => &many.1,
+        }
+    }
+
+    /// Adds a buffer, of which the kernel touches `extent` elements.
+    #[inline]
+    pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
+        let at = self.extent_count;
+        self.extent_count += 1;
+        self.in_order += usize::from(mark.access() as usize == at);
+        let extent = extent.value().unwrap_or_else(|fault| {
+            self.fault.get_or_insert((at, fault));
+            0
+        });
+        match &mut self.many {
+            None => self.extents[at] = extent,
+            Some(many) => many.1.push(extent),
+        }
+        self.scalar(0u64);
+    }
+
+    /// Adds a scalar.
+    #[inline]
+    pub fn scalar<T: Copy + DeviceRepr>(&mut self, value: T) {
+        match &mut self.many {
+            None => {
+                let count = size_of::<T>().div_ceil(8).max(1);
+                let room = &mut self.words[self.word_count..][..count];
+                cuda::write_value(room, value);
+                self.word_count += count;
+            }
+            Some(many) => cuda::push_value(&mut many.0, value),
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! The checks of lengths, ranges and operands: everything that bad input can bring is found before the driver is given a
+//! node.
+
+use crate::ir::{BufferId, DimId, Origin, Program, Statement, StatementId};
+use crate::table::{Decoded, Op};
+
+use crate::runtime::bind::{MemoryKind, Operand};
+use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
+
+use super::dims::{Dim, compute};
+use super::plans;
+
+/// Computes the values of lengths and bounds. The error for one without a value names the buffer or node that it belongs to.
+pub(crate) fn values(table: &Decoded, leaves: &[Dim]) -> Result<Vec<u64>> {
+    let program = &table.program;
+    let mut stack = Vec::new();
+    let value = |(id, code): (usize, &Vec<Op>)| {
+        let dim = compute(code, leaves, &mut stack).ok_or_else(|| {
+            Error::Plan(format!("`{}` has no way to compute `{}`", program.name, program.dims[id]))
+        })?;
+        dim.value().map_err(|fault| {
+            let text = program.dims[id].to_string();
+            let (what, at) = user_of(program, id as DimId);
+            Error::Size { what, at, text, fault }
+        })
+    };
+    table.dims.iter().enumerate().map(value).collect()
+}
+
+/// Checks that no buffer is empty, and that all ranges lie in their buffers. Sizes that were planned before are known to be
+/// right.
+pub(crate) fn check_lengths(program: &'static Program, dims: &[u64]) -> Result<()> {
+    if plans::known(program, dims) {
+        return Ok(());
+    }
+    zero_lengths(program, dims)?;
+    ranges(program, dims)?;
+    views(program, dims)
+}
+
+/// Returns the first buffer or node that a length or bound belongs to.
+fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
+    if let Some(buffer) = program.buffers.iter().position(|buffer| buffer.len == dim) {
+        return ("the length", at_buffer(program, buffer as BufferId));
+    }
+    let uses =
+        |statement: &Statement| statement.accesses.iter().any(|access| access.lo == dim || access.hi == dim);
+    match program.statements.iter().position(uses) {
+        Some(statement) => ("a bound", at_statement(program, statement as StatementId)),
+        None => (
+            "the budget",
+            Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
+        ),
+    }
+}
+
+fn zero_lengths(program: &Program, dims: &[u64]) -> Result<()> {
+    match program.buffers.iter().position(|buffer| dims[buffer.len as usize] == 0) {
+        None => Ok(()),
+        Some(buffer) => {
+            let text = program.dims[program.buffers[buffer].len as usize].to_string();
+            Err(Error::ZeroLength { at: at_buffer(program, buffer as BufferId), text })
+        }
+    }
+}
+
+/// Checks that every range lies in its buffer; the order between statements rests on that.
+fn ranges(program: &Program, dims: &[u64]) -> Result<()> {
+    for (statement, declared) in program.statements.iter().enumerate() {
+        for access in declared.accesses.iter() {
+            let (lo, hi) = (dims[access.lo as usize], dims[access.hi as usize]);
+            let buffer = &program.buffers[access.buffer as usize];
+            let len = dims[buffer.len as usize];
+            if lo > hi || hi > len {
+                let text = |id: DimId| &program.dims[id as usize];
+                return Err(Error::Range {
+                    at: at_statement(program, statement as StatementId),
+                    buffer: buffer.name.to_string(),
+                    range: format!("{}..{}", text(access.lo), text(access.hi)),
+                    lo,
+                    hi,
+                    len,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that every part of a part of a buffer lies in that part.
+fn views(program: &Program, dims: &[u64]) -> Result<()> {
+    for view in program.views.iter() {
+        let value = |id: DimId| dims[id as usize];
+        let text =
+            |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo as usize], program.dims[hi as usize]);
+        let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
+        if lo < from || lo > hi || hi > to {
+            let declared = at_buffer(program, view.buffer);
+            return Err(Error::ViewRange {
+                at: Box::new(At { line: view.line, ..(*declared).clone() }),
+                range: text(view.lo, view.hi),
+                lo,
+                hi,
+                view: text(view.of.0, view.of.1),
+                from,
+                to,
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Checks operands that stand for the buffers from `first` on against their declarations.
+pub(crate) fn check_operands(
+    program: &Program,
+    dims: &[u64],
+    first: usize,
+    operands: &[Operand],
+) -> Result<()> {
+    let declared =
+        program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_))).skip(first);
+    let mut count = 0;
+    for ((at, buffer), operand) in (first..).zip(declared).zip(operands) {
+        count += 1;
+        let at = || at_buffer(program, at as BufferId);
+        let kind = match buffer.origin {
+            Origin::Device { .. } => MemoryKind::Device,
+            Origin::Pinned { .. } => MemoryKind::Pinned,
+            Origin::Taken | Origin::Alloc(_) => MemoryKind::Taken,
+        };
+        if kind != operand.kind || u64::from(buffer.element) != operand.element {
+            return Err(Error::Plan(format!("{} is bound to another kind of memory than declared", at())));
+        }
+        if !operand.same_context {
+            return Err(Error::OtherContext { at: at() });
+        }
+        let needed = dims[buffer.len as usize];
+        if operand.len < needed {
+            let text = program.dims[buffer.len as usize].to_string();
+            return Err(Error::TooShort { at: at(), len: operand.len, text, needed });
+        }
+        let align = u64::from(buffer.align.max(1));
+        if !operand.address.is_multiple_of(align) {
+            return Err(Error::Misaligned { at: at(), align: buffer.align });
+        }
+        if operand.slot.as_ref().is_some_and(|slot| slot.element() != operand.element) {
+            return Err(Error::WrongOutput { at: at(), reason: "this output has elements of another type" });
+        }
+        if operand.slot.as_ref().is_some_and(|slot| slot.is_retired()) {
+            return Err(Error::WrongOutput { at: at(), reason: "the graph that makes this output is gone" });
+        }
+    }
+    if count == operands.len() {
+        Ok(())
+    } else {
+        Err(Error::Plan(format!("`{}` binds too many buffers", program.name)))
+    }
+}
+
+/// True if the graph may write an argument.
+fn writes(program: &Program, buffer: usize) -> bool {
+    matches!(
+        program.buffers[buffer].origin,
+        Origin::Device { mutable: true } | Origin::Pinned { mutable: true } | Origin::Taken
+    )
+}
+
+/// Checks that no two arguments share memory that the graph may write through one of them.
+pub(crate) fn check_overlap(program: &Program, dims: &[u64], operands: &[Operand]) -> Result<()> {
+    let end = |at: usize| {
+        let bytes = dims[program.buffers[at].len as usize].saturating_mul(operands[at].element);
+        operands[at].address.saturating_add(bytes)
+    };
+    let mut order: Vec<usize> = (0..operands.len()).collect();
+    order.sort_by_key(|&at| (operands[at].address, at));
+    // The earlier operand that ends last: of all, and of those that are written.
+    let mut furthest: [Option<usize>; 2] = [None; 2];
+    for at in order {
+        let written = writes(program, at);
+        let rival = if written { furthest[0] } else { furthest[1] };
+        if let Some(other) = rival.filter(|&other| end(other) > operands[at].address) {
+            let (first, second) = (other.min(at), other.max(at));
+            return Err(Error::Overlap {
+                first: at_buffer(program, first as BufferId),
+                second: at_buffer(program, second as BufferId),
+            });
+        }
+        for (slot, counts) in furthest.iter_mut().zip([true, written]) {
+            if counts && slot.is_none_or(|other| end(at) > end(other)) {
+                *slot = Some(at);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that operands that replace those from `first` on share no memory with others that the graph writes through one
+/// of them.
+pub(crate) fn check_new_overlap(
+    program: &Program,
+    dims: &[u64],
+    first: usize,
+    new: &[Operand],
+    operands: &[Operand],
+) -> Result<()> {
+    let bytes = |at: usize, operand: &Operand| {
+        let bytes = dims[program.buffers[at].len as usize].saturating_mul(operand.element);
+        (operand.address, operand.address.saturating_add(bytes))
+    };
+    let operand =
+        |at: usize| if (first..first + new.len()).contains(&at) { &new[at - first] } else { &operands[at] };
+    for at in first..first + new.len() {
+        let (lo, hi) = bytes(at, operand(at));
+        let written = writes(program, at);
+        for other in 0..operands.len() {
+            let (start, end) = bytes(other, operand(other));
+            if other != at && lo < end && start < hi && (written || writes(program, other)) {
+                let (first, second) = (other.min(at), other.max(at));
+                return Err(Error::Overlap {
+                    first: at_buffer(program, first as BufferId),
+                    second: at_buffer(program, second as BufferId),
+                });
+            }
+        }
+    }
+    Ok(())
+}

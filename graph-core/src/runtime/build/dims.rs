@@ -1,0 +1,161 @@
+//! Lengths and bounds: unsigned 64-bit arithmetic that carries faults in the values.
+
+use crate::ir::{BufferId, DimId};
+use crate::table::Op;
+use std::ops::{Add, Div, Mul, Rem, Sub};
+
+use crate::runtime::error::Fault;
+
+/// The value of an expression over integer arguments: what `+ - * / %` give in `u64`, or the first fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dim(Result<u64, Fault>);
+
+impl Dim {
+    /// The value.
+    pub fn value(self) -> Result<u64, Fault> {
+        self.0
+    }
+
+    fn with(self, other: Dim, what: impl FnOnce(u64, u64) -> Result<u64, Fault>) -> Dim {
+        Dim(self.0.and_then(|a| other.0.and_then(|b| what(a, b))))
+    }
+}
+
+/// An integer that can stand in a length.
+#[diagnostic::on_unimplemented(message = "`{Self}` is not an integer that can stand in a length")]
+pub trait ToDim {
+    /// The value as a dimension.
+    fn to_dim(self) -> Dim;
+}
+
+macro_rules! integers {
+    ($($unsigned:ty, $signed:ty;)*) => {$(
+        impl ToDim for $unsigned {
+            fn to_dim(self) -> Dim {
+                Dim(u64::try_from(self).map_err(|_| Fault::Overflow))
+            }
+        }
+        impl ToDim for $signed {
+            fn to_dim(self) -> Dim {
+                Dim(if self < 0 { Err(Fault::Negative) } else { u64::try_from(self).map_err(|_| Fault::Overflow) })
+            }
+        }
+    )*};
+}
+integers!(u8, i8; u16, i16; u32, i32; u64, i64; u128, i128; usize, isize;);
+
+impl ToDim for Dim {
+    fn to_dim(self) -> Dim {
+        self
+    }
+}
+
+impl<T: ToDim + Copy> ToDim for &T {
+    fn to_dim(self) -> Dim {
+        (*self).to_dim()
+    }
+}
+
+/// An integer as a dimension.
+pub fn dim(value: impl ToDim) -> Dim {
+    value.to_dim()
+}
+
+macro_rules! operators {
+    ($($trait:ident $method:ident $checked:ident $fault:expr;)*) => {$(
+        impl<T: ToDim> $trait<T> for Dim {
+            type Output = Dim;
+            fn $method(self, other: T) -> Dim {
+                self.with(other.to_dim(), |a, b| a.$checked(b).ok_or($fault))
+            }
+        }
+    )*};
+}
+operators! {
+    Add add checked_add Fault::Overflow;
+    Sub sub checked_sub Fault::Negative;
+    Mul mul checked_mul Fault::Overflow;
+    Div div checked_div Fault::DivisionByZero;
+    Rem rem checked_rem Fault::DivisionByZero;
+}
+
+/// The values that the lengths and bounds of a graph function are computed from.
+#[derive(Debug, Default)]
+pub struct Dims {
+    leaves: Vec<Dim>,
+    returned: Vec<(BufferId, DimId, DimId)>,
+}
+
+impl Dims {
+    /// Adds the value of the next leaf.
+    pub fn push(&mut self, value: Dim) {
+        self.leaves.push(value);
+    }
+
+    /// Adds an output that is declared with one length and allocated with another: they must be equal.
+    pub fn returned(&mut self, buffer: BufferId, declared: DimId, actual: DimId) {
+        self.returned.push((buffer, declared, actual));
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<Dim>, Vec<(BufferId, DimId, DimId)>) {
+        (self.leaves, self.returned)
+    }
+}
+
+/// Computes a length or bound from the values of the leaves. Returns `None` for malformed code. `stack` is scratch space.
+pub(crate) fn compute(code: &[Op], leaves: &[Dim], stack: &mut Vec<Dim>) -> Option<Dim> {
+    stack.clear();
+    for &op in code {
+        let value = match op {
+            Op::Constant(value) => dim(value),
+            Op::Leaf(leaf) => *leaves.get(leaf as usize)?,
+            _ => {
+                let (right, left) = (stack.pop()?, stack.pop()?);
+                match op {
+                    Op::Add => left + right,
+                    Op::Sub => left - right,
+                    Op::Mul => left * right,
+                    Op::Div => left / right,
+                    Op::Rem => left % right,
+                    Op::Constant(_) | Op::Leaf(_) => return None,
+                }
+            }
+        };
+        stack.push(value);
+    }
+    stack.pop().filter(|_| stack.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_fault_stays() {
+        let n = dim(3u32);
+        assert_eq!((n * 4u8 + 2i32 - 13usize).value(), Ok(1));
+        assert_eq!((n - 4u8 + 2u8).value(), Err(Fault::Negative));
+        assert_eq!((dim(u64::MAX) + 1u8 - 5u8).value(), Err(Fault::Overflow));
+        assert_eq!((n / (n - 3u8) * u64::MAX).value(), Err(Fault::DivisionByZero));
+        assert_eq!((n % 0u8).value(), Err(Fault::DivisionByZero));
+        assert_eq!(dim(-1i64).value(), Err(Fault::Negative));
+        assert_eq!(dim(u128::MAX).value(), Err(Fault::Overflow));
+        assert_eq!(dim(i128::MAX).value(), Err(Fault::Overflow));
+    }
+
+    #[test]
+    fn code_is_computed_as_the_operators_are() {
+        use Op::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
+        let leaves = [dim(7u32), dim(3u32), dim(-1i32)];
+        let value = |code: &[Op]| compute(code, &leaves, &mut Vec::new()).map(Dim::value);
+        // 7 * 3 - 20 / (7 - 3) % 3
+        let code = [Leaf(0), Leaf(1), Mul, Constant(20), Leaf(0), Leaf(1), Sub, Div, Constant(3), Rem, Sub];
+        assert_eq!(value(&code), Some(Ok(19)));
+        assert_eq!(value(&[Leaf(1), Leaf(0), Sub, Constant(9), Add]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Leaf(2)]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Constant(u64::MAX), Leaf(0), Mul]), Some(Err(Fault::Overflow)));
+        for wrong in [&[][..], &[Add], &[Leaf(3)], &[Leaf(0), Leaf(1)], &[Leaf(0), Sub]] {
+            assert_eq!(value(wrong), None, "{wrong:?}");
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! The evaluation of statements: generated code gives the values of each launch, which are recorded here.
+//!
+//! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
+//! graph is built, and made again, in the same space, when an argument is set.
+
+use crate::ir::{Access, Mode, Program, StatementId};
+use cuweave_ptx::coverage::Verdict;
+
+use crate::runtime::cuda::{self, Word};
+use crate::runtime::error::{At, Error, Fault, Result, ShortLaunch};
+use crate::runtime::kernels::{
+    FILL64, Finding, Kernel, LaunchRecord, Limits, Modules, ParamKind, Recorded, Shape,
+};
+
+use super::arguments::Arguments;
+use super::config::{BlockLimits, Config};
+use super::fill::Fillable;
+
+/// The recorder of the values that generated code gives for statements, one after the other.
+pub struct Evaluation<'b> {
+    program: &'static Program,
+    dims: &'b [u64],
+    limits: &'b Limits,
+    modules: &'b mut Modules,
+    /// The current statement.
+    statement: StatementId,
+    records: Vec<Recorded>,
+    /// The values of parameters.
+    words: Vec<Word>,
+    /// Launches that are not proved to write all of their write-only parameters.
+    open: Open,
+}
+
+/// The launches that are not proved to write all of their write-only parameters.
+pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+
+impl<'b> Evaluation<'b> {
+    /// Returns an evaluation of that many statements, with space for their values.
+    pub(crate) fn new(
+        program: &'static Program,
+        dims: &'b [u64],
+        limits: &'b Limits,
+        modules: &'b mut Modules,
+        (statements, mut words): (usize, Vec<Word>),
+    ) -> Evaluation<'b> {
+        words.clear();
+        words.reserve(4 * statements);
+        let records = Vec::with_capacity(statements);
+        Evaluation { program, dims, limits, modules, statement: 0, records, words, open: Vec::new() }
+    }
+
+    /// Evaluates one statement.
+    ///
+    /// # Errors
+    ///
+    /// Those of `step`; a step that does not record its statement, which an expression of the user's that returns can
+    /// bring about.
+    pub(crate) fn one(
+        &mut self,
+        statement: StatementId,
+        step: impl FnOnce(&mut Evaluation<'b>) -> Result<()>,
+    ) -> Result<()> {
+        let recorded = self.records.len();
+        self.statement = statement;
+        step(self)?;
+        if self.records.len() == recorded + 1 {
+            return Ok(());
+        }
+        Err(self.config("an expression in it returns before the statement is recorded".to_owned()))
+    }
+
+    /// Records the next statement as one without values.
+    pub(crate) fn nothing(&mut self) {
+        self.records.push(Recorded::Nothing);
+    }
+
+    /// Returns a record for each statement, the values of parameters, and the launches that are not proved to write all.
+    pub(crate) fn into_parts(self) -> (Vec<Recorded>, Vec<Word>, Open) {
+        (self.records, self.words, self.open)
+    }
+}
+
+impl Evaluation<'_> {
+    #[cold]
+    #[inline(never)]
+    fn at(&self) -> Box<At> {
+        let statement = &self.program.statements[self.statement as usize];
+        Box::new(At {
+            name: statement.name.to_string(),
+            file: self.program.file.to_string(),
+            line: statement.line,
+        })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn config(&self, reason: String) -> Error {
+        Error::Config { at: self.at(), reason }
+    }
+
+    /// Adds this statement to the error of a driver call.
+    fn placed(&self, mut error: Error) -> Error {
+        if let Error::Driver(failure) = &mut error
+            && failure.at.is_none()
+        {
+            failure.at = Some(self.at());
+        }
+        error
+    }
+
+    /// Returns the range's length in elements.
+    fn len(&self, access: &Access) -> u64 {
+        self.dims[access.hi as usize] - self.dims[access.lo as usize]
+    }
+
+    fn name(&self, access: &Access) -> String {
+        self.program.buffers[access.buffer as usize].name.to_string()
+    }
+
+    fn access(&self, index: u32) -> Result<&'static Access> {
+        // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
+        self.program.statements[self.statement as usize]
+            .accesses
+            .get(index as usize)
+            .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
+    }
+
+    /// Records a launch with its arguments, which the kernel's item gives in the order of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
+    pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
+        let known = self.modules.known(kernel)?;
+        let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
+        let shape = config.shape(block_limits).map_err(|reason| self.config(reason))?;
+        self.launch(kernel, &shape, &arguments)
+    }
+
+    /// Records a launch with its configuration evaluated: the part that does not depend on the configuration's type.
+    fn launch(&mut self, kernel: &'static Kernel, shape: &Shape, arguments: &Arguments) -> Result<()> {
+        let known = self.modules.known(kernel)?;
+        let function = known.info.function;
+        // Launches of one kernel are often alike.
+        if known.checked != Some(*shape) {
+            let info = known.info;
+            self.limits.check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
+            if shape.shared > info.dynamic_shared {
+                self.modules
+                    .raise_dynamic_shared(kernel, shape.shared)
+                    .map_err(|error| self.placed(error))?;
+            }
+            self.modules.known(kernel)?.checked = Some(*shape);
+        }
+        let accesses: &'static [Access] = &self.program.statements[self.statement as usize].accesses;
+        if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
+            return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
+        }
+        if let Some(fault) = arguments.fault {
+            return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
+        }
+        for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
+            let len = self.len(access);
+            if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
+                return Err(self.extent_fault(kernel, access, index, Ok(extent)));
+            }
+        }
+        if !kernel.outline.is_empty() {
+            self.covered(kernel, shape, accesses, arguments)?;
+        }
+        let first = self.words.len() as u32;
+        self.words.extend_from_slice(arguments.words());
+        self.records.push(Recorded::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
+        Ok(())
+    }
+
+    /// Returns true if elements that a launch does not write leave the graph, and not all bits are values of them.
+    #[cold]
+    fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
+        let access = &self.program.statements[self.statement as usize].accesses[index];
+        let param = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar).nth(index);
+        access.mode == Mode::Write
+            && self.program.outputs.contains(&access.buffer)
+            && param.is_some_and(|param| param.checks_bits && !param.any_bits)
+    }
+
+    /// Checks that the threads of a launch write all that counts as written, and notes what is not proved.
+    fn covered(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        accesses: &[Access],
+        arguments: &Arguments,
+    ) -> Result<()> {
+        let findings = self.modules.judge.findings(kernel, shape, arguments.words(), arguments.extents());
+        if let Some(finding) = findings.iter().find(|finding| finding.is_error(kernel, accesses)) {
+            return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
+        }
+        if !findings.is_empty() {
+            self.open.push((self.statement, kernel, findings));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn uncovered(
+        &self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        access: &Access,
+        finding: &Finding,
+        arguments: &Arguments,
+    ) -> Error {
+        let parameter = kernel.params[finding.parameter].name.to_owned();
+        let (words, extents) = (arguments.words(), arguments.extents());
+        let needed = || self.modules.judge.needed(kernel, finding, shape, words, extents);
+        let needed = if matches!(finding.verdict, Verdict::Short { .. }) { needed() } else { None };
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match &finding.verdict {
+            Verdict::Unknown(reason) => {
+                Error::NotProvedWritten { at, kernel, parameter, buffer, reason: reason.clone() }
+            }
+            verdict => {
+                let (written, missing) = match verdict {
+                    Verdict::Short { written, missing } => (*written, *missing),
+                    _ => (0, 0),
+                };
+                let counts = shape.grid.iter().chain(&shape.block);
+                let threads = counts.fold(1u64, |all, &count| all.saturating_mul(u64::from(count)));
+                let extent = extents.get(finding.access).copied().unwrap_or(0);
+                let at = *at;
+                let short =
+                    ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed };
+                Error::Short(Box::new(short))
+            }
+        }
+    }
+
+    /// Returns the error of the `index`-th buffer argument, which does not suit the extent that its parameter declares.
+    #[cold]
+    fn extent_fault(
+        &self,
+        kernel: &Kernel,
+        access: &Access,
+        index: usize,
+        extent: std::result::Result<u64, Fault>,
+    ) -> Error {
+        let len = self.len(access);
+        let mut parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
+        let parameter = parameters.nth(index).map_or("?", |param| param.name).to_owned();
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match extent {
+            Err(fault) => Error::Size { what: "the extent", at, text: parameter, fault },
+            Ok(extent) if extent > len => Error::Extent { at, kernel, parameter, buffer, extent, len },
+            Ok(extent) => Error::PartlyWritten { at, kernel, buffer, extent, len },
+        }
+    }
+
+    /// Records a fill with a value.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements.
+    pub fn fill<T: Fillable>(&mut self, value: T) -> Result<()> {
+        self.not_empty()?;
+        let (size, first) = (size_of::<T>() as u32, self.words.len() as u32);
+        if size == 8 {
+            self.words.resize(first as usize + FILL64.words, cuda::address_word(0));
+        }
+        self.records.push(Recorded::Fill { bits: value.bits(), size, first });
+        Ok(())
+    }
+
+    /// Records a copy.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements; ranges of different lengths.
+    pub fn copy(&mut self) -> Result<()> {
+        self.not_empty()?;
+        let (source, target) = (self.access(0)?, self.access(1)?);
+        let (from, to) = (self.len(source), self.len(target));
+        if from != to {
+            let (source_name, target_name) = (self.name(source), self.name(target));
+            return Err(Error::CopyLength { at: self.at(), source_name, from, target_name, to });
+        }
+        self.records.push(Recorded::Copy);
+        Ok(())
+    }
+
+    /// Checks that a memset or memcpy node moves at least one element.
+    fn not_empty(&self) -> Result<()> {
+        let accesses = &self.program.statements[self.statement as usize].accesses;
+        match accesses.iter().find(|access| self.len(access) == 0) {
+            None => Ok(()),
+            Some(access) => {
+                let text = |id: u32| &self.program.dims[id as usize];
+                let text = format!("{}[{}..{}]", self.name(access), text(access.lo), text(access.hi));
+                Err(Error::ZeroLength { at: self.at(), text })
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! State that launches share outside the program's order: module-level variables, and buffers that they update by atomics.
+//! The kernels' items list the uses that commute; the others are ordered here.
+
+use std::collections::BTreeMap;
+
+use crate::ir::{BufferId, Mode, Order, Program, StatementId};
+use crate::order::shared::{Effect, Use, missing};
+use crate::reach::{Cycle, Reach};
+
+use crate::runtime::error::{Error, Result, at_statement};
+use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Recorded, Updates};
+
+/// A piece of shared state.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum State<'a> {
+    /// A variable of the module at that address.
+    Variable(usize, &'a str),
+    /// A buffer of the graph.
+    Buffer(BufferId),
+}
+
+/// The shared state, with its uses in program order.
+type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
+
+/// Returns the edges, in program order, between launches that share state, do not commute and are not ordered. `dims` are
+/// the values of the program's lengths and bounds.
+///
+/// # Errors
+///
+/// In explicit order, such launches; else those whose edge contradicts the order that there is.
+pub(crate) fn edges(
+    program: &Program,
+    dims: &[u64],
+    records: &[Recorded],
+) -> Result<Vec<(StatementId, StatementId)>> {
+    let mut uses = Uses::new();
+    for (statement, record) in (0..).zip(records) {
+        if let Recorded::Launch(launch) = record {
+            variables(statement, launch, &mut uses);
+            updates(program, dims, statement, launch, &mut uses);
+        }
+    }
+    uses.retain(|_, uses| {
+        uses.len() > 1 && uses.iter().any(|one| one.effect != uses[0].effect || one.effect == Effect::Ordered)
+    });
+    if uses.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut preds = vec![Vec::new(); program.statements.len()];
+    for &(before, after) in program.edges.iter() {
+        preds[after as usize].push(before);
+    }
+    let reach = Reach::of(&preds).map_err(|cycle| Error::Plan(cycle.to_string()))?;
+    let forward = program.edges.iter().all(|(before, after)| before < after);
+    let mut found: BTreeMap<(StatementId, StatementId), State<'_>> = BTreeMap::new();
+    for (&state, uses) in &uses {
+        for edge in missing(uses, &reach, forward) {
+            found.entry(edge).or_insert(state);
+        }
+    }
+    if let (Order::Explicit, Some((&edge, &state))) = (program.options.order, found.first_key_value()) {
+        return Err(unordered(program, state, edge));
+    }
+    for &(before, after) in found.keys() {
+        preds[after as usize].push(before);
+    }
+    if let Err(Cycle { path }) = Reach::of(&preds) {
+        let around = path.iter().copied().zip(path.iter().copied().cycle().skip(1));
+        let closing = around.into_iter().find_map(|edge| Some((edge, *found.get(&edge)?)));
+        if let Some((edge, state)) =
+            closing.or_else(|| found.first_key_value().map(|(&edge, &state)| (edge, state)))
+        {
+            return Err(unordered(program, state, edge));
+        }
+    }
+    Ok(found.into_keys().collect())
+}
+
+/// Adds the variables of its module that a launch reads and writes.
+fn variables(statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'static>) {
+    let kernel = launch.kernel;
+    let module = std::ptr::from_ref::<Module>(kernel.module).addr();
+    let writes = kernel.hidden_writes.iter().map(|name| (name, Effect::Ordered));
+    let reads = kernel.hidden_reads.iter().filter(|name| !kernel.hidden_writes.contains(name));
+    for (name, effect) in writes.chain(reads.map(|name| (name, Effect::Reads))) {
+        let one = Use { statement, effect, lo: 0, hi: 1 };
+        uses.entry(State::Variable(module, name)).or_default().push(one);
+    }
+}
+
+/// Adds the buffers that a launch updates by atomics.
+fn updates(
+    program: &Program,
+    dims: &[u64],
+    statement: StatementId,
+    launch: &LaunchRecord,
+    uses: &mut Uses<'static>,
+) {
+    let accesses = program.statements[statement as usize].accesses.iter();
+    let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());
+    for (access, param) in accesses.zip(buffers).filter(|(access, _)| access.mode == Mode::Atomic) {
+        let effect = match param.updates {
+            Updates::Reduction(operation) if param.kind == ParamKind::Atomic => Effect::Reduction(operation),
+            Updates::Reads if param.kind == ParamKind::Atomic => Effect::Reads,
+            Updates::Nothing if param.kind == ParamKind::Atomic => continue,
+            _ => Effect::Ordered,
+        };
+        let one = Use { statement, effect, lo: dims[access.lo as usize], hi: dims[access.hi as usize] };
+        uses.entry(State::Buffer(access.buffer)).or_default().push(one);
+    }
+}
+
+fn unordered(program: &Program, state: State<'_>, (first, second): (StatementId, StatementId)) -> Error {
+    let (first, second) = (at_statement(program, first), at_statement(program, second));
+    match state {
+        State::Variable(_, variable) => Error::HiddenState { variable: variable.to_owned(), first, second },
+        State::Buffer(buffer) => {
+            let buffer = program.buffers[buffer as usize].name.to_string();
+            Error::AtomicOrder { buffer, first, second }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! A way for tests to hand the driver a broken plan, or broken tables of batches, to see that it is found.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use crate::ir::Program;
+use crate::operation::{Operations, What};
+
+use cuweave_ptx::rewrite::Table;
+
+use crate::runtime::cuda::{Packed, Simulator};
+use crate::runtime::error::{Error, Result};
+
+type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
+type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
+
+thread_local! {
+    static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };
+    /// The change of the next build's tables, and that of the current build's.
+    static CHANGE_TABLES: [RefCell<Option<ChangeTable>>; 2] = const { [RefCell::new(None), RefCell::new(None)] };
+}
+
+/// Makes the next build on this thread add a changed plan.
+///
+/// Only the simulated driver is given one: it reports what the real one would silently do. With any other driver
+/// that build is an error.
+pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static) {
+    CHANGE.set(Some(Box::new(change)));
+}
+
+/// Makes the next build on this thread change the table of each batch, the parameters of its members, before the batch is
+/// added. Setters do not change it again.
+///
+/// Only the simulated driver is given one, as in [`change_next_plan`].
+pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
+    CHANGE_TABLES.with(|[next, _]| next.replace(Some(Box::new(change))));
+}
+
+/// Changes the plan if a change was requested.
+pub(crate) fn apply(program: &Program, operations: &mut Arc<Operations>) -> Result<()> {
+    let tables = CHANGE_TABLES.with(|[next, now]| {
+        now.replace(next.take());
+        now.borrow().is_some()
+    });
+    let change = CHANGE.take();
+    if !tables && change.is_none() {
+        return Ok(());
+    }
+    if Simulator::get().is_none() {
+        CHANGE_TABLES.with(|[_, now]| now.take());
+        return Err(Error::Plan("only the simulated driver is given a changed plan".to_owned()));
+    }
+    let Some(change) = change else { return Ok(()) };
+    let operations = Arc::make_mut(operations);
+    change(program, operations);
+    check_changed(program, operations)?;
+    operations.index(program.statements.len());
+    Ok(())
+}
+
+/// Changes the table of a batch if a change was requested.
+pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
+    CHANGE_TABLES.with(|[_, now]| {
+        if let Some(change) = now.borrow_mut().as_mut() {
+            change(table, packed);
+        }
+    });
+}
+
+/// Checks that changed operations can be added: everything that an operation names exists and precedes it.
+fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
+    let fault = |at: usize| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
+    for (at, operation) in operations.list.iter().enumerate() {
+        let memory = match operation.what {
+            What::Alloc { memory } | What::Free { memory } => Some(memory),
+            _ => None,
+        };
+        let sourced = !matches!(operation.what, What::Kernel | What::Fill | What::Copy)
+            || !operation.sources.is_empty();
+        let known = operation.sources.iter().all(|&source| (source as usize) < program.statements.len());
+        let after = operation.after.iter().all(|&before| (before as usize) < at);
+        if !(sourced
+            && known
+            && after
+            && memory.is_none_or(|memory| (memory as usize) < operations.memories.len()))
+        {
+            return Err(fault(at));
+        }
+    }
+    if operations.places.len() == program.buffers.len() { Ok(()) } else { Err(fault(0)) }
+}

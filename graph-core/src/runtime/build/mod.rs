@@ -1,0 +1,37 @@
+//! From bound arguments to nodes: evaluate, check, plan, add.
+//!
+//! - `dims`, `config`, `fill`, `arguments`, `evaluate`: what generated code says of lengths and launches; `checks`: whether that
+//!   and the operands hold;
+//! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
+//! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its
+//!   nodes once they are instantiated;
+//! - `hook`: the way for tests to hand the driver a broken plan.
+
+mod arguments;
+mod batches;
+mod checks;
+mod config;
+mod definition;
+mod dims;
+mod evaluate;
+mod fill;
+mod hidden;
+mod hook;
+mod nodes;
+mod patch;
+mod planning;
+mod plans;
+mod tables;
+
+pub use arguments::Arguments;
+pub(crate) use checks::{check_lengths, check_new_overlap, check_operands, check_overlap, values};
+pub use config::{Config, PerItem, per_item};
+pub(crate) use definition::Definition;
+pub use dims::{Dim, Dims, ToDim, dim};
+pub use evaluate::Evaluation;
+pub(crate) use evaluate::Open;
+pub use fill::Fillable;
+pub(crate) use hook::apply as apply_hook;
+pub use hook::{change_next_plan, change_next_tables};
+pub(crate) use nodes::{Nodes, element};
+pub(crate) use planning::plan;

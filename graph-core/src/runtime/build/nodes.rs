@@ -1,0 +1,438 @@
+//! The nodes of a graph: the driver's graph and exec, and the values that each node is given.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::ir::{BufferId, Origin, Program, StatementId};
+use crate::layout::ALIGNMENT;
+use crate::operation::{Operation, Operations, Place, What};
+
+use crate::runtime::cuda::{
+    self, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
+};
+use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
+use crate::runtime::kernels::{FILL64, Finding, HUB, Kernel, LaunchRecord, Param, Recorded, Shape};
+use crate::runtime::observe::annotate::{self, Annotated};
+
+use super::definition::Definition;
+use super::evaluate::Open;
+use super::planning::Planned;
+use super::tables::Batches;
+
+/// The nodes of a graph. Whoever owns them destroys them.
+pub(crate) struct Nodes {
+    pub graph: RawGraph,
+    pub exec: RawExec,
+    /// The operations that the nodes are made of.
+    pub operations: Arc<Operations>,
+    /// One node for each operation.
+    pub nodes: Vec<Node>,
+    /// One record for each statement.
+    pub records: Vec<Recorded>,
+    /// The values of the launches' parameters.
+    pub words: Vec<Word>,
+    /// The address of each buffer.
+    pub bases: Vec<u64>,
+    /// The tables of batched launches.
+    pub batches: Batches,
+    /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
+    pub fill_kernels: Vec<bool>,
+    /// Launches that are not proved to write all of their write-only parameters.
+    pub open: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    /// The kernels that are launched as written, and the reasons.
+    pub left_alone: Vec<String>,
+    /// Scratch space of the calls that add and change kernel nodes.
+    pub scratch: Scratch,
+    /// The words of new records while a setter evaluates them.
+    pub spare: Vec<Word>,
+}
+
+impl Nodes {
+    /// Returns the nodes of a plan, none of which is added yet.
+    pub fn new(
+        definition: &Definition,
+        (records, words): (Vec<Recorded>, Vec<Word>),
+        open: Open,
+        planned: Planned,
+    ) -> Nodes {
+        let mut nodes = Nodes {
+            graph: RawGraph::NONE,
+            exec: RawExec::NONE,
+            nodes: Vec::with_capacity(planned.operations.list.len()),
+            operations: planned.operations,
+            records,
+            words,
+            bases: Vec::new(),
+            batches: Batches::new(planned.variants),
+            fill_kernels: vec![false; definition.program.statements.len()],
+            open: BTreeMap::new(),
+            left_alone: planned.left_alone,
+            scratch: Scratch::default(),
+            spare: Vec::new(),
+        };
+        // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
+        for &statement in definition.table.scalars.iter().flat_map(|scalar| &scalar.statements) {
+            nodes.fill_kernels[statement as usize] = true;
+        }
+        nodes.note_open(&[], open);
+        nodes
+    }
+
+    /// Replaces the plan. The nodes that were added are destroyed.
+    pub fn replace(&mut self, definition: &Definition, planned: Planned) {
+        self.destroy_graph(definition);
+        self.nodes.clear();
+        self.operations = planned.operations;
+        self.batches = Batches::new(planned.variants);
+        self.left_alone = planned.left_alone;
+    }
+
+    /// Creates the graph, with the addresses of the argument buffers.
+    pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
+        self.graph = definition.driver.create_graph()?;
+        self.bases = vec![0; definition.program.buffers.len()];
+        self.bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
+        Ok(())
+    }
+
+    /// Adds every node, in order. `memories` holds the addresses of the memories that no node allocates, and `inside` the
+    /// buffers in each memory.
+    pub fn add_nodes(
+        &mut self,
+        definition: &mut Definition,
+        memories: &mut [u64],
+        inside: &[Vec<BufferId>],
+    ) -> Result<()> {
+        let operations = self.operations.clone();
+        self.add_all(definition, &operations.list, memories, inside)?;
+        annotate::annotate(&self.annotated(definition));
+        Ok(())
+    }
+
+    /// Replaces the notes of which of these statements are not proved to write all.
+    pub fn note_open(&mut self, statements: &[StatementId], open: Open) {
+        for statement in statements {
+            self.open.remove(statement);
+        }
+        self.open
+            .extend(open.into_iter().map(|(statement, kernel, findings)| (statement, (kernel, findings))));
+    }
+
+    /// Returns the names and addresses that the simulated driver is told.
+    pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
+        Annotated {
+            program: definition.program,
+            dims: &definition.dims,
+            operations: &self.operations,
+            records: &self.records,
+            nodes: &self.nodes,
+            bases: &self.bases,
+            graph: self.graph,
+            exec: self.exec,
+        }
+    }
+
+    /// Destroys the exec, if there is one.
+    pub fn destroy_exec(&mut self, definition: &Definition) {
+        let exec = std::mem::replace(&mut self.exec, RawExec::NONE);
+        if exec != RawExec::NONE
+            && let Err(failure) = definition.driver.destroy_exec(exec)
+        {
+            record(&definition.ctx, failure);
+        }
+    }
+
+    /// Destroys the graph, if there is one.
+    pub fn destroy_graph(&mut self, definition: &Definition) {
+        let graph = std::mem::replace(&mut self.graph, RawGraph::NONE);
+        if graph != RawGraph::NONE
+            && let Err(failure) = definition.driver.destroy_graph(graph)
+        {
+            record(&definition.ctx, failure);
+        }
+    }
+
+    /// Returns the memories that no node allocates, each with its offset in one block that holds all of them, and the size of
+    /// that block in bytes.
+    pub(crate) fn without_nodes(&self) -> (Vec<(usize, u64)>, u64) {
+        let mut end = 0u64;
+        let memories = self.operations.memories.iter().enumerate().filter(|(_, memory)| !memory.node);
+        let offsets = memories
+            .map(|(at, memory)| {
+                let offset = end.next_multiple_of(ALIGNMENT);
+                end = offset + memory.bytes;
+                (at, offset)
+            })
+            .collect();
+        (offsets, end)
+    }
+
+    /// Returns the buffers that lie in each memory.
+    pub(crate) fn inside(&self) -> Vec<Vec<BufferId>> {
+        let mut inside = vec![Vec::new(); self.operations.memories.len()];
+        for (buffer, place) in (0..).zip(&self.operations.places) {
+            if let Place::Inside { memory, .. } = *place {
+                inside[memory as usize].push(buffer);
+            }
+        }
+        inside
+    }
+
+    /// Sets the bases of buffers that lie in a memory at that address.
+    pub(crate) fn place(&mut self, buffers: &[BufferId], address: u64) {
+        for &buffer in buffers {
+            if let Place::Inside { offset, .. } = self.operations.places[buffer as usize] {
+                self.bases[buffer as usize] = address.wrapping_add(offset);
+            }
+        }
+    }
+
+    fn add_all(
+        &mut self,
+        definition: &mut Definition,
+        list: &[Operation],
+        memories: &mut [u64],
+        inside: &[Vec<BufferId>],
+    ) -> Result<()> {
+        let mut after = Vec::new();
+        for operation in list {
+            after.clear();
+            let full = operation.after.iter().filter(|&&before| operation.programmatic != Some(before));
+            after.extend(full.map(|&before| self.nodes[before as usize]));
+            let node = self.add(definition, operation, &after, memories, inside)?;
+            if let Some(before) = operation.programmatic {
+                definition
+                    .driver
+                    .add_programmatic_edge(
+                        self.graph,
+                        self.nodes[before as usize],
+                        node,
+                        operation.launch_order,
+                    )
+                    .map_err(|failure| {
+                        Error::driver(failure, Some(self.at(definition.program, operation)))
+                    })?;
+            }
+            self.nodes.push(node);
+        }
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        definition: &mut Definition,
+        operation: &Operation,
+        after: &[Node],
+        memories: &mut [u64],
+        inside: &[Vec<BufferId>],
+    ) -> Result<Node> {
+        let (driver, graph) = (definition.driver, self.graph);
+        // Most nodes of most graphs.
+        if let (What::Kernel, &[statement]) = (&operation.what, operation.sources.as_slice())
+            && let Recorded::Launch(ref launch) = self.records[statement as usize]
+        {
+            let words = &mut self.words[launch.first as usize..];
+            address(&self.operations, &self.bases, (statement, launch), words);
+            let values = Values { words, params: launch.kernel.params };
+            let launching = launch.launching();
+            return driver
+                .add_kernel(graph, after, &launching, values, &mut self.scratch)
+                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))));
+        }
+        if operation.sources.len() > 1 {
+            return self.add_batch(definition, operation, after);
+        }
+        let added = match operation.what {
+            What::Alloc { memory } => {
+                let bytes = self.operations.memories[memory as usize].bytes;
+                driver.add_alloc(graph, after, bytes, definition.ctx.ordinal()).map(|(node, address)| {
+                    memories[memory as usize] = address;
+                    self.place(&inside[memory as usize], address);
+                    node
+                })
+            }
+            What::Free { memory } => driver.add_free(graph, after, memories[memory as usize]),
+            What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer as usize]),
+            What::Hub => {
+                let function = definition.modules.function(&HUB)?.function;
+                let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
+                let none = Values { words: &[], params: HUB.params };
+                driver.add_kernel(graph, after, &launch, none, &mut self.scratch)
+            }
+            What::Kernel | What::Fill | What::Copy => {
+                let statement = operation.sources[0];
+                let mut words = std::mem::take(&mut self.words);
+                let record =
+                    self.resolve(definition, statement, self.records[statement as usize], &mut words);
+                self.words = words;
+                self.records[statement as usize] = record?;
+                let params = self.node_of(definition, statement)?;
+                let scratch = &mut self.scratch;
+                match params {
+                    NodeParams::Launch(launch, first, params) => {
+                        let values = Values { words: &self.words[first..], params };
+                        driver.add_kernel(graph, after, &launch, values, scratch)
+                    }
+                    NodeParams::Fill(fill) => driver.add_fill(graph, after, &fill, definition.context),
+                    NodeParams::Copy { from, to, bytes } => {
+                        driver.add_copy(graph, after, from, to, bytes, definition.context)
+                    }
+                }
+            }
+        };
+        added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))))
+    }
+
+    /// Writes the addresses of its buffers into a record's words, and returns the record; a fill that no memset can do becomes
+    /// a launch.
+    pub(crate) fn resolve(
+        &self,
+        definition: &mut Definition,
+        statement: StatementId,
+        record: Recorded,
+        words: &mut [Word],
+    ) -> Result<Recorded> {
+        match record {
+            Recorded::Launch(launch) => {
+                let words = &mut words[launch.first as usize..];
+                address(&self.operations, &self.bases, (statement, &launch), words);
+                Ok(record)
+            }
+            Recorded::Fill { bits, size: 8, first }
+                if self.fill_kernels[statement as usize] || bits >> 32 != bits & 0xffff_ffff =>
+            {
+                let (address, len) = self.range_of(definition, statement, 0);
+                let info = definition.modules.function(&FILL64)?;
+                let blocks = len.div_ceil(256).clamp(1, 1 << 20) as u32;
+                let shape = Shape {
+                    grid: [blocks, 1, 1],
+                    block: [256.min(info.most_threads.max(1)), 1, 1],
+                    shared: 0,
+                };
+                for (word, value) in words[first as usize..].iter_mut().zip([address, bits, len]) {
+                    *word = cuda::address_word(value);
+                }
+                Ok(Recorded::Launch(LaunchRecord { kernel: &FILL64, function: info.function, shape, first }))
+            }
+            Recorded::Fill { .. } | Recorded::Copy | Recorded::Nothing => Ok(record),
+        }
+    }
+
+    /// Returns the address and the length, in elements, of a statement's access.
+    fn range_of(&self, definition: &Definition, statement: StatementId, access: usize) -> (u64, u64) {
+        let access = &definition.program.statements[statement as usize].accesses[access];
+        let (lo, hi) = (definition.dims[access.lo as usize], definition.dims[access.hi as usize]);
+        let address =
+            self.bases[access.buffer as usize].wrapping_add(lo * element(definition.program, access.buffer));
+        (address, hi - lo)
+    }
+
+    fn place_of(&self, definition: &Definition, statement: StatementId, access: usize) -> cuda::Place {
+        let buffer = definition.program.statements[statement as usize].accesses[access].buffer;
+        let (address, _) = self.range_of(definition, statement, access);
+        match definition.program.buffers[buffer as usize].origin {
+            Origin::Pinned { .. } => cuda::Place::Host(address),
+            _ => cuda::Place::Device(address),
+        }
+    }
+
+    /// Returns the parameters of a node, from its resolved record.
+    pub(crate) fn node_of(&self, definition: &Definition, statement: StatementId) -> Result<NodeParams> {
+        Ok(match self.records[statement as usize] {
+            Recorded::Launch(launch) => {
+                NodeParams::Launch(launch.launching(), launch.first as usize, launch.kernel.params)
+            }
+            Recorded::Fill { bits, size, .. } => {
+                let (target, len) = self.range_of(definition, statement, 0);
+                let (element, width) = if size == 8 { (4, len * 2) } else { (size, len) };
+                NodeParams::Fill(Filling { target, value: bits as u32, element, width })
+            }
+            Recorded::Copy => {
+                let (from, to) =
+                    (self.place_of(definition, statement, 0), self.place_of(definition, statement, 1));
+                let buffer = definition.program.statements[statement as usize].accesses[0].buffer;
+                NodeParams::Copy {
+                    from,
+                    to,
+                    bytes: self.range_of(definition, statement, 0).1 * element(definition.program, buffer),
+                }
+            }
+            Recorded::Nothing => {
+                return Err(Error::Plan(format!(
+                    "{} was not evaluated",
+                    at_statement(definition.program, statement)
+                )));
+            }
+        })
+    }
+
+    /// True if launches differ from how they are written.
+    pub(crate) fn is_changed(&self) -> bool {
+        !self.operations.batches.is_empty() || self.operations.overlapped > 0
+    }
+
+    /// Returns the place in the source that an operation comes from.
+    pub(crate) fn at(&self, program: &Program, operation: &Operation) -> Box<At> {
+        match (operation.sources.first(), &operation.what) {
+            (Some(&source), _) => at_statement(program, source),
+            (None, &(What::Alloc { memory } | What::Free { memory })) => self.at_memory(program, memory),
+            (None, &What::FreeTaken { buffer }) => at_buffer(program, buffer),
+            (None, _) => at_function(program, &operation.name),
+        }
+    }
+
+    pub(crate) fn at_memory(&self, program: &Program, memory: u32) -> Box<At> {
+        let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
+        let mut buffers = self.operations.places.iter().enumerate().filter(|(_, place)| inside(place));
+        match (buffers.next(), buffers.next()) {
+            (Some((buffer, _)), None) => at_buffer(program, buffer as BufferId),
+            _ => at_function(program, &self.operations.memories[memory as usize].name),
+        }
+    }
+
+    /// Instantiates the nodes that are added.
+    pub(crate) fn instantiate(&mut self, definition: &Definition) -> Result<()> {
+        self.exec = definition.driver.instantiate(self.graph).map_err(|(failure, node)| {
+            let blamed = self.nodes.iter().position(|&other| other == node);
+            Error::driver(failure, blamed.map(|at| self.at(definition.program, &self.operations.list[at])))
+        })?;
+        Ok(())
+    }
+}
+
+/// Returns the size of a buffer's element in bytes.
+pub(crate) fn element(program: &Program, buffer: BufferId) -> u64 {
+    u64::from(program.buffers[buffer as usize].element)
+}
+
+/// Returns the place of a name of the runtime's own: the line of the function's first statement.
+fn at_function(program: &Program, name: &str) -> Box<At> {
+    let line = program.statements.first().map_or(0, |statement| statement.line);
+    Box::new(At { name: name.to_owned(), file: program.file.to_string(), line })
+}
+
+/// Writes the addresses of a launch's buffers into its words.
+#[inline]
+pub(crate) fn address(
+    operations: &Operations,
+    bases: &[u64],
+    (statement, launch): (StatementId, &LaunchRecord),
+    words: &mut [Word],
+) {
+    let pointed = &operations.pointed[operations.pointed_of[statement as usize] as usize..];
+    for (word, at) in launch.kernel.address_words().zip(pointed) {
+        words[word] = cuda::address_word(bases[at.buffer as usize].wrapping_add(at.offset));
+    }
+}
+
+/// The parameters of a node.
+pub(crate) enum NodeParams {
+    /// A kernel's launch, the first word of its values, and its parameters.
+    Launch(Launching, usize, &'static [Param]),
+    Fill(Filling),
+    Copy {
+        from: cuda::Place,
+        to: cuda::Place,
+        bytes: u64,
+    },
+}

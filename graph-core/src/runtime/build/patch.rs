@@ -1,0 +1,71 @@
+//! Changes of the nodes of an exec, when arguments or addresses change.
+
+use crate::ir::StatementId;
+
+use crate::runtime::cuda::Values;
+use crate::runtime::error::{Error, Result, at_statement};
+use crate::runtime::kernels::Recorded;
+
+use super::definition::Definition;
+use super::nodes::{NodeParams, Nodes};
+
+impl Nodes {
+    /// Changes a node to what its statement's record says.
+    pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
+        let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
+        let node = self.nodes[operation as usize];
+        let (driver, exec) = (definition.driver, self.exec);
+        let set = match self.node_of(definition, statement)? {
+            NodeParams::Launch(launch, first, params) => {
+                let values = Values { words: &self.words[first..], params };
+                driver.set_kernel(exec, node, &launch, values, &mut self.scratch)
+            }
+            NodeParams::Fill(fill) => driver.set_fill(exec, node, &fill, definition.context),
+            NodeParams::Copy { from, to, bytes } => {
+                driver.set_copy(exec, node, from, to, bytes, definition.context)
+            }
+        };
+        set.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program, statement))))
+    }
+
+    /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.
+    pub(crate) fn patch_all(&mut self, definition: &Definition, statements: &[StatementId]) -> Result<()> {
+        let mut batches = Vec::new();
+        for &statement in statements {
+            match self.operations.of_statement[statement as usize] {
+                Some(operation) if self.operations.list[operation as usize].sources.len() > 1 => {
+                    self.write_to_batch(definition.program, statement, operation)?;
+                    batches.push(operation);
+                }
+                _ => self.patch(definition, statement)?,
+            }
+        }
+        batches.sort_unstable();
+        batches.dedup();
+        batches.into_iter().try_for_each(|operation| self.patch_batch(definition, operation))
+    }
+
+    /// Swaps a statement's record with one whose words lie in `spare`.
+    pub fn swap(&mut self, statement: StatementId, other: &mut Recorded) {
+        let record = &mut self.records[statement as usize];
+        let ((here, count), (there, _)) = (record.words(), other.words());
+        self.words[here..here + count].swap_with_slice(&mut self.spare[there..there + count]);
+        let old = record.at(there);
+        *record = other.at(here);
+        *other = old;
+    }
+
+    /// Sets the addresses of the buffers from `first` on.
+    pub fn set_bases(&mut self, first: usize, addresses: impl Iterator<Item = u64>) {
+        self.bases[first..].iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
+    }
+
+    /// Writes the addresses of its buffers into a statement's record.
+    pub(crate) fn readdress(&mut self, definition: &mut Definition, statement: StatementId) -> Result<()> {
+        let mut words = std::mem::take(&mut self.words);
+        let record = self.resolve(definition, statement, self.records[statement as usize], &mut words);
+        self.words = words;
+        self.records[statement as usize] = record?;
+        Ok(())
+    }
+}

@@ -1,0 +1,31 @@
+//! The tables of batches: record `i` of a table holds the parameters of the i-th member's own launch.
+
+use crate::runtime::cuda::Packed;
+use crate::runtime::kernels::{Param, Variant};
+
+/// The batches of a graph, in the order of `Operations::batches`.
+#[derive(Default)]
+pub(crate) struct Batches {
+    pub of: Vec<Batched>,
+}
+
+/// A batch: one node for the launches of its members.
+pub(crate) struct Batched {
+    pub variant: Variant,
+    /// The table of the members' parameters.
+    pub packed: Packed,
+    /// One parameter, of the table's size.
+    pub param: [Param; 1],
+}
+
+impl Batches {
+    /// Returns batches with empty tables.
+    pub fn new(variants: Vec<Variant>) -> Batches {
+        let one = |variant: Variant| Batched {
+            packed: Packed::zeroed(variant.table.bytes),
+            param: [Param::bytes("table", variant.table.bytes)],
+            variant,
+        };
+        Batches { of: variants.into_iter().map(one).collect() }
+    }
+}

@@ -1,0 +1,137 @@
+//! Buffers that are dropped while the stream that owns them captures: cudarc's drop would wait and free in that stream, and
+//! break the capture. They are set aside, and dropped when the stream captures no more.
+
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{CudaSlice, CudaStream};
+
+use super::entry::{Driver, driver};
+use super::handles::{Context, Stream};
+
+/// A device buffer of an exec's own.
+#[derive(Debug)]
+pub struct Own<T>(ManuallyDrop<CudaSlice<T>>);
+
+impl<T> Own<T> {
+    /// Takes a buffer over.
+    pub fn new(buffer: CudaSlice<T>) -> Own<T> {
+        Own(ManuallyDrop::new(buffer))
+    }
+
+    /// Gives the buffer back.
+    pub fn into_inner(self) -> CudaSlice<T> {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: the holder is not dropped, so the buffer is taken once.
+        unsafe { ManuallyDrop::take(&mut this.0) }
+    }
+}
+
+impl<T> Deref for Own<T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Own<T> {
+    fn deref_mut(&mut self) -> &mut CudaSlice<T> {
+        &mut self.0
+    }
+}
+
+impl<T> Drop for Own<T> {
+    fn drop(&mut self) {
+        // SAFETY: in the drop of its only owner.
+        let buffer = unsafe { ManuallyDrop::take(&mut self.0) };
+        let Ok(driver) = driver() else { return };
+        if captures(driver, buffer.stream()) {
+            let stream = buffer.stream().clone();
+            set_aside(stream, Box::new(Freed(buffer)));
+        }
+    }
+}
+
+/// Drops a buffer without freeing its memory; its stream waits for its uses.
+pub fn forget_or_wait<T>(buffer: CudaSlice<T>) {
+    let stream = buffer.stream().clone();
+    let kept = Kept(Some(buffer));
+    if driver().is_ok_and(|driver| captures(driver, &stream)) {
+        set_aside(stream, Box::new(kept));
+    }
+}
+
+/// `CUDA_ERROR_STREAM_CAPTURE_IMPLICIT`: how the legacy default stream answers while a stream captures that it waits for.
+const STREAM_CAPTURE_IMPLICIT: u32 = 906;
+
+/// True if a stream, or one that it waits for, is capturing.
+fn captures(driver: &Driver, stream: &CudaStream) -> bool {
+    let _ = driver.enter(Context::of(stream.context()));
+    match driver.is_capturing(Stream::of(stream)) {
+        Ok(captures) => captures,
+        Err(failure) => failure.code == STREAM_CAPTURE_IMPLICIT,
+    }
+}
+
+/// A buffer with its element type erased.
+trait Ended {}
+
+impl<T> Ended for Freed<T> {}
+impl<T> Ended for Kept<T> {}
+
+/// A buffer whose drop frees its memory.
+struct Freed<T>(#[allow(dead_code)] CudaSlice<T>);
+
+/// A buffer whose drop leaves its memory allocated.
+struct Kept<T>(Option<CudaSlice<T>>);
+
+impl<T> Drop for Kept<T> {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.0.take() {
+            let _ = buffer.leak();
+        }
+    }
+}
+
+/// A buffer that is set aside: nothing but its drop is called.
+struct Waiting(#[allow(dead_code)] Box<dyn Ended>);
+
+// SAFETY: a buffer that is only dropped may be dropped on any thread, whatever its elements are.
+unsafe impl Send for Waiting {}
+
+/// The buffers that are set aside, each with its stream.
+static WAITING: Mutex<Vec<(Arc<CudaStream>, Waiting)>> = Mutex::new(Vec::new());
+/// The number of buffers set aside.
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+fn set_aside(stream: Arc<CudaStream>, ended: Box<dyn Ended + '_>) {
+    // SAFETY: nothing but the drop of the buffer is done, which does not look at its elements: their lifetimes are over
+    // for it.
+    let ended = unsafe { std::mem::transmute::<Box<dyn Ended + '_>, Box<dyn Ended + 'static>>(ended) };
+    let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+    waiting.push((stream, Waiting(ended)));
+    COUNT.store(waiting.len(), Ordering::Relaxed);
+}
+
+impl Driver {
+    /// Drops the buffers that were set aside and whose streams capture no more.
+    pub fn drop_waiting(&self) {
+        if COUNT.load(Ordering::Relaxed) == 0 {
+            return;
+        }
+        let ready: Vec<_> = {
+            let mut waiting = WAITING.lock().unwrap_or_else(PoisonError::into_inner);
+            let (ready, stay) = waiting.drain(..).partition(|(stream, _)| !captures(self, stream));
+            *waiting = stay;
+            COUNT.store(waiting.len(), Ordering::Relaxed);
+            ready
+        };
+        for (stream, ended) in ready {
+            let _ = self.enter(Context::of(stream.context()));
+            drop(ended);
+        }
+    }
+}

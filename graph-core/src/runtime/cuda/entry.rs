@@ -1,0 +1,270 @@
+//! The driver's entry points, the check for a driver that is new enough, and its error texts and log.
+
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr::{null, null_mut};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cudarc::driver::sys;
+
+use super::failure::{Failure, NOT_FOUND, Outcome};
+use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+use super::params::{AllocParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams};
+
+/// The CUDA version that graphs need.
+pub const NEEDED: (u32, u32) = (12, 4);
+
+macro_rules! entry_points {
+    (needed { $($name:ident($($type:ty),*);)* } exported { $($symbol:ident($($part:ty),*);)* } optional { $($newer:ident = $version:literal($($kind:ty),*);)* }) => {
+        /// The driver's entry points.
+        #[allow(non_snake_case)]
+        pub struct Driver {
+            $(pub(super) $name: unsafe extern "C" fn($($type),*) -> u32,)*
+            $(pub(super) $symbol: Option<unsafe extern "C" fn($($part),*) -> u32>,)*
+            $(pub(super) $newer: Option<unsafe extern "C" fn($($kind),*) -> u32>,)*
+        }
+
+        impl std::fmt::Debug for Driver {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("Driver")
+            }
+        }
+
+        impl Driver {
+            fn resolve() -> Outcome<Driver> {
+                // SAFETY: each address is that of the function of that name, whose C signature is the field's type.
+                Ok(unsafe { Driver {
+                    $($name: std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($type),*) -> u32>(
+                        find(stringify!($name), 12040)?),)*
+                    $($symbol: CStr::from_bytes_with_nul(concat!(stringify!($symbol), "\0").as_bytes())
+                        .ok().and_then(exported).map(|address| {
+                        std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($part),*) -> u32>(address)
+                    }),)*
+                    $($newer: find(stringify!($newer), $version).ok().map(|address| {
+                        std::mem::transmute::<*mut c_void, unsafe extern "C" fn($($kind),*) -> u32>(address)
+                    }),)*
+                } })
+            }
+        }
+    };
+}
+
+/// Returns the address of a symbol as of a CUDA version, or a failure that names the symbol.
+fn find(symbol: &'static str, version: c_int) -> Outcome<*mut c_void> {
+    let mut name = [0u8; 64];
+    let missing = Failure { call: symbol, code: NOT_FOUND };
+    name.get_mut(..symbol.len()).ok_or(missing)?.copy_from_slice(symbol.as_bytes());
+    let mut address = null_mut();
+    // SAFETY: the name is shorter than its zeroed room, so it ends with a nul.
+    let code =
+        unsafe { sys::cuGetProcAddress_v2(name.as_ptr().cast(), &mut address, version, 0, null_mut()) };
+    if code as u32 == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
+}
+
+/// Returns the address of a symbol that the library exports: for symbols of the simulated driver alone, and for names with
+/// a version suffix, which `cuGetProcAddress` does not take in every version.
+pub(super) fn exported(name: &CStr) -> Option<*mut c_void> {
+    let library = library();
+    if library.is_null() {
+        return None;
+    }
+    #[cfg(not(windows))]
+    // SAFETY: the library is open and is never closed.
+    let address = unsafe { dlsym(library, name.as_ptr()) };
+    #[cfg(windows)]
+    // SAFETY: as above.
+    let address = unsafe { GetProcAddress(library, name.as_ptr()) };
+    (!address.is_null()).then_some(address)
+}
+
+entry_points! {
+    needed {
+        cuGetErrorName(u32, *mut *const c_char);
+        cuGetErrorString(u32, *mut *const c_char);
+        cuDeviceGetAttribute(*mut c_int, u32, c_int);
+        cuModuleLoadDataEx(*mut RawModule, *const c_void, u32, *mut u32, *mut *mut c_void);
+        cuModuleUnload(RawModule);
+        cuModuleGetFunction(*mut Function, RawModule, *const c_char);
+        cuFuncGetAttribute(*mut c_int, u32, Function);
+        cuFuncSetAttribute(Function, u32, c_int);
+        cuFuncGetParamInfo(Function, usize, *mut usize, *mut usize);
+        cuOccupancyMaxActiveBlocksPerMultiprocessor(*mut c_int, Function, c_int, usize);
+        cuCtxGetCurrent(*mut Context);
+        cuCtxSetCurrent(Context);
+        cuCtxSynchronize();
+        cuThreadExchangeStreamCaptureMode(*mut u32);
+        cuStreamCreate(*mut Stream, u32);
+        cuStreamDestroy(Stream);
+        cuStreamGetId(Stream, *mut u64);
+        cuStreamIsCapturing(Stream, *mut u32);
+        cuStreamWaitEvent(Stream, Event, u32);
+        cuStreamSynchronize(Stream);
+        cuEventCreate(*mut Event, u32);
+        cuEventDestroy(Event);
+        cuEventRecord(Event, Stream);
+        cuEventQuery(Event);
+        cuEventSynchronize(Event);
+        cuMemAllocAsync(*mut u64, usize, Stream);
+        cuMemFreeAsync(u64, Stream);
+        cuGraphCreate(*mut RawGraph, u32);
+        cuGraphDestroy(RawGraph);
+        cuGraphAddKernelNode(*mut Node, RawGraph, *const Node, usize, *const KernelParams);
+        cuGraphAddMemsetNode(*mut Node, RawGraph, *const Node, usize, *const MemsetParams, Context);
+        cuGraphAddMemcpyNode(*mut Node, RawGraph, *const Node, usize, *const MemcpyParams, Context);
+        cuGraphAddMemAllocNode(*mut Node, RawGraph, *const Node, usize, *mut AllocParams);
+        cuGraphAddMemFreeNode(*mut Node, RawGraph, *const Node, usize, u64);
+        cuGraphInstantiateWithParams(*mut RawExec, RawGraph, *mut InstantiateParams);
+        cuGraphExecDestroy(RawExec);
+        cuGraphUpload(RawExec, Stream);
+        cuGraphLaunch(RawExec, Stream);
+        cuGraphExecKernelNodeSetParams(RawExec, Node, *const KernelParams);
+        cuGraphExecMemsetNodeSetParams(RawExec, Node, *const MemsetParams, Context);
+        cuGraphExecMemcpyNodeSetParams(RawExec, Node, *const MemcpyParams, Context);
+        cuDeviceGraphMemTrim(c_int);
+        cuDeviceGetGraphMemAttribute(c_int, u32, *mut c_void);
+        cuDeviceSetGraphMemAttribute(c_int, u32, *mut c_void);
+    }
+    exported {
+        cuGraphAddDependencies_v2(RawGraph, *const Node, *const Node, *const EdgeData, usize);
+    }
+    optional {
+        cuLogsCurrent = 12090(*mut u32, u32);
+        cuLogsDumpToMemory = 12090(*mut u32, *mut c_char, *mut usize, u32);
+    }
+}
+
+macro_rules! call {
+    ($driver:expr, $name:ident($($argument:expr),* $(,)?)) => {{
+        // SAFETY: the handles and addresses are live (see the module's page); pointers are to locals of the
+        // types that the entry point takes.
+        let code = unsafe { ($driver.$name)($($argument),*) };
+        if code == 0 { Ok(()) } else { Err(Failure { call: stringify!($name), code }) }
+    }};
+}
+
+pub(super) use call;
+
+static DRIVER: OnceLock<Driver> = OnceLock::new();
+
+/// The reason that there is no driver to use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unavailable {
+    /// The library of that name cannot be loaded.
+    NoDriver(&'static str),
+    /// The driver has this CUDA version, which is older than [`NEEDED`].
+    TooOld((u32, u32)),
+    /// A call failed, or an entry point is missing.
+    Failed(Failure),
+}
+
+/// Returns the driver if one is installed and new enough. A failure is not kept: the next call looks again.
+pub fn driver() -> Result<&'static Driver, Unavailable> {
+    if let Some(driver) = DRIVER.get() {
+        return Ok(driver);
+    }
+    let found = version()?;
+    if found < NEEDED {
+        return Err(Unavailable::TooOld(found));
+    }
+    let driver = Driver::resolve().map_err(Unavailable::Failed)?;
+    Ok(DRIVER.get_or_init(|| driver))
+}
+
+/// Returns the CUDA version of the driver. Its presence is checked first: cudarc's own calls panic without one.
+pub fn version() -> Result<(u32, u32), Unavailable> {
+    if library().is_null() {
+        return Err(Unavailable::NoDriver(LIBRARIES[LIBRARIES.len() - 1]));
+    }
+    let mut version: c_int = 0;
+    // SAFETY: the library is loaded, and every CUDA driver has this call.
+    let code = unsafe { sys::cuDriverGetVersion(&mut version) } as u32;
+    if code != 0 {
+        return Err(Unavailable::Failed(Failure { call: "cuDriverGetVersion", code }));
+    }
+    let version = u32::try_from(version).unwrap_or(0);
+    Ok((version / 1000, version % 1000 / 10))
+}
+
+#[cfg(not(windows))]
+const LIBRARIES: [&str; 2] = ["libcuda.so", "libcuda.so.1"];
+#[cfg(windows)]
+const LIBRARIES: [&str; 2] = ["cuda.dll", "nvcuda.dll"];
+
+#[cfg(not(windows))]
+unsafe extern "C" {
+    fn dlopen(name: *const c_char, flags: c_int) -> *mut c_void;
+    fn dlsym(library: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+#[cfg(windows)]
+unsafe extern "system" {
+    fn LoadLibraryA(name: *const c_char) -> *mut c_void;
+    fn GetProcAddress(library: *mut c_void, name: *const c_char) -> *mut c_void;
+}
+
+/// Returns the driver's library, or null. It is opened here by the names that cudarc uses, since cudarc has no presence
+/// check where another crate makes it link the driver. A library that is loaded already is found by its SONAME.
+fn library() -> *mut c_void {
+    for name in LIBRARIES {
+        let mut text = [0u8; 32];
+        text[..name.len()].copy_from_slice(name.as_bytes());
+        // SAFETY: the name ends with a nul; opening a CUDA driver runs only its initialisers.
+        #[cfg(not(windows))]
+        let library = unsafe { dlopen(text.as_ptr().cast(), 1) };
+        #[cfg(windows)]
+        // SAFETY: as above.
+        let library = unsafe { LoadLibraryA(text.as_ptr().cast()) };
+        if !library.is_null() {
+            return library;
+        }
+    }
+    null_mut()
+}
+
+/// Returns the name and the description of an error.
+pub fn error_name(code: u32) -> (String, String) {
+    let Some(driver) = DRIVER.get() else { return ("CUDA error".to_owned(), String::new()) };
+    let text = |ask: unsafe extern "C" fn(u32, *mut *const c_char) -> u32| {
+        let mut text: *const c_char = null();
+        // SAFETY: the driver gives null or a text of static life.
+        unsafe {
+            if ask(code, &mut text) != 0 || text.is_null() {
+                return None;
+            }
+            Some(CStr::from_ptr(text).to_string_lossy().into_owned())
+        }
+    };
+    (
+        text(driver.cuGetErrorName).unwrap_or_else(|| "unknown CUDA error".to_owned()),
+        text(driver.cuGetErrorString).unwrap_or_default(),
+    )
+}
+
+/// The position up to which the driver's log has been read.
+static LOG_MARK: AtomicU32 = AtomicU32::new(0);
+
+/// Skips everything that the driver's log holds so far.
+pub fn mark_log(driver: &Driver) {
+    if let Some(current) = driver.cuLogsCurrent {
+        let mut mark = 0;
+        // SAFETY: the pointer is to a local.
+        if unsafe { current(&mut mark, 0) } == 0 {
+            LOG_MARK.store(mark, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Returns the text that the driver wrote to its log since the mark; empty if it keeps no log.
+pub fn log_since_mark() -> String {
+    let Some(dump) = DRIVER.get().and_then(|driver| driver.cuLogsDumpToMemory) else { return String::new() };
+    let mut mark = LOG_MARK.load(Ordering::Relaxed);
+    let mut text = vec![0u8; 25_600];
+    let mut size = text.len();
+    // SAFETY: `size` is the length of the room.
+    if unsafe { dump(&mut mark, text.as_mut_ptr().cast(), &mut size, 0) } != 0 {
+        return String::new();
+    }
+    LOG_MARK.store(mark, Ordering::Relaxed);
+    text.truncate(size);
+    let text = String::from_utf8_lossy(&text);
+    text.trim_matches(|c: char| c == '\0' || c.is_whitespace()).to_owned()
+}

@@ -1,0 +1,183 @@
+//! The calls about graphs.
+
+use super::entry::{Driver, call};
+use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
+use super::handles::{Context, Node, RawExec, RawGraph, Stream};
+use super::params::{
+    AllocParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values, WordCount,
+    kernel_params, memcpy_params, memset_params,
+};
+
+impl Driver {
+    /// A new graph.
+    pub fn create_graph(&self) -> Outcome<RawGraph> {
+        let mut graph = RawGraph::NONE;
+        call!(self, cuGraphCreate(&mut graph, 0))?;
+        Ok(graph)
+    }
+
+    /// Destroys a graph.
+    pub fn destroy_graph(&self, graph: RawGraph) -> Outcome<()> {
+        call!(self, cuGraphDestroy(graph))
+    }
+
+    /// Adds a kernel node.
+    pub fn add_kernel(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        launch: &Launching,
+        values: Values<'_, impl WordCount>,
+        scratch: &mut Scratch,
+    ) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        let params = kernel_params(launch, values, scratch);
+        call!(self, cuGraphAddKernelNode(&mut node, graph, after.as_ptr(), after.len(), &params))?;
+        Ok(node)
+    }
+
+    /// True if edges between kernels can be programmatic.
+    pub fn has_programmatic_edges(&self) -> bool {
+        self.cuGraphAddDependencies_v2.is_some()
+    }
+
+    /// Adds a programmatic edge between two kernel nodes, from the launch-order port (all blocks of `from` have begun) if
+    /// `launch_order`, else from the programmatic port. `to` must run `griddepcontrol.wait` first.
+    pub fn add_programmatic_edge(
+        &self,
+        graph: RawGraph,
+        from: Node,
+        to: Node,
+        launch_order: bool,
+    ) -> Outcome<()> {
+        const CALL: &str = "cuGraphAddDependencies_v2";
+        let add = self.cuGraphAddDependencies_v2.ok_or(Failure { call: CALL, code: NOT_FOUND })?;
+        // CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC or CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+        // CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC
+        let data = EdgeData { from_port: 1 + u8::from(launch_order), to_port: 0, kind: 1, reserved: [0; 5] };
+        // SAFETY: the nodes are the graph's; the pointers are to locals.
+        match unsafe { add(graph, &from, &to, &data, 1) } {
+            0 => Ok(()),
+            code => Err(Failure { call: CALL, code }),
+        }
+    }
+
+    /// Adds a memset node.
+    pub fn add_fill(&self, graph: RawGraph, after: &[Node], fill: &Filling, ctx: Context) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        let params = memset_params(fill);
+        call!(self, cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
+        Ok(node)
+    }
+
+    /// Adds a memcpy node.
+    pub fn add_copy(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        from: Place,
+        to: Place,
+        bytes: u64,
+        ctx: Context,
+    ) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        let params = memcpy_params(from, to, bytes);
+        call!(self, cuGraphAddMemcpyNode(&mut node, graph, after.as_ptr(), after.len(), &params, ctx))?;
+        Ok(node)
+    }
+
+    /// Adds an alloc node; returns it with the address of its allocation, which is the same at each launch.
+    pub fn add_alloc(
+        &self,
+        graph: RawGraph,
+        after: &[Node],
+        bytes: u64,
+        device: usize,
+    ) -> Outcome<(Node, u64)> {
+        let mut node = Node::NONE;
+        // CU_MEM_ALLOCATION_TYPE_PINNED on CU_MEM_LOCATION_TYPE_DEVICE
+        let mut params = AllocParams {
+            allocation_type: 1,
+            handle_types: 0,
+            location_type: 1,
+            location: i32::try_from(device).unwrap_or(i32::MAX),
+            reserved: [0; 9],
+            accesses: 0,
+            access_count: 0,
+            bytes: bytes as usize,
+            address: 0,
+        };
+        call!(self, cuGraphAddMemAllocNode(&mut node, graph, after.as_ptr(), after.len(), &mut params))?;
+        Ok((node, params.address))
+    }
+
+    /// Adds a free node.
+    pub fn add_free(&self, graph: RawGraph, after: &[Node], address: u64) -> Outcome<Node> {
+        let mut node = Node::NONE;
+        call!(self, cuGraphAddMemFreeNode(&mut node, graph, after.as_ptr(), after.len(), address))?;
+        Ok(node)
+    }
+
+    /// Instantiates a graph. A failure comes with the node that the driver blames, or the null handle.
+    pub fn instantiate(&self, graph: RawGraph) -> std::result::Result<RawExec, (Failure, Node)> {
+        let mut exec = RawExec::NONE;
+        let mut params = InstantiateParams { flags: 0, upload_stream: 0, error_node: Node::NONE, result: 0 };
+        call!(self, cuGraphInstantiateWithParams(&mut exec, graph, &mut params))
+            .map_err(|failure| (failure, params.error_node))?;
+        if params.result != 0 {
+            return Err((
+                Failure { call: "cuGraphInstantiateWithParams", code: INVALID_VALUE },
+                params.error_node,
+            ));
+        }
+        Ok(exec)
+    }
+
+    /// Destroys an instantiated graph; the driver waits for launches in flight by itself.
+    pub fn destroy_exec(&self, exec: RawExec) -> Outcome<()> {
+        call!(self, cuGraphExecDestroy(exec))
+    }
+
+    /// Maps an instantiated graph's memory and brings it to the device.
+    pub fn upload(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
+        call!(self, cuGraphUpload(exec, stream))
+    }
+
+    /// Launches an instantiated graph.
+    pub fn launch(&self, exec: RawExec, stream: Stream) -> Outcome<()> {
+        call!(self, cuGraphLaunch(exec, stream))
+    }
+
+    /// Changes a kernel node of an instantiated graph.
+    pub fn set_kernel(
+        &self,
+        exec: RawExec,
+        node: Node,
+        launch: &Launching,
+        values: Values<'_, impl WordCount>,
+        scratch: &mut Scratch,
+    ) -> Outcome<()> {
+        let params = kernel_params(launch, values, scratch);
+        call!(self, cuGraphExecKernelNodeSetParams(exec, node, &params))
+    }
+
+    /// Changes a memset node of an instantiated graph.
+    pub fn set_fill(&self, exec: RawExec, node: Node, fill: &Filling, ctx: Context) -> Outcome<()> {
+        let params = memset_params(fill);
+        call!(self, cuGraphExecMemsetNodeSetParams(exec, node, &params, ctx))
+    }
+
+    /// Changes a memcpy node of an instantiated graph.
+    pub fn set_copy(
+        &self,
+        exec: RawExec,
+        node: Node,
+        from: Place,
+        to: Place,
+        bytes: u64,
+        ctx: Context,
+    ) -> Outcome<()> {
+        let params = memcpy_params(from, to, bytes);
+        call!(self, cuGraphExecMemcpyNodeSetParams(exec, node, &params, ctx))
+    }
+}

@@ -1,0 +1,65 @@
+//! The driver's handles, as plain numbers.
+
+use cudarc::driver::{CudaContext, CudaStream};
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(pub(super) usize);
+
+        #[allow(dead_code)]
+        impl $name {
+            /// The null handle.
+            pub const NONE: $name = $name(0);
+        }
+    )*};
+}
+handles! {
+    /// A `CUgraph`.
+    RawGraph;
+    /// A `CUgraphNode`.
+    Node;
+    /// A `CUgraphExec`.
+    RawExec;
+    /// A `CUmodule`.
+    RawModule;
+    /// A `CUfunction`.
+    Function;
+    /// A `CUstream`.
+    Stream;
+    /// A `CUevent`.
+    Event;
+    /// A `CUcontext`.
+    Context;
+}
+
+impl Stream {
+    /// The legacy default stream.
+    pub const LEGACY: Stream = Stream(0);
+
+    /// The stream's handle.
+    pub fn of(stream: &CudaStream) -> Stream {
+        Stream(stream.cu_stream() as usize)
+    }
+
+    /// True for the per-thread default stream: one handle that is another stream on each thread.
+    pub fn is_per_thread(self) -> bool {
+        self.0 == 2
+    }
+}
+
+impl Event {
+    /// The event's handle.
+    pub fn of(event: &cudarc::driver::CudaEvent) -> Event {
+        Event(event.cu_event() as usize)
+    }
+}
+
+impl Context {
+    /// The context's handle.
+    pub fn of(ctx: &CudaContext) -> Context {
+        Context(ctx.cu_ctx() as usize)
+    }
+}

@@ -1,0 +1,46 @@
+//! The calls and handles of the CUDA driver: the only room that calls it, and the only one with `unsafe`. It imports no
+//! other module of the crate.
+//!
+//! Entry points come from `cuGetProcAddress_v2`, once for the process, so that a symbol that the driver lacks is
+//! an error and no panic. They return plain numbers: a driver newer than the bindings may return errors that
+//! no Rust enum of today has. Handles are plain numbers too; structures are zeroed and of the size that the
+//! bindings know.
+//!
+//! The runtime upholds two rules for every call that is made through here: a handle is used only while its owner
+//! lives, and an address is that of a live allocation of the operand or the graph that it stands for.
+//!
+//! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles` their types;
+//! - `functions`, `streams`, `graphs`: the calls, by what they are about; `params`: the parameters of nodes;
+//! - `buffers`: the places that open or make cudarc's own types; `aside`: buffers that end while their stream captures;
+//!   `quiet`: cudarc's context object of the runtime's own; `any_bits`: element types without invalid bits;
+//! - `simulator`: the calls that only the simulated driver has.
+#![allow(unsafe_code)]
+
+mod any_bits;
+mod aside;
+mod buffers;
+mod entry;
+mod failure;
+mod functions;
+mod graphs;
+mod handles;
+mod params;
+mod quiet;
+mod simulator;
+mod streams;
+
+pub use any_bits::{AnyBits, Bits, NotAnyBits, any_bits};
+pub use aside::Own;
+pub use buffers::{Keep, Lent, Made, PinnedViewMut, guarded, held, pinned_parts};
+pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
+pub use failure::{
+    Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome, UNSUPPORTED_PTX_VERSION,
+    record,
+};
+pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
+pub use params::{
+    Filling, Launching, Packed, Place, Scratch, Values, Word, WordCount, address_word, number, push_value,
+    write_value,
+};
+pub use quiet::Quiet;
+pub use simulator::{Member, PlannedBuffer, Simulator};

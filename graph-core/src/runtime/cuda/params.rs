@@ -1,0 +1,298 @@
+//! The parameters of nodes as the driver takes them: structures of the sizes that the bindings know, zero where the runtime
+//! sets nothing.
+
+use std::ffi::c_void;
+use std::mem::MaybeUninit;
+use std::ptr::null_mut;
+
+use cudarc::driver::sys;
+
+use super::handles::{Function, Node};
+
+#[repr(C)]
+pub(super) struct KernelParams {
+    pub(super) function: Function,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    pub(super) shared: u32,
+    pub(super) values: *mut *mut c_void,
+    pub(super) extra: *mut *mut c_void,
+    pub(super) kernel: usize,
+    pub(super) context: usize,
+}
+
+#[repr(C)]
+pub(super) struct MemsetParams {
+    pub(super) target: u64,
+    pub(super) pitch: usize,
+    pub(super) value: u32,
+    pub(super) element: u32,
+    pub(super) width: usize,
+    pub(super) height: usize,
+}
+
+#[repr(C)]
+pub(super) struct End {
+    pub(super) x_in_bytes: usize,
+    pub(super) y: usize,
+    pub(super) z: usize,
+    pub(super) lod: usize,
+    pub(super) memory_type: u32,
+    pub(super) host: usize,
+    pub(super) device: u64,
+    pub(super) array: usize,
+    pub(super) reserved: usize,
+    pub(super) pitch: usize,
+    pub(super) height: usize,
+}
+
+#[repr(C)]
+pub(super) struct MemcpyParams {
+    pub(super) source: End,
+    pub(super) target: End,
+    pub(super) width: usize,
+    pub(super) height: usize,
+    pub(super) depth: usize,
+}
+
+#[repr(C)]
+pub(super) struct AllocParams {
+    pub(super) allocation_type: u32,
+    pub(super) handle_types: u32,
+    pub(super) location_type: u32,
+    pub(super) location: i32,
+    pub(super) reserved: [u64; 9],
+    pub(super) accesses: usize,
+    pub(super) access_count: usize,
+    pub(super) bytes: usize,
+    pub(super) address: u64,
+}
+
+#[repr(C)]
+pub(super) struct InstantiateParams {
+    pub(super) flags: u64,
+    pub(super) upload_stream: usize,
+    pub(super) error_node: Node,
+    pub(super) result: u32,
+}
+
+/// The kind of an edge: `CUgraphEdgeData`.
+#[repr(C)]
+pub(super) struct EdgeData {
+    pub(super) from_port: u8,
+    pub(super) to_port: u8,
+    pub(super) kind: u8,
+    pub(super) reserved: [u8; 5],
+}
+
+const _: () = {
+    assert!(size_of::<EdgeData>() == 8);
+    assert!(size_of::<KernelParams>() == 72 && size_of::<sys::CUDA_KERNEL_NODE_PARAMS_v2>() == 72);
+    assert!(size_of::<MemsetParams>() == size_of::<sys::CUDA_MEMSET_NODE_PARAMS>());
+    assert!(size_of::<MemcpyParams>() == size_of::<sys::CUDA_MEMCPY3D>());
+    assert!(size_of::<AllocParams>() == 120 && size_of::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>() == 120);
+    assert!(size_of::<InstantiateParams>() == size_of::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>());
+    assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
+};
+
+/// A kernel launch: its function and configuration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launching {
+    /// The function.
+    pub function: Function,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared: u32,
+}
+
+/// A memset of `width` elements of 1, 2 or 4 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Filling {
+    /// The address of the first element.
+    pub target: u64,
+    /// The element's bits.
+    pub value: u32,
+    /// The element's size in bytes.
+    pub element: u32,
+    /// The number of elements.
+    pub width: u64,
+}
+
+/// One end of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Device memory.
+    Device(u64),
+    /// Pinned host memory.
+    Host(u64),
+}
+
+/// A word of the values of parameters: each value starts at a word.
+pub type Word = MaybeUninit<u64>;
+
+/// Returns an address as a word.
+pub fn address_word(address: u64) -> Word {
+    MaybeUninit::new(address)
+}
+
+/// Writes a value, byte for byte with its padding, into the words that it takes: `size_of::<T>()` bytes rounded up to
+/// words, one at least. Fewer are left as they are.
+#[inline]
+pub fn write_value<T: Copy>(room: &mut [Word], value: T) {
+    if size_of::<T>() < 8 {
+        // The bytes of the word behind the value are 0.
+        room[..1].fill(MaybeUninit::new(0));
+    }
+    if size_of_val(room) >= size_of::<T>() {
+        // SAFETY: the room is large enough; padding stays uninitialised, which the words allow.
+        unsafe { room.as_mut_ptr().cast::<T>().write_unaligned(value) };
+    }
+}
+
+/// Appends a value, byte for byte with its padding.
+pub fn push_value<T: Copy>(words: &mut Vec<Word>, value: T) {
+    let start = words.len();
+    words.resize(start + size_of::<T>().div_ceil(8).max(1), MaybeUninit::new(0));
+    write_value(&mut words[start..], value);
+}
+
+/// A block of bytes into which parameters and integers are put at offsets.
+#[derive(Debug)]
+pub struct Packed {
+    words: Vec<Word>,
+}
+
+impl Packed {
+    /// Returns a block of `bytes` bytes, all 0.
+    pub fn zeroed(bytes: u32) -> Packed {
+        Packed { words: vec![MaybeUninit::new(0); (bytes as usize).div_ceil(8).max(1)] }
+    }
+
+    /// Its words.
+    pub fn words(&self) -> &[Word] {
+        &self.words
+    }
+
+    /// Puts the first bytes of some words to an offset, byte for byte with their padding. What does not fit is left
+    /// out.
+    pub fn put(&mut self, offset: u32, words: &[Word], bytes: u32) {
+        let (offset, bytes) = (offset as usize, bytes as usize);
+        if bytes <= size_of_val(words) && offset + bytes <= size_of_val(self.words.as_slice()) {
+            // SAFETY: both ranges are in bounds, and of different slices; bytes that are not initialised may be copied
+            // as such.
+            unsafe {
+                let to = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>().add(offset);
+                to.copy_from_nonoverlapping(words.as_ptr().cast(), bytes);
+            }
+        }
+    }
+
+    /// Swaps so many bytes at two offsets, which do not overlap. What does not fit is left alone.
+    pub fn swap(&mut self, one: u32, other: u32, bytes: u32) {
+        let (first, second, bytes) = (one.min(other) as usize, one.max(other) as usize, bytes as usize);
+        if first + bytes <= second && second + bytes <= size_of_val(self.words.as_slice()) {
+            // SAFETY: both ranges are in bounds and apart; bytes that are not initialised may be swapped as such.
+            unsafe {
+                let start = self.words.as_mut_ptr().cast::<MaybeUninit<u8>>();
+                std::ptr::swap_nonoverlapping(start.add(first), start.add(second), bytes);
+            }
+        }
+    }
+
+    /// Puts an integer.
+    pub fn put_number(&mut self, offset: u32, value: u32) {
+        self.put(offset, &[MaybeUninit::new(u64::from(value.to_le()))], 4);
+    }
+}
+
+/// The bits of a parameter that PTX declares as one number, in its first bytes; the others are 0.
+pub fn number(word: Word) -> u64 {
+    // SAFETY: words are made by `address_word` and `write_value`. A number has no padding, and `write_value` sets the
+    // whole word before it writes a value of fewer bytes.
+    unsafe { word.assume_init() }
+}
+
+/// Scratch space for the calls that take arrays of pointers.
+#[derive(Default)]
+pub struct Scratch {
+    pointers: Vec<usize>,
+}
+
+/// A parameter with a size.
+pub trait WordCount {
+    /// The number of 8-byte words that its value takes.
+    fn word_count(&self) -> usize;
+}
+
+/// The values of a launch's parameters, in consecutive words.
+#[derive(Clone, Copy)]
+pub struct Values<'w, P> {
+    /// Their words.
+    pub words: &'w [Word],
+    /// The parameters, in their order.
+    pub params: &'w [P],
+}
+
+pub(super) fn kernel_params(
+    launch: &Launching,
+    values: Values<'_, impl WordCount>,
+    scratch: &mut Scratch,
+) -> KernelParams {
+    if scratch.pointers.len() < values.params.len() {
+        scratch.pointers.resize(values.params.len(), 0);
+    }
+    let mut next = values.words.as_ptr();
+    // The driver reads the values within the call, and does not write them.
+    for (pointer, param) in scratch.pointers.iter_mut().zip(values.params) {
+        *pointer = next.expose_provenance();
+        next = next.wrapping_add(param.word_count());
+    }
+    KernelParams {
+        function: launch.function,
+        grid: launch.grid,
+        block: launch.block,
+        shared: launch.shared,
+        values: scratch.pointers.as_mut_ptr().cast(),
+        extra: null_mut(),
+        kernel: 0,
+        context: 0,
+    }
+}
+
+pub(super) fn memset_params(fill: &Filling) -> MemsetParams {
+    MemsetParams {
+        target: fill.target,
+        pitch: 0,
+        value: fill.value,
+        element: fill.element,
+        width: fill.width as usize,
+        height: 1,
+    }
+}
+
+pub(super) fn memcpy_params(from: Place, to: Place, bytes: u64) -> MemcpyParams {
+    let end = |place| {
+        // CU_MEMORYTYPE_HOST is 1, CU_MEMORYTYPE_DEVICE 2.
+        let (memory_type, host, device) = match place {
+            Place::Host(address) => (1, address as usize, 0),
+            Place::Device(address) => (2, 0, address),
+        };
+        End {
+            x_in_bytes: 0,
+            y: 0,
+            z: 0,
+            lod: 0,
+            memory_type,
+            host,
+            device,
+            array: 0,
+            reserved: 0,
+            pitch: 0,
+            height: 0,
+        }
+    };
+    MemcpyParams { source: end(from), target: end(to), width: bytes as usize, height: 1, depth: 1 }
+}

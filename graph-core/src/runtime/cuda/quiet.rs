@@ -1,0 +1,107 @@
+//! cudarc's context object of the runtime's own.
+//!
+//! A `CudaContext` keeps the last error that a drop or a wait could not return, and every call through it gives that
+//! error instead of acting while there is one. Calls that cudarc makes for the runtime go through an object of the
+//! runtime's own over the same context: nobody else's error is in there, and its own is looked for after each of them.
+
+use std::ptr::with_exposed_provenance_mut;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
+
+use super::entry::Driver;
+use super::failure::{Failure, Outcome};
+use super::handles::Stream;
+
+/// A context object of the runtime's own. It tracks events, whether or not the user's own object does.
+#[derive(Debug)]
+pub struct Quiet {
+    ctx: Arc<CudaContext>,
+    /// The number of its calls that have failed so far.
+    failures: AtomicU64,
+    /// The code of the last failure.
+    last: AtomicU32,
+}
+
+impl Quiet {
+    /// Returns the object of a context, which must be current. There is one for each context, for the life of the process.
+    pub fn of(driver: &Driver, ctx: &CudaContext) -> Outcome<&'static Quiet> {
+        static ALL: Mutex<Vec<&'static Quiet>> = Mutex::new(Vec::new());
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(quiet) = all.iter().find(|quiet| *quiet.ctx == *ctx) {
+            return Ok(quiet);
+        }
+        let made = object(ctx).map_err(|error| Failure::of("cuDevicePrimaryCtxRetain", error))?;
+        // It is never dropped: a drop would end the user's context.
+        let _ = Arc::into_raw(made.clone());
+        let quiet = Quiet { ctx: made, failures: AtomicU64::new(0), last: AtomicU32::new(0) };
+        quiet.track(driver)?;
+        let quiet = Box::leak(Box::new(quiet));
+        all.push(quiet);
+        Ok(quiet)
+    }
+
+    /// Makes cudarc record events, which it does once it has counted a stream.
+    fn track(&self, driver: &Driver) -> Outcome<()> {
+        // SAFETY: no buffer is allocated through this object. Tracking is off for a moment, since cudarc waits for the
+        // whole context when a first stream is made while it is on.
+        unsafe { self.ctx.disable_event_tracking() };
+        let counted = self.ctx.new_stream().map_err(|error| Failure::of("cuStreamCreate", error))?;
+        // SAFETY: as above.
+        unsafe { self.ctx.enable_event_tracking() };
+        let raw = Stream::of(&counted);
+        std::mem::forget(counted);
+        driver.destroy_stream(raw)
+    }
+
+    /// The stream of a handle, which must outlive what is done with it.
+    pub fn stream(&self, raw: Stream) -> Arc<CudaStream> {
+        // SAFETY: the runtime uses the handles of streams that live.
+        unsafe { self.ctx.wrap_borrowed_stream(with_exposed_provenance_mut(raw.0)) }
+    }
+
+    /// A new event.
+    pub fn event(&self) -> Outcome<CudaEvent> {
+        self.ctx.new_event(None).map_err(|error| {
+            // It may be the failure of an earlier call, which is gone from the object with this.
+            self.note(error);
+            Failure::of("cuEventCreate", error)
+        })
+    }
+
+    fn note(&self, error: DriverError) {
+        self.last.store(error.0 as u32, Ordering::Relaxed);
+        self.failures.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Returns the number of failed calls through this object: a call after which it is the same has succeeded.
+    pub fn failures(&self) -> u64 {
+        if let Err(error) = self.ctx.check_err() {
+            self.note(error);
+        }
+        self.failures.load(Ordering::SeqCst)
+    }
+
+    /// Makes a call of cudarc through this object; a failure that cudarc keeps is returned.
+    pub fn watch<T>(&self, call: &'static str, work: impl FnOnce() -> T) -> Outcome<T> {
+        let before = self.failures();
+        let result = work();
+        if self.failures() == before {
+            return Ok(result);
+        }
+        Err(Failure { call, code: self.last.load(Ordering::Relaxed) })
+    }
+}
+
+fn object(ctx: &CudaContext) -> std::result::Result<Arc<CudaContext>, DriverError> {
+    if !ctx.is_primary() {
+        // SAFETY: the context lives, and the object is never dropped.
+        return unsafe { CudaContext::from_raw_context(ctx.ordinal(), ctx.cu_device(), ctx.cu_ctx()) };
+    }
+    let made = CudaContext::new(ctx.ordinal())?;
+    // The object counts as no user of the primary context, which so ends with the user's own objects.
+    // SAFETY: this is the count that the line above took, and the object is never dropped.
+    let _ = unsafe { result::primary_ctx::release(ctx.cu_device()) };
+    Ok(made)
+}

@@ -1,0 +1,178 @@
+//! The calls that only the simulated driver has: names, source lines and planned buffers, for its checks and its
+//! reports. `graph-sim/ANNOTATE.md` documents them.
+
+use std::ffi::{c_char, c_void};
+use std::sync::OnceLock;
+
+use super::entry::exported;
+use super::handles::{Node, RawExec, RawGraph};
+
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Text {
+    start: *const c_char,
+    bytes: usize,
+}
+
+impl Text {
+    fn of(text: &str) -> Text {
+        Text { start: text.as_ptr().cast(), bytes: text.len() }
+    }
+}
+
+#[repr(C)]
+struct RawBuffer {
+    name: Text,
+    file: Text,
+    line: u32,
+    flags: u32,
+    address: u64,
+    bytes: u64,
+    users: *const Node,
+    members: *const u32,
+    count: usize,
+}
+
+#[repr(C)]
+struct RawMember {
+    name: Text,
+    file: Text,
+    line: u32,
+    first: u32,
+}
+
+/// The user of a buffer is all of a node.
+const WHOLE: u32 = u32::MAX;
+
+/// The simulated driver's own calls.
+pub struct Simulator {
+    name_node: unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
+    name_members: unsafe extern "C" fn(Node, u32, *const RawMember, usize) -> u32,
+    move_members: unsafe extern "C" fn(RawExec, Node, *const u32, usize) -> u32,
+    add_buffer: unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
+    move_buffers: unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
+}
+
+/// A buffer that a graph uses.
+pub struct PlannedBuffer<'b> {
+    /// Its name.
+    pub name: &'b str,
+    /// The file of its declaration.
+    pub file: &'b str,
+    /// The line of its declaration.
+    pub line: u32,
+    /// True if its lifetime is within the graph.
+    pub planned: bool,
+    /// Its address.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// The nodes that may touch it, or of a batch one of its members.
+    pub users: &'b [(Node, Option<u32>)],
+}
+
+/// A member of a batch.
+pub struct Member<'b> {
+    /// Its name.
+    pub name: &'b str,
+    /// The line of its launch.
+    pub line: u32,
+    /// Its first block in x; 0 where members lie along another dimension.
+    pub first: u32,
+}
+
+impl Simulator {
+    /// The simulated driver, if the process has that one.
+    pub fn get() -> Option<&'static Simulator> {
+        static SIMULATOR: OnceLock<Option<Simulator>> = OnceLock::new();
+        SIMULATOR.get_or_init(Simulator::find).as_ref()
+    }
+
+    fn find() -> Option<Simulator> {
+        let (version, name_node) = (exported(c"cuweaveSimAnnotate")?, exported(c"cuweaveSimNameNode")?);
+        let (add_buffer, move_buffers) =
+            (exported(c"cuweaveSimAddBuffer")?, exported(c"cuweaveSimMoveBuffers")?);
+        let (name_members, move_members) =
+            (exported(c"cuweaveSimNameMembers")?, exported(c"cuweaveSimMoveMembers")?);
+        // SAFETY: these names have these signatures in the library's documentation; it is never closed.
+        unsafe {
+            let version = std::mem::transmute::<*mut c_void, unsafe extern "C" fn() -> u32>(version);
+            if version() != 3 {
+                return None;
+            }
+            Some(Simulator {
+                name_node: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(Node, Text, Text, u32) -> u32,
+                >(name_node),
+                name_members: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(Node, u32, *const RawMember, usize) -> u32,
+                >(name_members),
+                move_members: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(RawExec, Node, *const u32, usize) -> u32,
+                >(move_members),
+                add_buffer: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(RawGraph, *const RawBuffer) -> u32,
+                >(add_buffer),
+                move_buffers: std::mem::transmute::<
+                    *mut c_void,
+                    unsafe extern "C" fn(RawExec, *const u64, usize) -> u32,
+                >(move_buffers),
+            })
+        }
+    }
+
+    /// Gives a node its name and its place. A failure is ignored: the driver then checks less.
+    pub fn name_node(&self, node: Node, name: &str, file: &str, line: u32) {
+        // SAFETY: the node is one of a graph that is being built; the texts live until the call returns.
+        let _ = unsafe { (self.name_node)(node, Text::of(name), Text::of(file), line) };
+    }
+
+    /// Tells which launches a node stands for: along a dimension of its grid, or by their first blocks in x.
+    pub fn name_members(&self, node: Node, axis: Option<u8>, file: &str, members: &[Member<'_>]) {
+        let raw = |member: &Member<'_>| RawMember {
+            name: Text::of(member.name),
+            file: Text::of(file),
+            line: member.line,
+            first: member.first,
+        };
+        let raw: Vec<RawMember> = members.iter().map(raw).collect();
+        let axis = axis.map_or(0, u32::from);
+        // SAFETY: the node is one of a graph that is being built; the members and texts live until the call returns.
+        let _ = unsafe { (self.name_members)(node, axis, raw.as_ptr(), raw.len()) };
+    }
+
+    /// Tells the first blocks of a node's members from now on.
+    pub fn move_members(&self, exec: RawExec, node: Node, firsts: &[u32]) {
+        // SAFETY: the exec lives, and so does the graph of the node; the numbers live until the call returns.
+        let _ = unsafe { (self.move_members)(exec, node, firsts.as_ptr(), firsts.len()) };
+    }
+
+    /// Tells of a buffer.
+    pub fn add_buffer(&self, graph: RawGraph, buffer: &PlannedBuffer<'_>) {
+        let (users, members): (Vec<Node>, Vec<u32>) =
+            buffer.users.iter().map(|&(node, member)| (node, member.unwrap_or(WHOLE))).unzip();
+        let raw = RawBuffer {
+            name: Text::of(buffer.name),
+            file: Text::of(buffer.file),
+            line: buffer.line,
+            flags: u32::from(buffer.planned),
+            address: buffer.address,
+            bytes: buffer.bytes,
+            users: users.as_ptr(),
+            members: members.as_ptr(),
+            count: users.len(),
+        };
+        // SAFETY: the graph is being built; what the structure points to lives until the call returns.
+        let _ = unsafe { (self.add_buffer)(graph, &raw) };
+    }
+
+    /// Tells where the buffers lie from now on, in the order in which they were told of.
+    pub fn move_buffers(&self, exec: RawExec, addresses: &[u64]) {
+        // SAFETY: the exec lives; the addresses live until the call returns.
+        let _ = unsafe { (self.move_buffers)(exec, addresses.as_ptr(), addresses.len()) };
+    }
+}

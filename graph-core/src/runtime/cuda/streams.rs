@@ -1,0 +1,121 @@
+//! The calls about contexts, streams, events and memory in stream order.
+//!
+//! Calls that wait on the host are refused while a stream capture is on that forbids them (`cuStreamBeginCapture` in
+//! global mode forbids them to every thread), and the refusal breaks that capture. They are made in relaxed mode, in
+//! which only what touches the capture itself is refused.
+
+use super::entry::{Driver, call};
+use super::failure::{Failure, NOT_READY, Outcome};
+use super::handles::{Context, Event, Stream};
+
+/// `CU_STREAM_CAPTURE_MODE_RELAXED`.
+const RELAXED: u32 = 2;
+/// `CU_STREAM_NON_BLOCKING`.
+const NON_BLOCKING: u32 = 1;
+/// `CU_EVENT_DISABLE_TIMING`.
+const DISABLE_TIMING: u32 = 2;
+
+impl Driver {
+    /// Does work in relaxed mode: no call in it is refused because of a capture that it does not touch.
+    pub fn relaxed<T>(&self, work: impl FnOnce() -> T) -> T {
+        let mut mode = RELAXED;
+        let exchanged = call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_ok();
+        let result = work();
+        if exchanged && call!(self, cuThreadExchangeStreamCaptureMode(&mut mode)).is_err() {
+            // Tried once more: a thread that stays relaxed is refused less than its program expects.
+            let _ = call!(self, cuThreadExchangeStreamCaptureMode(&mut mode));
+        }
+        result
+    }
+
+    /// Makes a context current on this thread.
+    pub fn enter(&self, context: Context) -> Outcome<()> {
+        let mut current = Context::NONE;
+        call!(self, cuCtxGetCurrent(&mut current))?;
+        if current == context { Ok(()) } else { call!(self, cuCtxSetCurrent(context)) }
+    }
+
+    /// Waits on the host for all work of the current context.
+    pub fn synchronize_context(&self) -> Outcome<()> {
+        self.relaxed(|| call!(self, cuCtxSynchronize()))
+    }
+
+    /// Creates a non-blocking stream: neither it nor the legacy default stream waits for the other.
+    pub fn create_stream(&self) -> Outcome<Stream> {
+        let mut stream = Stream::LEGACY;
+        call!(self, cuStreamCreate(&mut stream, NON_BLOCKING))?;
+        Ok(stream)
+    }
+
+    /// Destroys a stream; what it was given is done all the same.
+    pub fn destroy_stream(&self, stream: Stream) -> Outcome<()> {
+        call!(self, cuStreamDestroy(stream))
+    }
+
+    /// Returns the number of a stream, which is unique in the process, also among streams that get the same handle later.
+    pub fn stream_id(&self, stream: Stream) -> Outcome<u64> {
+        let mut id = 0;
+        call!(self, cuStreamGetId(stream, &mut id))?;
+        Ok(id)
+    }
+
+    /// True if a stream is capturing.
+    pub fn is_capturing(&self, stream: Stream) -> Outcome<bool> {
+        let mut status = 0;
+        call!(self, cuStreamIsCapturing(stream, &mut status))?;
+        Ok(status != 0)
+    }
+
+    /// Creates an event without timing.
+    pub fn create_event(&self) -> Outcome<Event> {
+        let mut event = Event::NONE;
+        call!(self, cuEventCreate(&mut event, DISABLE_TIMING))?;
+        Ok(event)
+    }
+
+    /// Destroys an event; those that wait for it go on waiting.
+    pub fn destroy_event(&self, event: Event) -> Outcome<()> {
+        call!(self, cuEventDestroy(event))
+    }
+
+    /// Makes later work on the stream wait for the work that the event recorded last.
+    pub fn wait(&self, stream: Stream, event: Event) -> Outcome<()> {
+        call!(self, cuStreamWaitEvent(stream, event, 0))
+    }
+
+    /// Records the work that was given to the stream so far.
+    pub fn record(&self, event: Event, stream: Stream) -> Outcome<()> {
+        call!(self, cuEventRecord(event, stream))
+    }
+
+    /// Waits on the host for a stream, which may not be capturing.
+    pub fn synchronize(&self, stream: Stream) -> Outcome<()> {
+        self.relaxed(|| call!(self, cuStreamSynchronize(stream)))
+    }
+
+    /// Waits on the host for an event.
+    pub fn synchronize_event(&self, event: Event) -> Outcome<()> {
+        self.relaxed(|| call!(self, cuEventSynchronize(event)))
+    }
+
+    /// True if the work that the event recorded is over. Must be called in [`Driver::relaxed`].
+    pub fn is_over(&self, event: Event) -> Outcome<bool> {
+        match call!(self, cuEventQuery(event)) {
+            Ok(()) => Ok(true),
+            Err(Failure { code: NOT_READY, .. }) => Ok(false),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Allocates uninitialised memory in stream order.
+    pub fn allocate(&self, bytes: u64, stream: Stream) -> Outcome<u64> {
+        let mut address = 0;
+        call!(self, cuMemAllocAsync(&mut address, bytes as usize, stream))?;
+        Ok(address)
+    }
+
+    /// Frees memory in stream order.
+    pub fn free(&self, address: u64, stream: Stream) -> Outcome<()> {
+        call!(self, cuMemFreeAsync(address, stream))
+    }
+}

@@ -1,0 +1,186 @@
+//! The graph behind every graph function's type: its parts, and the steps from a plan to an exec.
+//!
+//! A `Core` owns the driver's graph and, once instantiated, its exec. Its drop orders everything that follows
+//! behind the last launch, and destroys both.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Instant;
+
+use crate::ir::{Memory, StatementId};
+use crate::launches::Allowed;
+
+use crate::runtime::bind::{Operands, Slot};
+use crate::runtime::build::{Definition, Nodes, apply_hook, element, plan};
+use crate::runtime::context;
+use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::observe::{BuildTimes, Subject};
+use crate::runtime::waits::{OwnedEvent, OwnedMemory};
+
+use super::arena::Member;
+use super::in_flight::InFlight;
+use super::state::HiddenUses;
+
+/// The graph behind a graph function's type.
+pub struct Core {
+    pub(crate) id: u64,
+    /// The program, the values of its lengths, and the modules.
+    pub(crate) definition: Definition,
+    /// The plan, the recorded values of statements, and the driver's nodes.
+    pub(crate) nodes: Nodes,
+    /// The bound buffers and the outputs.
+    pub(crate) operands: Operands,
+    /// The memory of the temporaries, where no node allocates it.
+    pub(crate) temporaries: Temporaries,
+    /// The last launch.
+    pub(crate) in_flight: InFlight,
+    /// The variables that its launches share with those of other execs.
+    pub(crate) hidden: Arc<HiddenUses>,
+    /// True once the end of the exec leaves the last launch in flight: then everything that it may use is leaked.
+    pub(crate) leaks: Arc<AtomicBool>,
+    /// The statements that use each argument buffer, once a setter has asked.
+    pub(crate) users: Vec<Vec<StatementId>>,
+    /// True if a failed change left nodes that do not agree with the arguments.
+    pub(crate) broken: bool,
+    /// The times of the build.
+    pub(crate) times: BuildTimes,
+}
+
+/// The memory of temporaries that no node allocates.
+#[derive(Debug, Default)]
+pub(crate) struct Temporaries {
+    /// The memory option, where it is not the function's own choice.
+    pub lowering: Option<Memory>,
+    /// Memory of the exec's own.
+    pub owned: Option<OwnedMemory>,
+    /// The pool in whose arena the temporaries lie.
+    pub pool: Option<Member>,
+}
+
+static NEXT_ID: AtomicU64 = AtomicU64::new(1);
+
+impl Core {
+    /// Returns a graph of which no node is added yet.
+    pub(crate) fn new(definition: Definition, nodes: Nodes, operands: Operands) -> Result<Core> {
+        let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
+        operands.list.iter().for_each(|operand| operand.note_exec(&done));
+        let hidden = Arc::new(HiddenUses::of(&nodes.records, &definition.modules));
+        Ok(Core {
+            id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
+            definition,
+            nodes,
+            operands,
+            temporaries: Temporaries::default(),
+            in_flight: InFlight { done, lost: false, last: None },
+            hidden,
+            leaks: Arc::default(),
+            users: Vec::new(),
+            broken: false,
+            times: BuildTimes::default(),
+        })
+    }
+
+    /// Adds every node, in order.
+    pub(crate) fn add_nodes(&mut self) -> Result<()> {
+        let addresses = self.operands.list.iter().map(|operand| operand.address);
+        self.nodes.create(&self.definition, addresses)?;
+        let inside = self.nodes.inside();
+        let mut memories = vec![0u64; self.nodes.operations.memories.len()];
+        for (at, offset) in self.nodes.without_nodes().0 {
+            let address = match &self.temporaries.pool {
+                Some(member) => member.address + offset,
+                None => {
+                    let began = Instant::now();
+                    let address = self.own(at)?;
+                    self.times.allocated += began.elapsed();
+                    address
+                }
+            };
+            memories[at] = address;
+            self.nodes.place(&inside[at], address);
+        }
+        self.nodes.add_nodes(&mut self.definition, &mut memories, &inside)?;
+        self.make_slots()
+    }
+
+    /// Allocates a memory of the exec's own.
+    fn own(&mut self, memory: usize) -> Result<u64> {
+        let Definition { driver, ctx, program, .. } = &self.definition;
+        let bytes = self.nodes.operations.memories[memory].bytes;
+        let owned = match &mut self.temporaries.owned {
+            Some(owned) => owned,
+            none => none.insert(OwnedMemory::new(driver, ctx)?),
+        };
+        let allocated = owned.allocate(bytes);
+        allocated
+            .map_err(|failure| Error::driver(failure, Some(self.nodes.at_memory(program, memory as u32))))
+    }
+
+    /// After a failure: plans again with the launches as they are written, if they were changed, and calls `anew`. The
+    /// changed launches may be what fails.
+    pub(crate) fn as_written(
+        &mut self,
+        error: Error,
+        anew: impl FnOnce(&mut Core) -> Result<()>,
+    ) -> Result<()> {
+        if !self.nodes.is_changed() {
+            return Err(error);
+        }
+        self.replan(self.temporaries.lowering, Allowed::default())?;
+        self.nodes.left_alone.push(format!("all launches are as they are written: {error}"));
+        anew(self)
+    }
+
+    /// Plans again, and destroys the nodes that were added.
+    pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
+        let known = (self.nodes.records.as_slice(), self.nodes.words.as_slice());
+        let Definition { table, driver, ctx, dims, modules, .. } = &mut self.definition;
+        let mut planned = plan(table, (driver, ctx), dims, known, modules, (memory, allowed))?;
+        apply_hook(self.definition.program, &mut planned.operations)?;
+        self.nodes.replace(&self.definition, planned);
+        self.temporaries.owned = None;
+        self.temporaries.lowering = memory;
+        self.operands.slots.clear();
+        Ok(())
+    }
+
+    fn make_slots(&mut self) -> Result<()> {
+        let Definition { program, table, driver, ctx, dims, .. } = &self.definition;
+        for &buffer in program.outputs.iter() {
+            let slot = match self.operands.list.get(buffer as usize).and_then(|operand| operand.slot.clone())
+            {
+                Some(slot) => slot,
+                None => {
+                    let len = dims[program.buffers[buffer as usize].len as usize];
+                    let len = (len, element(program, buffer), table.elements[buffer as usize]);
+                    let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer as usize]);
+                    Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)
+                }
+            };
+            self.operands.slots.push(slot);
+        }
+        Ok(())
+    }
+
+    /// Instantiates the graph; with the launches as they are written if only those can be instantiated.
+    pub(crate) fn instantiate(&mut self) -> Result<()> {
+        context::enter(self.definition.driver, &self.definition.ctx)?;
+        self.nodes.instantiate(&self.definition).or_else(|error| {
+            self.as_written(error, |core| {
+                core.add_nodes()?;
+                core.nodes.instantiate(&core.definition)
+            })
+        })
+    }
+
+    /// Returns the parts that a report is made of.
+    pub(crate) fn subject(&self) -> Subject<'_> {
+        Subject {
+            program: self.definition.program,
+            operations: &self.nodes.operations,
+            records: &self.nodes.records,
+            open: &self.nodes.open,
+            left_alone: &self.nodes.left_alone,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! Graph functions as types: what generated code implements, the graph that users hold, and what every exec is made of.
+//!
+//! Generated code stands in the user's crate, so the traits that it implements are public, and a generic function of
+//! the user's can call their methods. Those that are not for users take a [`Token`], whose type has a name under
+//! `__private` only: safe code that does not go through there can neither call nor implement them.
+
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::operation::Operations;
+use crate::plan::budget::CurvePoint;
+use crate::table::Table;
+
+use crate::runtime::bind::Visitor;
+use crate::runtime::build::{Dims, Evaluation};
+use crate::runtime::cuda::Keep;
+use crate::runtime::error::Result;
+use crate::runtime::observe::{self, BuildTimes, Report};
+use crate::runtime::token::Token;
+
+use super::arena::ArenaPool;
+use super::core::Core;
+
+/// The types beside a graph function, with access to their private fields. Implemented by generated code.
+pub trait Generated: Sized {
+    /// The exec: `launch`, the setters and everything else.
+    type Exec: fmt::Debug;
+    /// Views of the bound buffers.
+    type Views<'v>
+    where
+        Self: 'v;
+    /// Mutable views of those bound mutably or owned.
+    type ViewsMut<'v>
+    where
+        Self: 'v;
+
+    /// Shows the bound buffers, in the order of the program's buffers.
+    fn operands(&mut self, visitor: &mut Visitor<'_>, token: Token);
+    /// Views of the bound buffers.
+    fn views(&self, token: Token) -> Self::Views<'_>;
+    /// Mutable views.
+    fn views_mut(&mut self, token: Token) -> Self::ViewsMut<'_>;
+    /// Wraps an exec.
+    fn exec(core: ExecCore<Self>, token: Token) -> Self::Exec;
+    /// Unwraps an exec.
+    fn core(exec: &Self::Exec, token: Token) -> &ExecCore<Self>;
+    /// Unwraps an exec.
+    fn core_mut(exec: &mut Self::Exec, token: Token) -> &mut ExecCore<Self>;
+    /// Unwraps an exec.
+    fn into_core(exec: Self::Exec, token: Token) -> ExecCore<Self>;
+}
+
+/// A graph function, by the type of its bound arguments. `#[cuweave::graph]` implements it, and nothing else can.
+pub trait GraphFn: Generated {
+    /// Returns the checked program, the scalar arguments and what computes lengths and bounds.
+    #[doc(hidden)]
+    fn table(token: Token) -> &'static Table;
+    /// Adds the values of the expressions that lengths and bounds are computed of, in the order of the table's leaves.
+    #[doc(hidden)]
+    fn dims(&self, dims: &mut Dims, token: Token);
+    /// Gives the statement of an evaluation its configuration and values; the table says by which step.
+    #[doc(hidden)]
+    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>, token: Token) -> Result<()>;
+}
+
+/// The exec of a graph function: a graph that can be launched, again and again.
+///
+/// For `#[cuweave::graph] fn residual(..)` it is the type `residual::Exec`, which has all methods.
+///
+/// # An exec that is forgotten
+///
+/// After `std::mem::forget` its launches may still be in flight. Borrowed buffers are freed behind them, and whatever cudarc
+/// does with those that the graph writes comes after them, on any stream. A buffer that is borrowed to be read is known to
+/// be in use on its owning stream alone: a write on a third stream, one that neither owns the buffer nor had the launch,
+/// waits for the launches only where the exec is dropped. (It would take a driver call for each such buffer at each launch.)
+/// Buffers that are owned or in an `Arc` have no such gap.
+pub type Exec<A> = <A as Generated>::Exec;
+
+/// A graph that is built and not instantiated.
+///
+/// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
+pub struct Graph<A: GraphFn> {
+    core: Core,
+    args: A,
+    not_sync: PhantomData<Cell<()>>,
+}
+
+impl<A: GraphFn> Graph<A> {
+    pub(crate) fn new(core: Core, args: A) -> Graph<A> {
+        Graph { core, args, not_sync: PhantomData }
+    }
+
+    /// Makes it ready to be launched.
+    ///
+    /// # Errors
+    ///
+    /// A failure of the driver, for example for lack of memory.
+    pub fn instantiate(mut self) -> Result<A::Exec> {
+        self.core.instantiate()?;
+        Ok(self.into_exec())
+    }
+
+    /// Makes it ready to be launched on the pool's stream, with its temporaries in the pool's arena, whatever `memory`
+    /// says. No other stream takes it from then on.
+    ///
+    /// The graph is laid out and added anew, without memory nodes for its temporaries, so this takes as long as
+    /// building it again with sizes that were planned before.
+    ///
+    /// # Errors
+    ///
+    /// A pool of another context, or on a stream that is capturing; sizes that cannot be planned; a failure of the
+    /// driver, for example for lack of memory.
+    pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
+        self.core.instantiate_in(pool)?;
+        Ok(self.into_exec())
+    }
+
+    fn into_exec(self) -> A::Exec {
+        let Graph { core, args, .. } = self;
+        let args = Keep::new(args, core.leaks.clone());
+        A::exec(ExecCore { core, args, not_sync: PhantomData, _outlived: Outlived(PhantomData) }, Token)
+    }
+
+    /// Returns what the graph consists of and what it needs.
+    pub fn report(&self) -> Report {
+        Report::of(&self.core.subject())
+    }
+
+    /// Returns how long the host took to build it.
+    pub fn times(&self) -> BuildTimes {
+        self.core.times
+    }
+
+    /// Returns the graph as a picture, in the DOT language.
+    pub fn dot(&self) -> String {
+        self.core.dot()
+    }
+
+    /// Returns the temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG: shared
+    /// bytes are shaded, and what makes the bound is outlined.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn memory_svg(&self) -> Result<String> {
+        self.core.memory_svg()
+    }
+
+    /// Returns the longest chain of statements against the bytes of the temporaries, at up to so many budgets between the
+    /// plan as it is and the floor, the widest first.
+    ///
+    /// # Errors
+    ///
+    /// Sizes that overflow.
+    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        self.core.budget_curve(points)
+    }
+}
+
+impl<A: GraphFn> fmt::Debug for Graph<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.describe("Graph", f)
+    }
+}
+
+/// Returns the operations of a graph as they were added.
+pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
+    &graph.core.nodes.operations
+}
+
+/// The contents of every exec: its generated methods call those here.
+///
+/// Fields in the order of their drop: the graph first, which orders what follows behind the last launch, then the
+/// arguments, whose owned buffers are freed behind it.
+pub struct ExecCore<A> {
+    pub(crate) core: Core,
+    pub(crate) args: Keep<A>,
+    pub(crate) not_sync: PhantomData<Cell<()>>,
+    pub(crate) _outlived: Outlived<A>,
+}
+
+/// Makes the drop of an exec a use of what it borrows: `Core`, which knows the buffers' events by number only,
+/// gives borrowed buffers back in its drop, so none of them may be gone by then.
+pub(crate) struct Outlived<A>(PhantomData<A>);
+
+impl<A> Drop for Outlived<A> {
+    fn drop(&mut self) {}
+}
+
+impl<A> fmt::Debug for ExecCore<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.core.describe("Exec", f)
+    }
+}
+
+impl<A: GraphFn> ExecCore<A> {
+    /// See the generated `upload`.
+    pub fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        self.core.upload(stream)
+    }
+
+    /// See the generated `args`.
+    pub fn views(&self) -> A::Views<'_> {
+        self.core.settle();
+        self.args.views(Token)
+    }
+
+    /// See the generated `args_mut`.
+    pub fn views_mut(&mut self) -> A::ViewsMut<'_> {
+        self.core.settle();
+        self.args.views_mut(Token)
+    }
+
+    /// See the generated `into_args`.
+    pub fn into_args(self) -> A {
+        let ExecCore { core, args, .. } = self;
+        drop(core);
+        args.into_inner()
+    }
+
+    /// See the generated `report`.
+    pub fn report(&self) -> Report {
+        Report::of(&self.core.subject())
+    }
+
+    /// See the generated `dot`.
+    pub fn dot(&self) -> String {
+        self.core.dot()
+    }
+
+    /// See the generated `memory_svg`.
+    pub fn memory_svg(&self) -> Result<String> {
+        self.core.memory_svg()
+    }
+
+    /// See the generated `budget_curve`.
+    pub fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        self.core.budget_curve(points)
+    }
+}
+
+impl Core {
+    fn dot(&self) -> String {
+        observe::dot(self.definition.program, &self.nodes.operations)
+    }
+
+    fn memory_svg(&self) -> Result<String> {
+        observe::svg(self.definition.program, &self.definition.dims, &self.nodes.operations)
+    }
+
+    fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
+        observe::budget_curve(self.definition.program, &self.definition.dims, points)
+    }
+
+    /// Prints the function and its size, for `Debug`.
+    fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(name)
+            .field("function", &self.definition.program.name)
+            .field("operations", &self.nodes.operations.list.len())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,36 @@
+//! The last launch of an exec, which may be in flight.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::runtime::cuda::{Driver, Outcome, Stream};
+use crate::runtime::waits::{self, OwnedEvent};
+
+/// The last launch.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    /// Records the last launch.
+    pub done: Arc<OwnedEvent>,
+    /// True if the last launch is in flight and that event does not record it.
+    pub lost: bool,
+    /// The stream of the last launch; none before the first.
+    pub last: Option<Arc<CudaStream>>,
+}
+
+impl InFlight {
+    /// Records the launch in its event; where that fails, waits for it.
+    pub fn record(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
+        let recorded = driver.record(self.done.raw(), stream).or_else(|_| driver.synchronize(stream));
+        recorded.or_else(|_| driver.synchronize_context())
+    }
+
+    /// Waits on the host for the last launch.
+    pub fn wait_on_host(&self, driver: &Driver) -> Outcome<()> {
+        match &self.last {
+            None => Ok(()),
+            Some(_) if self.lost => waits::over(driver.synchronize_context()),
+            Some(last) => waits::on_host(driver, self.done.raw(), Some(Stream::of(last))),
+        }
+    }
+}

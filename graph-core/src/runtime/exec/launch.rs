@@ -1,0 +1,181 @@
+//! Launching, and the order with everything before and after a launch.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::CudaStream;
+
+use crate::runtime::bind::{Handed, Output};
+use crate::runtime::context;
+use crate::runtime::cuda::{Event, Outcome, Stream};
+use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::waits::{self, OwnedMemory};
+
+use super::core::Core;
+
+/// Pinned memory has one event for all its uses: a launch waits for the others and records the event again, which no other
+/// launch may interrupt.
+static PINNED: Mutex<()> = Mutex::new(());
+
+impl Core {
+    /// Checks that the graph can be launched into a stream, and makes the context current.
+    fn check_stream(&self, stream: &CudaStream) -> Result<Stream> {
+        let function = || self.definition.program.name.to_string();
+        if self.broken {
+            return Err(Error::Unusable { function: function() });
+        }
+        if !Arc::ptr_eq(stream.context(), &self.definition.ctx) && **stream.context() != *self.definition.ctx
+        {
+            return Err(Error::StreamOfOtherContext { function: function() });
+        }
+        context::enter(self.definition.driver, &self.definition.ctx)?;
+        let raw = Stream::of(stream);
+        if self.definition.driver.is_capturing(raw)? {
+            return Err(Error::StreamCapturing { function: function() });
+        }
+        Ok(raw)
+    }
+
+    /// See the generated `upload`.
+    pub(crate) fn upload(&mut self, stream: &Arc<CudaStream>) -> Result<()> {
+        let raw = self.check_stream(stream)?;
+        Ok(self.definition.driver.upload(self.nodes.exec, raw)?)
+    }
+
+    /// Launches into `stream`, and hands over what the graph takes.
+    pub(crate) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
+        let raw = self.check_stream(stream)?;
+        let pool = self.temporaries.pool.as_ref().map(|member| member.shared.clone());
+        let mut arena = match &pool {
+            Some(pool) => Some(self.enter_arena(pool, raw)?),
+            None => None,
+        };
+        self.check_taken(taken)?;
+        self.before_launch(raw)?;
+        for output in taken.iter_mut() {
+            output.prepare(stream)?;
+        }
+        let hidden = self.hidden.clone();
+        let shared = hidden.order(self.definition.driver, stream, &self.in_flight.done)?;
+        self.definition.driver.launch(self.nodes.exec, raw)?;
+
+        // From here on the launch is in flight: whatever fails, everything stays behind it.
+        let recorded = self.in_flight.record(self.definition.driver, raw);
+        self.in_flight.lost = recorded.is_err();
+        self.in_flight.last = Some(stream.clone());
+        if let Some(shared) = shared {
+            shared.note(self.definition.driver, !self.in_flight.lost);
+        }
+        if let Some(arena) = &mut arena {
+            arena.last = Some(self.in_flight.done.clone());
+        }
+        drop(arena);
+        self.operands.launched();
+        self.temporaries.owned.iter_mut().for_each(OwnedMemory::launched);
+        taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
+        self.operands.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.in_flight.done));
+        let ordered = self.after_launch(raw).or_else(|failure| {
+            self.in_flight
+                .wait_on_host(self.definition.driver)
+                .and_then(|()| if failure.ends_the_context() { Err(failure) } else { Ok(()) })
+        });
+        Ok(recorded.and(ordered)?)
+    }
+
+    /// Returns the handle of an output of the last launch.
+    pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
+        match self.operands.slots.get(index) {
+            Some(slot) => slot.output(),
+            None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program.name))),
+        }
+    }
+
+    /// Checks that each taken-over argument is given the output that the graph was built for.
+    fn check_taken(&self, taken: &[&mut dyn Handed]) -> Result<()> {
+        let mut given = taken.iter();
+        for (buffer, slot) in self.operands.taken_over() {
+            let at = || at_buffer(self.definition.program, buffer);
+            match given.next() {
+                Some(output) if Arc::ptr_eq(output.slot(), slot) => {}
+                Some(_) => {
+                    let reason = "the output that is handed over is not the one that the graph was built for";
+                    return Err(Error::WrongOutput { at: at(), reason });
+                }
+                None => return Err(Error::WrongOutput { at: at(), reason: "no output is handed over" }),
+            }
+        }
+        match given.next() {
+            None => Ok(()),
+            Some(_) => Err(Error::Plan(format!(
+                "`{}` is handed more outputs than it takes",
+                self.definition.program.name
+            ))),
+        }
+    }
+
+    /// Makes the launch wait for everything that comes before it.
+    fn before_launch(&self, stream: Stream) -> Result<()> {
+        let driver = self.definition.driver;
+        for slot in &self.operands.slots {
+            if !self.operands.taken_over().any(|(_, other)| Arc::ptr_eq(slot, other)) {
+                slot.prepare(self.id, stream)?;
+            }
+        }
+        self.temporaries.owned.iter().try_for_each(|memory| memory.order(stream))?;
+        let touched = self.operands.touched.get();
+        for owner in
+            self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)
+        {
+            if driver.is_capturing(owner.raw)? {
+                // Its event would draw the launch into that capture.
+                return Err(Error::StreamCapturing { function: self.definition.program.name.to_string() });
+            }
+            driver.record(owner.event.raw(), owner.raw)?;
+            driver.wait(stream, owner.event.raw())?;
+        }
+        if !touched && (!self.operands.pinned_pending || self.operands.pinned.is_empty()) {
+            return Ok(());
+        }
+        driver.relaxed(|| {
+            let exclusive = self.operands.list.iter().filter(|operand| operand.exclusive && touched);
+            let events = exclusive.flat_map(|operand| [operand.read, operand.write]);
+            let mut events =
+                events.filter(|&event| event != Event::NONE).chain(self.operands.pinned.iter().copied());
+            events.try_for_each(|event| self.after_use(stream, event))
+        })
+    }
+
+    /// Makes the launch wait for a use that others have recorded. An event that was recorded in a capture would draw the
+    /// launch into it. Must be called in `Driver::relaxed`.
+    fn after_use(&self, stream: Stream, event: Event) -> Result<()> {
+        match self.definition.driver.is_over(event) {
+            Ok(true) => Ok(()),
+            Ok(false) => Ok(self.definition.driver.wait(stream, event)?),
+            Err(failure) if failure.is_captured_event() => {
+                Err(Error::UsedInCapture { function: self.definition.program.name.to_string() })
+            }
+            Err(failure) => Err(failure.into()),
+        }
+    }
+
+    /// Orders the later uses of the operands by others behind the launch.
+    fn after_launch(&self, stream: Stream) -> Outcome<()> {
+        let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
+        for owner in
+            self.operands.owners.list.iter().filter(|owner| owner.borrowed > 0 && owner.raw != stream)
+        {
+            waits::order(driver, owner.raw, done)?;
+        }
+        // The launch came after the uses that the events recorded before.
+        self.operands.recorded.iter().try_for_each(|&event| driver.record(event, stream))?;
+        if !self.operands.pinned.is_empty() {
+            let _alone = PINNED.lock().unwrap_or_else(PoisonError::into_inner);
+            driver.relaxed(|| {
+                self.operands.pinned.iter().try_for_each(|&event| {
+                    waits::order_used(driver, stream, event)?;
+                    driver.record(event, stream)
+                })
+            })?;
+        }
+        Ok(())
+    }
+}

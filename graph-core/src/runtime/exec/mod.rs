@@ -1,0 +1,22 @@
+//! Graphs and execs: built, instantiated, launched and changed.
+//!
+//! - `core`: the parts of a graph, and the steps from a plan to an exec; `pipeline`: from arguments to a graph;
+//! - `graph`: the types that users and generated code see; `set`: the setters;
+//! - `launch`, `in_flight`, `release`: launches, the last one, and the order of everything that follows;
+//! - `state`: the order of launches of several execs that share variables;
+//! - `arena`, `pooled`: one arena for the execs of a stream.
+
+mod arena;
+mod core;
+mod graph;
+mod in_flight;
+mod launch;
+mod pipeline;
+mod pooled;
+mod release;
+mod set;
+mod state;
+
+pub use arena::ArenaPool;
+pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, operations};
+pub use pipeline::build;

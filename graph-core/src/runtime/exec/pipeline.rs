@@ -1,0 +1,123 @@
+//! From bound arguments to a graph: evaluate, check, plan, add.
+//!
+//! Everything that bad input can bring is found before the driver is given a node. On an error all that was
+//! created is destroyed again by its owner's drop, and the caller's buffers are as they were.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use cudarc::driver::CudaContext;
+
+use crate::launches::Allowed;
+use crate::table::Decoded;
+
+use crate::runtime::bind::{Operands, Owners, Visitor};
+use crate::runtime::build::{
+    Definition, Dims, Evaluation, Nodes, Open, apply_hook, check_lengths, check_operands, check_overlap,
+    plan, values,
+};
+use crate::runtime::context;
+use crate::runtime::cuda::{self, Context, Word};
+use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::kernels::{Limits, Modules, Recorded, programmatic};
+use crate::runtime::observe::BuildTimes;
+use crate::runtime::token::Token;
+
+use super::core::Core;
+use super::graph::{Graph, GraphFn};
+
+/// Builds a graph function's graph.
+pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
+    let began = Instant::now();
+    let driver = cuda::driver()?;
+    context::enter(driver, ctx)?;
+    cuda::mark_log(driver);
+    let table = A::table(Token)
+        .get()
+        .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
+    let program = &table.program;
+
+    let mut dims = Dims::default();
+    args.dims(&mut dims, Token);
+    // The user's expressions may have made another context current.
+    driver.enter(Context::of(ctx))?;
+    let (leaves, returned) = dims.into_parts();
+    let dims = values(table, &leaves)?;
+    for (buffer, declared, actual) in returned {
+        let (declared, actual) = (dims[declared as usize], dims[actual as usize]);
+        if declared != actual {
+            return Err(Error::ReturnedLength { at: at_buffer(program, buffer), declared, actual });
+        }
+    }
+    check_lengths(program, &dims)?;
+
+    let mut owners = Owners::default();
+    let mut visitor = Visitor::new(ctx, &mut owners);
+    args.operands(&mut visitor, Token);
+    let operands = visitor.finish()?;
+    check_operands(program, &dims, 0, &operands)?;
+    check_overlap(program, &dims, &operands)?;
+
+    let limits = Limits::of(driver, ctx)?;
+    let evaluate = |programmatic| {
+        evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), programmatic))
+    };
+    let allowed = Allowed::by(program.options.launches);
+    let programmatic = programmatic(driver, ctx, allowed);
+    let (mut modules, records, words, open) = match programmatic {
+        Err(_) => evaluate(programmatic)?,
+        // A kernel that waits first may take fewer threads than the kernel as it is written.
+        Ok(()) => evaluate(programmatic)
+            .or_else(|error| evaluate(Err(format!("with the wait in front, {error}"))))?,
+    };
+
+    driver.enter(Context::of(ctx))?;
+    let evaluated = Instant::now();
+    let known = (records.as_slice(), words.as_slice());
+    let mut planned = plan(table, (driver, ctx), &dims, known, &mut modules, (None, allowed))?;
+    apply_hook(program, &mut planned.operations)?;
+    let definition = Definition {
+        program,
+        table,
+        driver,
+        ctx: ctx.clone(),
+        context: Context::of(ctx),
+        dims,
+        limits,
+        modules,
+    };
+    let nodes = Nodes::new(&definition, (records, words), open, planned);
+    let mut core = Core::new(definition, nodes, Operands::new(operands, owners))?;
+    let planned = Instant::now();
+    core.add_nodes().or_else(|error| core.as_written(error, Core::add_nodes))?;
+    core.times = BuildTimes {
+        evaluated: evaluated - began,
+        planned: planned - evaluated,
+        allocated: core.times.allocated,
+        added: planned.elapsed().saturating_sub(core.times.allocated),
+    };
+    Ok(Graph::new(core, args))
+}
+
+/// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
+/// the launches that are not proved to write all.
+fn evaluate<A: GraphFn>(
+    table: &'static Decoded,
+    args: &A,
+    dims: &[u64],
+    limits: &Limits,
+    mut modules: Modules,
+) -> Result<(Modules, Vec<Recorded>, Vec<Word>, Open)> {
+    let program = &table.program;
+    let room = (program.statements.len(), Vec::new());
+    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, room);
+    for ((statement, declared), &step) in (0..).zip(program.statements.iter()).zip(&table.steps) {
+        if declared.kind.is_memory() {
+            evaluation.nothing();
+        } else {
+            evaluation.one(statement, |evaluation| args.evaluate(step, evaluation, Token))?;
+        }
+    }
+    let (records, words, open) = evaluation.into_parts();
+    Ok((modules, records, words, open))
+}

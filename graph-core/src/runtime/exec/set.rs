@@ -1,0 +1,215 @@
+//! Setters: an argument of an instantiated graph changes, and only the nodes that use it.
+
+use std::sync::Arc;
+
+use cudarc::driver::CudaStream;
+
+use crate::ir::StatementId;
+
+use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
+use crate::runtime::build::{Evaluation, Open, check_new_overlap, check_operands};
+use crate::runtime::context;
+use crate::runtime::error::{At, Error, Result};
+use crate::runtime::kernels::Recorded;
+use crate::runtime::token::Token;
+
+use super::core::Core;
+use super::graph::{ExecCore, GraphFn};
+
+impl<A: GraphFn> ExecCore<A> {
+    /// Launches, and hands over a tuple of outputs: see the generated `launch`.
+    pub fn launch(&mut self, stream: &Arc<CudaStream>, mut taken: impl HandedOver) -> Result<()> {
+        taken.with(&mut |taken| self.core.launch(stream, taken))
+    }
+
+    /// The output of that number of the last launch. Each can be taken once a launch.
+    pub fn output<T: 'static>(&self, index: impl TryInto<usize>) -> Result<Output<'_, T>> {
+        self.core.output(number(index))
+    }
+
+    /// The description of an output.
+    pub fn description<T>(&self, index: impl TryInto<usize>) -> OutputDescription<T> {
+        OutputDescription::of(&self.core.operands.slots[number(index)])
+    }
+
+    /// Binds an argument anew. `first` is its first buffer in the program.
+    pub fn set_buffer<B: Bound>(
+        &mut self,
+        first: u32,
+        mut value: B,
+        place: impl FnOnce(&mut A) -> &mut B,
+    ) -> Result<()> {
+        let core = &mut self.core;
+        core.changeable()?;
+        let first = first as usize;
+        let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
+        value.visit(&mut visitor);
+        let new = visitor.finish()?;
+        check_operands(core.definition.program, &core.definition.dims, first, &new)?;
+        check_new_overlap(core.definition.program, &core.definition.dims, first, &new, &core.operands.list)?;
+        core.rebind(first, &new)?;
+
+        std::mem::swap(place(&mut self.args), &mut value);
+        let old: Vec<Operand> = new
+            .into_iter()
+            .enumerate()
+            .map(|(at, operand)| {
+                core.operands.count(&operand, true);
+                operand.note_exec(&core.in_flight.done);
+                std::mem::replace(&mut core.operands.list[first + at], operand)
+            })
+            .collect();
+        // An owned buffer is dropped here, and freed behind the last launch.
+        if core.retire(&old) {
+            core.definition.driver.relaxed(|| drop(value))
+        } else {
+            std::mem::forget(value)
+        }
+        Ok(())
+    }
+
+    /// Sets a scalar argument.
+    pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
+        let scalar = &self.core.definition.table.scalars[index];
+        self.core.changeable()?;
+        if scalar.dims {
+            let file = self.core.definition.program.file.to_string();
+            return Err(Error::BuildAgain {
+                at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
+                reason: "reaches a length or a bound, and cannot be set".to_owned(),
+            });
+        }
+        let old = std::mem::replace(place(&mut self.args), value);
+        // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
+        let mut change = Change { exec: self, place, old: Some(old) };
+        let (records, open) = change.exec.evaluate(&scalar.statements)?;
+        change.exec.core.exchange(&scalar.statements, records)?;
+        change.exec.core.nodes.note_open(&scalar.statements, open);
+        change.old = None;
+        Ok(())
+    }
+
+    /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
+    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Recorded>, Open)> {
+        let core = &mut self.core;
+        let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
+        let mut evaluation = Evaluation::new(
+            core.definition.program,
+            &core.definition.dims,
+            &core.definition.limits,
+            &mut core.definition.modules,
+            room,
+        );
+        for &statement in statements {
+            let step = core.definition.table.steps[statement as usize];
+            evaluation.one(statement, |evaluation| self.args.evaluate(step, evaluation, Token))?;
+        }
+        let (mut records, mut words, open) = evaluation.into_parts();
+        // The user's expressions may have made another context current.
+        core.definition.driver.enter(core.definition.context)?;
+        for (&statement, record) in statements.iter().zip(&mut records) {
+            *record = core.nodes.resolve(&mut core.definition, statement, *record, &mut words)?;
+        }
+        core.nodes.spare = words;
+        Ok((records, open))
+    }
+}
+
+/// A scalar argument that is being set. Dropped before it is complete, it puts the old value back.
+struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
+    exec: &'e mut ExecCore<A>,
+    place: P,
+    old: Option<T>,
+}
+
+impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
+    fn drop(&mut self) {
+        if let Some(old) = self.old.take() {
+            *(self.place)(&mut self.exec.args) = old;
+        }
+    }
+}
+
+/// Converts a literal of generated code, of any integer type.
+fn number(index: impl TryInto<usize>) -> usize {
+    index.try_into().unwrap_or(usize::MAX)
+}
+
+impl Core {
+    fn changeable(&self) -> Result<()> {
+        if self.broken {
+            return Err(Error::Unusable { function: self.definition.program.name.to_string() });
+        }
+        context::enter(self.definition.driver, &self.definition.ctx)
+    }
+
+    /// Replaces records, and the parameters of their nodes. On failure everything is put back.
+    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Recorded>) -> Result<()> {
+        let swap = |core: &mut Core, records: &mut [Recorded]| {
+            statements
+                .iter()
+                .zip(records)
+                .for_each(|(&statement, record)| core.nodes.swap(statement, record));
+        };
+        statements
+            .iter()
+            .zip(&records)
+            .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program, id, record))?;
+        swap(self, &mut records);
+        self.nodes.patch_all(&self.definition, statements).inspect_err(|_| {
+            swap(self, &mut records);
+            self.put_back(statements);
+        })
+    }
+
+    fn put_back(&mut self, statements: &[StatementId]) {
+        self.broken |= self.nodes.patch_all(&self.definition, statements).is_err();
+    }
+
+    /// The statements that use the buffers from `first` on.
+    fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
+        if self.users.is_empty() {
+            self.users = vec![Vec::new(); self.operands.list.len()];
+            for (statement, declared) in (0..).zip(self.definition.program.statements.iter()) {
+                for access in declared.accesses.iter() {
+                    let users = self.users.get_mut(access.buffer as usize);
+                    if let Some(users) = users.filter(|users| users.last() != Some(&statement)) {
+                        users.push(statement);
+                    }
+                }
+            }
+        }
+        match &self.users[first..first + count] {
+            [users] => users.clone(),
+            many => {
+                let mut users = many.concat();
+                users.sort_unstable();
+                users.dedup();
+                users
+            }
+        }
+    }
+
+    /// Gives the nodes that use them the addresses of new operands; on failure those of the old ones again.
+    fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
+        let users = self.users(first, new.len());
+        self.nodes.set_bases(first, new.iter().map(|operand| operand.address));
+        let readdress = |core: &mut Core| {
+            users.iter().try_for_each(|&statement| core.nodes.readdress(&mut core.definition, statement))
+        };
+        readdress(self).and_then(|()| self.nodes.patch_all(&self.definition, &users)).inspect_err(|_| {
+            let old: Vec<u64> =
+                self.operands.list[first..first + new.len()].iter().map(|operand| operand.address).collect();
+            self.nodes.set_bases(first, old.into_iter());
+            self.broken |= readdress(self).is_err();
+            self.put_back(&users);
+        })
+    }
+
+    /// Retires replaced operands: owned ones are given back now, borrowed ones at the end of the exec. Returns true if the
+    /// later uses of the owned ones are known to come after the last launch.
+    fn retire(&mut self, old: &[Operand]) -> bool {
+        self.operands.replaced(old);
+        self.give_back(old.iter().filter(|operand| !operand.borrowed))
+    }
+}

@@ -1,0 +1,103 @@
+//! The order of launches of several execs that share module-level variables.
+//!
+//! A loaded module keeps, for each variable that something writes, the last launch that wrote it and the launches that
+//! have read it since, one a stream. A launch waits for those of them that conflict and went to other streams. The module
+//! is locked from the waits until the launch is noted, modules in the order of their addresses, so two threads cannot both
+//! miss each other. With one stream there is no driver call.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+use cudarc::driver::CudaStream;
+
+use crate::runtime::cuda::{Driver, Outcome, Stream};
+use crate::runtime::kernels::{LoadedModule, Modules, Note, Recorded, Variable, forget_the_finished};
+use crate::runtime::waits::OwnedEvent;
+
+/// The variables that the launches of an exec use.
+#[derive(Debug, Default)]
+pub(crate) struct HiddenUses {
+    /// In the order of the modules' addresses; each variable with whether it is written.
+    modules: Vec<(Arc<LoadedModule>, BTreeMap<&'static str, bool>)>,
+}
+
+/// The modules' notes, from the waits of a launch until it is noted.
+pub(crate) struct Locked<'h> {
+    uses: &'h HiddenUses,
+    notes: Vec<MutexGuard<'h, BTreeMap<&'static str, Variable>>>,
+    next: Note,
+}
+
+impl HiddenUses {
+    /// Returns the variables that the recorded launches use.
+    pub fn of(records: &[Recorded], modules: &Modules) -> HiddenUses {
+        let mut used: BTreeMap<usize, (Arc<LoadedModule>, BTreeMap<&'static str, bool>)> = BTreeMap::new();
+        for record in records {
+            let Recorded::Launch(launch) = record else { continue };
+            let kernel = launch.kernel;
+            if !kernel.shares_state() {
+                continue;
+            }
+            let Some(module) = modules.module(kernel) else { continue };
+            let key = Arc::as_ptr(module).addr();
+            let (_, variables) = used.entry(key).or_insert_with(|| (module.clone(), BTreeMap::new()));
+            for name in kernel.hidden_reads {
+                variables.entry(name).or_insert(false);
+            }
+            for name in kernel.hidden_writes {
+                variables.insert(name, true);
+            }
+        }
+        HiddenUses { modules: used.into_values().collect() }
+    }
+
+    /// Locks the modules and makes `stream` wait for the launches that conflict with the next one, which `done` records.
+    pub fn order(
+        &self,
+        driver: &Driver,
+        stream: &Arc<CudaStream>,
+        done: &Arc<OwnedEvent>,
+    ) -> Outcome<Option<Locked<'_>>> {
+        if self.modules.is_empty() {
+            return Ok(None);
+        }
+        let thread = Stream::of(stream).is_per_thread().then(|| std::thread::current().id());
+        let next = Note { done: done.clone(), stream: stream.clone(), thread, held: true };
+        let notes: Vec<_> = self
+            .modules
+            .iter()
+            .map(|(module, _)| module.notes.0.lock().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        for ((_, variables), notes) in self.modules.iter().zip(&notes) {
+            for (name, &writes) in variables {
+                let Some(known) = notes.get(name) else { continue };
+                let read = known.read.iter().filter(|_| writes);
+                known.written.iter().chain(read).try_for_each(|note| note.order(driver, &next))?;
+            }
+        }
+        Ok(Some(Locked { uses: self, notes, next }))
+    }
+}
+
+impl Locked<'_> {
+    /// Notes that the launch is in its stream; `held` is true if its event records it.
+    pub fn note(mut self, driver: &Driver, held: bool) {
+        self.next.held = held;
+        for ((_, variables), notes) in self.uses.modules.iter().zip(&mut self.notes) {
+            for (&name, &writes) in variables {
+                let known = notes.entry(name).or_default();
+                if writes {
+                    *known = Variable { written: Some(self.next.clone()), read: Vec::new() };
+                    continue;
+                }
+                match known.read.iter_mut().find(|note| note.in_one_stream(&self.next)) {
+                    Some(note) => *note = self.next.clone(),
+                    None => {
+                        forget_the_finished(driver, &mut known.read);
+                        known.read.push(self.next.clone());
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,100 @@
+//! Loading batched variants: they lie in modules of their own, made when they are first asked for. Only kernels that use no
+//! written variable have any, so no state is in two places.
+
+use std::sync::{Arc, PoisonError};
+
+use crate::launches::Batching;
+use crate::runtime::cuda::RawModule;
+use crate::runtime::error::{Error, one_line};
+use cuweave_ptx as ptx;
+use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
+
+use super::function::FunctionInfo;
+use super::module::LoadedModule;
+use super::variants::{Made, Variant, Wanted};
+
+impl LoadedModule {
+    /// Returns the most members of a batch of a kernel's launches, or the reason that they cannot be batched; `None` for
+    /// machine code.
+    pub fn batching(&self, name: &str) -> Option<std::result::Result<Batching, String>> {
+        let found = self.entry(name)?.batching.get_or_init(|| {
+            let module = ptx::parse_bytes(self.module.image()).map_err(|error| error.to_string())?;
+            rewrite::batchable(&module, name).map_err(|why| why.to_string())?;
+            let parameters = module.entry(name).map_or(&[][..], |entry| &entry.parameters);
+            let most = |shape| Table::most(parameters, shape, rewrite::largest_table(&module));
+            Ok(Batching::Most { equal: most(GridShape::Axis(Axis::Z)), flat: most(GridShape::Flat) })
+        });
+        Some(found.clone())
+    }
+
+    /// Loads the variants that are not loaded yet: in one module, or each in its own if that fails.
+    pub fn make_variants(&self, wanted: &[Wanted]) {
+        let mut variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut new: Vec<Wanted> = Vec::new();
+        for wanted in wanted {
+            if variants.get(wanted).is_none() && !new.contains(wanted) {
+                new.push(wanted.clone());
+            }
+        }
+        if new.is_empty() {
+            return;
+        }
+        let Ok(module) = ptx::parse_bytes(self.module.image()) else { return };
+        if let Ok((raw, made)) = self.variants_of(&module, &new) {
+            variants.modules.push(raw);
+            variants.made.extend(made);
+            return;
+        }
+        for wanted in new {
+            match self.variants_of(&module, std::slice::from_ref(&wanted)) {
+                Ok((raw, made)) => {
+                    variants.modules.push(raw);
+                    variants.made.extend(made);
+                }
+                Err(why) => variants.made.push((wanted, Err(why))),
+            }
+        }
+    }
+
+    /// Returns a variant that was requested before, or the reason that it could not be made.
+    pub fn variant(&self, wanted: &Wanted) -> std::result::Result<Variant, String> {
+        let variants = self.variants.lock().unwrap_or_else(PoisonError::into_inner);
+        variants.get(wanted).cloned().unwrap_or_else(|| Err("the file cannot be read".to_owned()))
+    }
+
+    /// Loads a module with these variants.
+    fn variants_of(
+        &self,
+        module: &ptx::Module<'_>,
+        wanted: &[Wanted],
+    ) -> std::result::Result<(RawModule, Made), String> {
+        let prefix = rewrite::free_name(module, "cuweave_batch");
+        let batches: Vec<Batch> = (0..)
+            .zip(wanted)
+            .map(|(at, wanted): (usize, _)| Batch {
+                entry: wanted.entry.to_owned(),
+                name: format!("{prefix}_{at}"),
+                capacity: wanted.capacity,
+                shape: wanted.shape,
+                waits: self.waits(wanted.entry),
+            })
+            .collect();
+        let text = rewrite::batched(module, &batches).map_err(|why| why.to_string())?;
+        let raw = self.driver.load_module(text.as_bytes()).map_err(|(failure, log)| {
+            format!("the driver does not take many launches in one: {}", one_line(failure, &log))
+        })?;
+        let failed = |failure| Error::from(failure).to_string();
+        let made = wanted.iter().zip(&batches).map(|(wanted, batch)| {
+            let entry = module.entry(wanted.entry);
+            let table = entry.and_then(|entry| Table::of(&entry.parameters, wanted.capacity, wanted.shape));
+            let table = Arc::new(table.ok_or("the parameters of the launches do not fit into one table")?);
+            let function = self.driver.function(raw, &batch.name).map_err(failed)?;
+            let function = function.ok_or("the driver does not find many launches in one")?;
+            let required = self.entry(wanted.entry).and_then(|entry| entry.required_block);
+            let info = FunctionInfo::of(self.driver, function, required).map_err(failed)?;
+            Ok(Variant { info, table })
+        });
+        let made = wanted.iter().cloned().zip(made).collect();
+        Ok((raw, made))
+    }
+}

@@ -1,0 +1,269 @@
+//! The properties of each launch of a graph, for the stage that decides about launches, and the variants that its decision
+//! needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cudarc::driver::CudaContext;
+
+use crate::ir::StatementId;
+use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
+use crate::table::Decoded;
+
+use crate::runtime::cuda::{self, Driver, Word};
+use crate::runtime::error::{Error, Result};
+
+use super::declaration::Kernel;
+use super::function::FunctionInfo;
+use super::modules::Modules;
+use super::record::{LaunchRecord, Recorded};
+use super::shape::Shape;
+use super::text::{Deciding, Entry};
+use super::variants::{Variant, Wanted};
+
+/// The statements whose configuration a setter may change.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Changing {
+    /// The grid.
+    pub grids: Vec<bool>,
+    /// The block, or the shared memory.
+    pub blocks: Vec<bool>,
+}
+
+impl Changing {
+    /// By the setters of a function's scalars; those of lengths are no setters.
+    pub fn of(table: &Decoded) -> Changing {
+        let statements = table.program.statements.len();
+        let mut changing = Changing { grids: vec![false; statements], blocks: vec![false; statements] };
+        for scalar in table.scalars.iter().filter(|scalar| !scalar.dims) {
+            scalar.grids.iter().for_each(|&id| changing.grids[id as usize] = true);
+            scalar.blocks.iter().for_each(|&id| changing.blocks[id as usize] = true);
+        }
+        changing
+    }
+}
+
+/// The launches of a graph, with kernels numbered as the stage knows them.
+pub(crate) struct Facts {
+    /// One entry a statement; none where nothing may be changed.
+    pub launches: Vec<Option<Launch>>,
+    /// The constants of the device.
+    pub tuning: Tuning,
+    kernels: Vec<&'static Kernel>,
+    /// The kernels that are launched as written, and the reasons.
+    pub left_alone: BTreeSet<String>,
+}
+
+/// Gathers the properties of the launches.
+pub(crate) fn gather(
+    (driver, ctx): (&Driver, &CudaContext),
+    (records, words): (&[Recorded], &[Word]),
+    changing: &Changing,
+    modules: &mut Modules,
+    allowed: Allowed,
+) -> Result<Facts> {
+    let mut facts = Facts::none();
+    if allowed == Allowed::default() {
+        return Ok(facts);
+    }
+    // CUdevice_attribute: compute capability, major and minor, and multiprocessors
+    facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
+    let multiprocessors = driver.device_attribute(ctx, 16)?;
+    let mut waves: BTreeMap<(u32, u32, u32), u32> = BTreeMap::new();
+    facts.launches.reserve(records.len());
+    for (statement, record) in records.iter().enumerate() {
+        let Recorded::Launch(record) = record else {
+            facts.launches.push(None);
+            continue;
+        };
+        let kernel = facts.number(record.kernel);
+        let Shape { grid, block, shared } = record.shape;
+        let threads = block.iter().product();
+        let wave = match waves.get(&(kernel, threads, shared)) {
+            Some(&wave) => wave,
+            None => {
+                let blocks = driver.blocks_per_sm(record.function, threads, shared)?;
+                *waves.entry((kernel, threads, shared)).or_insert(blocks.saturating_mul(multiprocessors))
+            }
+        };
+        let module = modules.module(record.kernel);
+        let entry = module.and_then(|module| module.entry(record.kernel.name));
+        let fixed = allowed.batches && !changing.blocks.get(statement).is_some_and(|&changes| changes);
+        let batch = module.filter(|_| fixed).and_then(|module| module.batching(record.kernel.name)?.ok());
+        let launch = Launch {
+            kernel,
+            grid,
+            block,
+            shared,
+            work: entry
+                .map_or(vec![statement as u64], |entry| work(record, words, entry, statement as StatementId)),
+            wave,
+            grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
+            batch: batch.unwrap_or(Batching::Never),
+            waits: module.is_some_and(|module| module.waits(record.kernel.name)),
+            brief: entry.is_some_and(|entry| entry.brief),
+        };
+        facts.launches.push(Some(launch));
+    }
+    facts.refusals(modules, allowed);
+    Ok(facts)
+}
+
+impl Facts {
+    /// Returns facts without launches, for a reason: all launches stay as they are written.
+    pub fn unknown(why: &Error) -> Facts {
+        let left_alone = BTreeSet::from([format!("all launches are as they are written: {why}")]);
+        Facts { left_alone, ..Facts::none() }
+    }
+
+    fn none() -> Facts {
+        Facts {
+            launches: Vec::new(),
+            tuning: Tuning::default(),
+            kernels: Vec::new(),
+            left_alone: BTreeSet::new(),
+        }
+    }
+
+    fn number(&mut self, kernel: &'static Kernel) -> u32 {
+        let known = self.kernels.iter().position(|&other| std::ptr::eq(other, kernel));
+        known.unwrap_or_else(|| {
+            self.kernels.push(kernel);
+            self.kernels.len() - 1
+        }) as u32
+    }
+
+    /// Notes which kernels are left alone, and why.
+    fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
+        if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
+            self.left_alone.insert(format!("no kernel starts early: {why}"));
+        }
+        for kernel in &self.kernels {
+            let Some(module) = modules.module(kernel) else { continue };
+            let (name, path) = (kernel.name, kernel.module.path());
+            let Some(entry) = module.entry(name) else {
+                self.left_alone
+                    .insert(format!("`{name}` is launched as it is written: {path} is machine code"));
+                continue;
+            };
+            if allowed.batches
+                && let Some(Err(why)) = module.batching(name)
+            {
+                self.left_alone.insert(format!("`{name}` ({path}) is not batched: {why}"));
+            }
+            if allowed.overlap
+                && modules.programmatic().is_ok()
+                && let Err(why) = module.waiting(entry)
+            {
+                self.left_alone.insert(format!("`{name}` ({path}) does not start early: {why}"));
+            }
+        }
+    }
+
+    /// Gives up batching the launches of a kernel, one of whose variants cannot be used.
+    fn give_up(&mut self, kernel: u32, why: &str) {
+        let Kernel { name, module, .. } = self.kernels[kernel as usize];
+        self.left_alone.insert(format!("`{name}` ({}) is not batched: {why}", module.path()));
+        for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
+            launch.batch = Batching::Never;
+        }
+    }
+
+    /// Loads the variants of the batches. Returns `None` if one cannot be used: its kernel is given up, and the decision must
+    /// be made again.
+    pub fn variants(
+        &mut self,
+        (driver, modules): (&Driver, &mut Modules),
+        batches: &[Batch],
+    ) -> Option<Vec<Variant>> {
+        let wanted: Vec<(u32, Wanted)> = batches.iter().filter_map(|batch| self.wanted(batch)).collect();
+        let mut of_module: BTreeMap<usize, Vec<(u32, Wanted)>> = BTreeMap::new();
+        for (kernel, wanted) in &wanted {
+            let module = std::ptr::from_ref(self.kernels[*kernel as usize].module).addr();
+            of_module.entry(module).or_default().push((*kernel, wanted.clone()));
+        }
+        for list in of_module.values() {
+            let module = list.first().and_then(|(kernel, _)| modules.module(self.kernels[*kernel as usize]));
+            if let Some(module) = module {
+                let list: Vec<Wanted> = list.iter().map(|(_, wanted)| wanted.clone()).collect();
+                module.make_variants(&list);
+            }
+        }
+        let mut variants = Vec::with_capacity(batches.len());
+        let mut useless = Vec::new();
+        for ((kernel, wanted), batch) in wanted.iter().zip(batches) {
+            let module = modules.module(self.kernels[*kernel as usize]);
+            let own = modules.known_info(self.kernels[*kernel as usize]);
+            let first = self.launches[batch.members[0] as usize].as_ref();
+            let made = match (module, own, first) {
+                (Some(module), Some(own), Some(launch)) => module.variant(wanted).and_then(|variant| {
+                    serves(driver, &own, &variant.info, (launch.block.iter().product(), launch.shared))
+                        .map(|()| variant)
+                }),
+                _ => Err("it is not loaded".to_owned()),
+            };
+            match made {
+                Ok(variant) => variants.push(variant),
+                Err(why) => useless.push((*kernel, why)),
+            }
+        }
+        useless.iter().for_each(|(kernel, why)| self.give_up(*kernel, why));
+        (useless.is_empty() && variants.len() == batches.len()).then_some(variants)
+    }
+
+    fn wanted(&self, batch: &Batch) -> Option<(u32, Wanted)> {
+        let launch = self.launches[batch.members[0] as usize].as_ref()?;
+        let name = self.kernels[launch.kernel as usize].name;
+        Some((launch.kernel, Wanted::of(name, batch.members.len(), batch.axis, launch.batch)))
+    }
+}
+
+/// Checks that a variant takes the launch, needs no more local memory than the kernel, and has its occupancy. The error is the
+/// reason that it cannot be used.
+pub(crate) fn serves(
+    driver: &Driver,
+    own: &FunctionInfo,
+    variant: &FunctionInfo,
+    (threads, shared): (u32, u32),
+) -> std::result::Result<(), String> {
+    let failed = |failure| Error::from(failure).to_string();
+    if variant.most_threads < threads {
+        let most = variant.most_threads;
+        return Err(format!("many launches in one take blocks of {most} threads at most, not of {threads}"));
+    }
+    if variant.local > own.local {
+        let (more, bytes) = (variant.local, own.local);
+        return Err(format!(
+            "many launches in one need {more} bytes of local memory a thread, the kernel alone {bytes}"
+        ));
+    }
+    driver.copy_attributes(own.function, variant.function).map_err(failed)?;
+    let blocks = |function| driver.blocks_per_sm(function, threads, shared).map_err(failed);
+    let (of_variant, of_kernel) = (blocks(variant.function)?, blocks(own.function)?);
+    if of_variant < of_kernel {
+        return Err(format!(
+            "of many launches in one a multiprocessor holds {of_variant} blocks, of the kernel alone {of_kernel}"
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the values of the scalars that influence the kernel's trip counts. A launch whose trip counts depend on data, or on
+/// a value that cannot be compared, equals no other.
+fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: StatementId) -> Vec<u64> {
+    let mut values = Vec::new();
+    if entry.by_data {
+        values.push(u64::from(statement));
+    }
+    let mut at = launch.first as usize;
+    for (param, deciding) in launch.kernel.params.iter().zip(&entry.deciding) {
+        match deciding {
+            Deciding::No => {}
+            Deciding::ByValue if param.is_scalar() => values.push(cuda::number(words[at])),
+            // An address: the memory behind it is data.
+            Deciding::ByValue => {}
+            Deciding::Unknown => values.push(u64::from(statement)),
+        }
+        at += param.words();
+    }
+    values
+}

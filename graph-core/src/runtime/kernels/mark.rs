@@ -1,0 +1,103 @@
+//! Arguments against parameters, as types: what `&b`, `&mut b` and `atomic(&mut b)` fit, said by trait bounds in
+//! our words. `B` is a type named as the buffer, `K` the kernel's item, `T` the element.
+
+use std::marker::PhantomData;
+
+/// The forms of parameter declarations. rustc prints the types behind the aliases, which are close to the user's text.
+pub mod param {
+    use std::mem::MaybeUninit;
+
+    /// `&[T; len]`.
+    pub type Read<T> = &'static [T];
+    /// `&mut [T; len]`.
+    pub type ReadWrite<T> = &'static mut [T];
+    /// `&mut [MaybeUninit<T>; len]`.
+    pub type Write<T> = &'static mut [MaybeUninit<T>];
+    /// `&[Atomic<T>; len]`.
+    pub type Atomics<T> = &'static [Atomic<T>];
+
+    /// In a kernel's declaration, `&[Atomic<T>; len]` is a buffer that the kernel updates by atomics.
+    #[derive(Debug)]
+    pub struct Atomic<T>(std::marker::PhantomData<T>);
+}
+
+macro_rules! marks {
+    ($($(#[$doc:meta])* $name:ident: $takes:ident;)*) => {$(
+        $(#[$doc])*
+        pub struct $name<B, T> {
+            access: u32,
+            buffer: PhantomData<(B, T)>,
+        }
+
+        impl<B, T> $name<B, T> {
+            /// Returns the mark of the statement's access with that index.
+            pub const fn at(access: u32) -> Self {
+                Self { access, buffer: PhantomData }
+            }
+        }
+
+        impl<B, T> Mark for $name<B, T> {
+            fn access(&self) -> u32 {
+                self.access
+            }
+        }
+
+        impl<P: $takes<T, B, K>, K, B, T> Fits<P, K> for $name<B, T> {}
+    )*};
+}
+marks! {
+    /// `&b`.
+    Shared: TakesShared;
+    /// `&mut b`, of elements that are all written.
+    Unique: TakesUnique;
+    /// `&mut b`, of elements that are not all written.
+    Fresh: TakesFresh;
+    /// `atomic(&mut b)`.
+    Atomic: TakesAtomic;
+}
+
+/// A buffer argument of a launch.
+pub trait Mark {
+    /// Returns the index of its access in the statement.
+    fn access(&self) -> u32;
+}
+
+/// An argument that fits the parameter `P` of the kernel `K`.
+pub trait Fits<P, K>: Mark {}
+
+/// A parameter that `&b` fits.
+#[diagnostic::on_unimplemented(
+    message = "`&{B}` does not fit this parameter of the kernel `{K}`",
+    label = "elements of type `{T}`, borrowed shared, for a parameter declared as `{Self}`",
+    note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
+)]
+pub trait TakesShared<T, B, K> {}
+impl<T: 'static, B, K> TakesShared<T, B, K> for param::Read<T> {}
+
+/// A parameter that `&mut b` fits.
+#[diagnostic::on_unimplemented(
+    message = "`&mut {B}` does not fit this parameter of the kernel `{K}`",
+    label = "elements of type `{T}`, borrowed mutably, for a parameter declared as `{Self}`",
+    note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
+)]
+pub trait TakesUnique<T, B, K> {}
+impl<T: 'static, B, K> TakesUnique<T, B, K> for param::ReadWrite<T> {}
+impl<T: 'static, B, K> TakesUnique<T, B, K> for param::Write<T> {}
+
+/// A parameter that `&mut b` fits where b is not all written.
+#[diagnostic::on_unimplemented(
+    message = "CW101: `{B}` is given to the kernel `{K}` before it is written",
+    label = "`{B}`, elements of type `{T}`, not all written here, for a parameter declared as `{Self}`",
+    note = "only a parameter declared as `&mut [MaybeUninit<T>; _]` takes elements that nothing has written"
+)]
+pub trait TakesFresh<T, B, K> {}
+impl<T: 'static, B, K> TakesFresh<T, B, K> for param::Write<T> {}
+
+/// A parameter that `atomic(&mut b)` fits.
+#[diagnostic::on_unimplemented(
+    message = "`atomic(&mut {B})` does not fit this parameter of the kernel `{K}`",
+    label = "elements of type `{T}`, updated by atomics, for a parameter declared as `{Self}`",
+    note = "`&b` fits `&[T; _]`, `&mut b` fits `&mut [T; _]` and `&mut [MaybeUninit<T>; _]`, and `atomic(&mut b)` fits `&[Atomic<T>; _]`"
+)]
+pub trait TakesAtomic<T, B, K> {}
+impl<T: 'static, B, K> TakesAtomic<T, B, K> for param::Atomics<T> {}

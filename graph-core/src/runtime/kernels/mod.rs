@@ -1,0 +1,41 @@
+//! Kernels: their declarations, the modules that they are loaded from, and the launches that are recorded of them.
+//!
+//! - `param`, `declaration`, `mark`: what generated code declares; `shape`, `record`: a launch's configuration and values;
+//! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
+//! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
+//! - `limits`, `coverage`: whether the device takes a launch, and which elements its threads write; `facts`: the properties of
+//!   launches that the launch decisions use; `members`: the blocks of a batch.
+
+mod batched;
+mod coverage;
+mod declaration;
+mod facts;
+mod function;
+mod image;
+mod limits;
+pub mod mark;
+mod members;
+mod module;
+mod modules;
+mod notes;
+mod param;
+mod record;
+mod shape;
+mod text;
+mod variants;
+
+pub(crate) use coverage::Finding;
+pub use declaration::{Kernel, KernelItem};
+pub(crate) use facts::{Changing, Facts, gather};
+pub use limits::Limits;
+pub(crate) use members::{batch_of, first_blocks, launch_of, members_of};
+pub(crate) use module::LoadedModule;
+pub use module::{Loaded, Module, load};
+pub use modules::Modules;
+pub(crate) use modules::{FILL64, HUB};
+pub(crate) use notes::{Note, Variable, forget_the_finished};
+pub use param::{Param, ParamKind, Updates};
+pub(crate) use record::{LaunchRecord, Recorded};
+pub use shape::Shape;
+pub(crate) use text::programmatic;
+pub(crate) use variants::Variant;

@@ -1,0 +1,294 @@
+//! Modules: one load per context and kernels block, shared while anyone uses it.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+
+use cudarc::driver::CudaContext;
+
+use crate::launches::Allowed;
+use crate::runtime::context;
+use crate::runtime::cuda::{self, Context, Driver, RawModule, record};
+use crate::runtime::error::{DriverFailure, Error, Result, one_line, refused};
+use crate::runtime::waits::{self, OwnedEvent};
+
+use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
+use super::image::{self, Target};
+use super::notes::Notes;
+use super::param::Param;
+use super::text::{Entry, Form, Programmatic, Text, programmatic};
+use super::variants::Variants;
+
+/// The module of a kernels block. Its address is its identity.
+#[derive(Debug)]
+pub struct Module {
+    path: &'static str,
+    image: &'static [u8],
+    loaded: Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>,
+    kept: Mutex<Vec<(Context, Weak<Kept>)>>,
+}
+
+impl Module {
+    /// The module of a file: PTX text, a cubin or a fat binary.
+    pub const fn new(path: &'static str, image: &'static [u8]) -> Module {
+        Module { path, image, loaded: Mutex::new(Vec::new()), kept: Mutex::new(Vec::new()) }
+    }
+
+    /// The file, as the declaration names it.
+    pub fn path(&self) -> &'static str {
+        self.path
+    }
+
+    /// The file's bytes.
+    pub(crate) fn image(&self) -> &'static [u8] {
+        self.image
+    }
+
+    /// Returns the module in a context: the load in that form, or a new one. It stays loaded while someone keeps the file.
+    pub(crate) fn load(
+        &'static self,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        form: Form,
+    ) -> Result<Arc<LoadedModule>> {
+        let module = self.load_form(driver, ctx, form)?;
+        if let Some(kept) = self.kept(ctx) {
+            let mut modules = kept.modules.lock().unwrap_or_else(PoisonError::into_inner);
+            if !modules.iter().any(|other| Arc::ptr_eq(other, &module)) {
+                modules.push(module.clone());
+            }
+        }
+        Ok(module)
+    }
+
+    /// Returns the keeper of the file's loads in a context, if one lives.
+    fn kept(&self, ctx: &CudaContext) -> Option<Arc<Kept>> {
+        let context = Context::of(ctx);
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade())
+    }
+
+    fn load_form(
+        &'static self,
+        driver: &'static Driver,
+        ctx: &Arc<CudaContext>,
+        form: Form,
+    ) -> Result<Arc<LoadedModule>> {
+        let context = Context::of(ctx);
+        // Held over the load, so that two threads do not load twice.
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        let find = |form| {
+            let mut of = loaded.iter().filter(|entry| entry.0 == context && entry.1 == form);
+            of.find_map(|entry| entry.2.upgrade())
+        };
+        if let Some(module) = find(form).or_else(|| find(form.other()).filter(|other| other.has_state())) {
+            return Ok(module);
+        }
+        loaded.retain(|entry| entry.2.strong_count() > 0);
+        let text = Text::read(self.image, form);
+        let waiting =
+            text.as_ref().filter(|_| form == Form::Waiting).and_then(|text| text.waiting.as_deref());
+        let waiting = match waiting {
+            Some(text) => driver.load_module(text.as_bytes()).map_err(|(failure, log)| {
+                let why = one_line(failure, &log);
+                format!("the driver does not take the file with the wait in front of its kernels: {why}")
+            }),
+            None => {
+                Err("the file is loaded as it is written for another graph, and it has variables".to_owned())
+            }
+        };
+        let raw = match waiting {
+            Ok(raw) => raw,
+            Err(_) => driver
+                .load_module(self.image)
+                .map_err(|(failure, log)| self.failed(driver, ctx, refused(failure, &log)))?,
+        };
+        let module = Arc::new(LoadedModule {
+            module: self,
+            text,
+            waiting: waiting.map(drop),
+            raw,
+            driver,
+            ctx: ctx.clone(),
+            functions: Mutex::new(Vec::new()),
+            variants: Mutex::default(),
+            companion: OnceLock::new(),
+            in_flight: Mutex::new(Vec::new()),
+            notes: Notes::default(),
+        });
+        loaded.push((context, form, Arc::downgrade(&module)));
+        Ok(module)
+    }
+
+    /// Returns the error of a failed load of the image, or of a function in it, with an explanation from the image.
+    fn failed(&self, driver: &Driver, ctx: &CudaContext, failure: DriverFailure) -> Error {
+        // CUdevice_attribute: compute capability, major and minor; 0 where the driver does not answer.
+        let capability = [75, 76].map(|attribute| driver.device_attribute(ctx, attribute).unwrap_or(0));
+        let target =
+            Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
+        let help = image::explain(self.image, failure.code, target);
+        Error::Module { path: self.path.to_owned(), failure: Box::new(failure), help }
+    }
+}
+
+/// A module in a context.
+#[derive(Debug)]
+pub(crate) struct LoadedModule {
+    pub(crate) module: &'static Module,
+    /// The contents of the text; `None` for machine code.
+    text: Option<Text>,
+    /// Success if its kernels run the wait first, where they can, or the reason that they do not.
+    waiting: Programmatic,
+    raw: RawModule,
+    pub(crate) driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    functions: Mutex<Vec<(&'static str, FunctionInfo)>>,
+    pub(crate) variants: Mutex<Variants>,
+    /// A module of the compiler's own that the same graphs use: it stays loaded as long as this one.
+    companion: OnceLock<Arc<LoadedModule>>,
+    /// Launches that may still run its functions when nobody holds the module any more.
+    in_flight: Mutex<Vec<Arc<OwnedEvent>>>,
+    /// The launches that used its variables last.
+    pub(crate) notes: Notes,
+}
+
+impl LoadedModule {
+    /// Returns the properties of a kernel that the text shows.
+    pub fn entry(&self, name: &str) -> Option<&Entry> {
+        self.text.as_ref()?.entries.iter().find(|entry| entry.name == name)
+    }
+
+    /// Keeps a module of the compiler's own loaded as long as this one.
+    pub fn accompany(&self, companion: &Arc<LoadedModule>) {
+        // One that is there already is the same.
+        let _ = self.companion.set(companion.clone());
+    }
+
+    /// True if it has variables that its kernels may write: two loads would then be two states.
+    fn has_state(&self) -> bool {
+        self.text.as_ref().is_none_or(|text| text.has_state)
+    }
+
+    /// True if a kernel runs the wait first.
+    pub fn waits(&self, name: &str) -> bool {
+        self.waiting.is_ok() && self.entry(name).is_some_and(|entry| entry.waiting.is_ok())
+    }
+
+    /// Success if a kernel of PTX runs the wait first, or the reason that it does not.
+    pub fn waiting(&self, entry: &Entry) -> Programmatic {
+        entry.waiting.clone().and_then(|()| self.waiting.clone())
+    }
+
+    /// Returns a kernel's function, which is checked against its declaration on first use.
+    pub fn function(&self, name: &'static str, params: &[Param]) -> Result<FunctionInfo> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = functions.iter().find(|entry| entry.0 == name) {
+            return Ok(*info);
+        }
+        let fault = |reason: String| Error::Kernel {
+            kernel: name.to_owned(),
+            path: self.module.path.to_owned(),
+            reason,
+        };
+        // A driver that loads lazily may meet the machine code only here.
+        let function = self
+            .driver
+            .function(self.raw, name)
+            .map_err(|failure| self.module.failed(self.driver, &self.ctx, refused(failure, "")))?
+            .ok_or_else(|| fault("does not exist there".to_owned()))?;
+        let entry = self.entry(name);
+        // The driver tells the end of a list by an error, which tools report: it is asked only where nothing else
+        // tells.
+        let sizes = match entry {
+            Some(entry) => Some(entry.sizes.clone()),
+            None => self.driver.parameter_sizes(function)?,
+        };
+        if let Some(sizes) = sizes {
+            if sizes.len() != params.len() {
+                return Err(fault(format!(
+                    "has {} parameters, and {} are declared",
+                    sizes.len(),
+                    params.len()
+                )));
+            }
+            for (at, (&size, param)) in sizes.iter().zip(params).enumerate() {
+                if size != u64::from(param.size) {
+                    let declared = param.size;
+                    let param = param.name;
+                    return Err(fault(format!(
+                        "has {size} bytes in its parameter {at}, and `{param}` is declared with {declared}"
+                    )));
+                }
+            }
+        }
+        let required = entry.and_then(|entry| entry.required_block);
+        let info = FunctionInfo::of(self.driver, function, required)?;
+        functions.push((name, info));
+        Ok(info)
+    }
+
+    /// Raises the dynamic shared memory that a function can be launched with.
+    pub fn raise_dynamic_shared(&self, name: &'static str, bytes: u32) -> Result<()> {
+        let mut functions = self.functions.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, info)) = functions.iter_mut().find(|entry| entry.0 == name)
+            && info.dynamic_shared < bytes
+        {
+            self.driver.set_function_attribute(info.function, MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes)?;
+            info.dynamic_shared = bytes;
+        }
+        Ok(())
+    }
+
+    /// Keeps the module loaded until the work that the event recorded is over.
+    pub fn outlives(&self, event: &Arc<OwnedEvent>) {
+        let mut in_flight = self.in_flight.lock().unwrap_or_else(PoisonError::into_inner);
+        let driver = self.driver;
+        driver.relaxed(|| in_flight.retain(|event| driver.is_over(event.raw()) != Ok(true)));
+        in_flight.push(event.clone());
+    }
+}
+
+impl Drop for LoadedModule {
+    fn drop(&mut self) {
+        let entered = waits::enter(self.driver, &self.ctx);
+        let in_flight = self.in_flight.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let over = in_flight.iter().try_for_each(|event| waits::on_host(self.driver, event.raw(), None));
+        if let Err(failure) = over {
+            record(&self.ctx, failure);
+        }
+        if !entered || over.is_err() {
+            // Launches that may be in flight need the code.
+            return;
+        }
+        // A module that cannot be unloaded is lost with its context; nothing depends on it.
+        let variants = self.variants.get_mut().unwrap_or_else(PoisonError::into_inner);
+        for &raw in variants.modules.iter().chain([&self.raw]) {
+            let _ = self.driver.unload_module(raw);
+        }
+    }
+}
+
+/// The loaded forms of a file, kept loaded.
+#[derive(Debug, Default)]
+struct Kept {
+    modules: Mutex<Vec<Arc<LoadedModule>>>,
+}
+
+/// Keeps the module of a kernels block loaded in a context.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    _kept: Arc<Kept>,
+}
+
+/// Loads the module of a kernels block, or finds it loaded.
+pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
+    let driver = cuda::driver()?;
+    context::enter(driver, ctx)?;
+    let kept = module.kept(ctx).unwrap_or_else(|| {
+        let new = Arc::new(Kept::default());
+        let mut kept = module.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.retain(|entry| entry.1.strong_count() > 0);
+        kept.push((Context::of(ctx), Arc::downgrade(&new)));
+        new
+    });
+    module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
+    Ok(Loaded { _kept: kept })
+}

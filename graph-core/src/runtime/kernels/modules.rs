@@ -1,0 +1,159 @@
+//! The modules that a graph uses, kept loaded while it lives.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use cudarc::driver::CudaContext;
+
+use crate::runtime::cuda::{Context, Driver};
+use crate::runtime::error::Result;
+use crate::runtime::waits::OwnedEvent;
+
+use super::coverage::Judge;
+use super::declaration::Kernel;
+use super::function::FunctionInfo;
+use super::module::{LoadedModule, Module};
+use super::param::{Param, ParamKind};
+use super::shape::Shape;
+use super::text::{Form, Programmatic};
+
+/// Kernels that the compiler puts between the user's: a hub of wide joins, and fills that no memset can do.
+static INTERNAL: Module = Module::new("cuweave's own module", include_bytes!("internal.ptx"));
+
+/// Does nothing.
+pub(crate) static HUB: Kernel = Kernel::new("cuweave_hub", &INTERNAL, &[]);
+
+/// Fills with 64-bit values.
+pub(crate) static FILL64: Kernel = Kernel::new(
+    "cuweave_fill64",
+    &INTERNAL,
+    &[
+        Param::fixed::<u64>("target", ParamKind::Write),
+        Param::scalar::<u64>("value"),
+        Param::scalar::<u64>("n"),
+    ],
+);
+
+/// The modules and functions of a graph.
+pub struct Modules {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    programmatic: Programmatic,
+    /// By the module's address.
+    loaded: BTreeMap<usize, Arc<LoadedModule>>,
+    /// The requested kernels, in the order of the first request.
+    kernels: Vec<Known>,
+    /// A cache of indices into that list, by a hash of the kernel's address.
+    places: [u32; PLACES],
+    /// The check of the elements that the kernels write.
+    pub(crate) judge: Judge,
+}
+
+/// The slots of the cache by which the kernels of neighbouring launches are found without a search.
+const PLACES: usize = 32;
+
+/// A kernel with its function.
+pub(crate) struct Known {
+    kernel: &'static Kernel,
+    /// The attributes of its function.
+    pub info: FunctionInfo,
+    /// The last configuration that passed the device's limits.
+    pub checked: Option<Shape>,
+}
+
+impl Modules {
+    /// Returns an empty set.
+    pub(crate) fn new(driver: &'static Driver, ctx: Arc<CudaContext>, programmatic: Programmatic) -> Modules {
+        Modules {
+            driver,
+            ctx,
+            programmatic,
+            loaded: BTreeMap::new(),
+            kernels: Vec::new(),
+            places: [0; PLACES],
+            judge: Judge::default(),
+        }
+    }
+
+    /// Success if they are loaded for programmatic edges, or the reason that they are not.
+    pub(crate) fn programmatic(&self) -> &Programmatic {
+        &self.programmatic
+    }
+
+    /// Returns a kernel's function; its module is loaded if need be.
+    pub(crate) fn function(&mut self, kernel: &'static Kernel) -> Result<FunctionInfo> {
+        Ok(self.known(kernel)?.info)
+    }
+
+    /// Returns a kernel with its function; its module is loaded if need be.
+    #[inline]
+    pub(crate) fn known(&mut self, kernel: &'static Kernel) -> Result<&mut Known> {
+        let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
+        let mut at = self.places[place] as usize;
+        if !self.kernels.get(at).is_some_and(|known| std::ptr::eq(known.kernel, kernel)) {
+            at = self.find(kernel)?;
+            self.places[place] = at as u32;
+        }
+        Ok(&mut self.kernels[at])
+    }
+
+    /// Returns the attributes of a kernel that was requested before.
+    pub(crate) fn known_info(&self, kernel: &'static Kernel) -> Option<FunctionInfo> {
+        self.kernels.iter().find(|known| std::ptr::eq(known.kernel, kernel)).map(|known| known.info)
+    }
+
+    /// True if a requested kernel uses module-level variables that something writes.
+    pub(crate) fn share_state(&self) -> bool {
+        self.kernels.iter().any(|known| known.kernel.shares_state())
+    }
+
+    /// Returns the index of a kernel in the list, to which it is added if need be.
+    #[cold]
+    fn find(&mut self, kernel: &'static Kernel) -> Result<usize> {
+        if let Some(at) = self.kernels.iter().position(|known| std::ptr::eq(known.kernel, kernel)) {
+            return Ok(at);
+        }
+        // Between two expressions of the user's, which may make another context current.
+        self.driver.enter(Context::of(&self.ctx))?;
+        let module = std::ptr::from_ref(kernel.module).addr();
+        let module = match self.loaded.entry(module) {
+            std::collections::btree_map::Entry::Occupied(entry) => entry.into_mut(),
+            std::collections::btree_map::Entry::Vacant(entry) => {
+                entry.insert(kernel.module.load(self.driver, &self.ctx, Form::of(&self.programmatic))?)
+            }
+        };
+        let info = module.function(kernel.name, kernel.params)?;
+        if std::ptr::eq(kernel.module, &INTERNAL) {
+            let internal = module.clone();
+            let others = self.loaded.values().filter(|other| !Arc::ptr_eq(other, &internal));
+            others.for_each(|other| other.accompany(&internal));
+        }
+        self.kernels.push(Known { kernel, info, checked: None });
+        Ok(self.kernels.len() - 1)
+    }
+
+    /// Raises the dynamic shared memory that a kernel can be launched with.
+    pub(crate) fn raise_dynamic_shared(&mut self, kernel: &'static Kernel, bytes: u32) -> Result<()> {
+        if let Some(module) = self.loaded.get(&std::ptr::from_ref(kernel.module).addr()) {
+            module.raise_dynamic_shared(kernel.name, bytes)?;
+        }
+        let known = self.known(kernel)?;
+        known.info.dynamic_shared = known.info.dynamic_shared.max(bytes);
+        Ok(())
+    }
+
+    /// Returns the module of a kernel that was requested before.
+    pub(crate) fn module(&self, kernel: &'static Kernel) -> Option<&Arc<LoadedModule>> {
+        self.loaded.get(&std::ptr::from_ref(kernel.module).addr())
+    }
+
+    /// Keeps the modules loaded until the work that the event recorded is over.
+    pub(crate) fn outlive(&self, event: &Arc<OwnedEvent>) {
+        self.loaded.values().for_each(|module| module.outlives(event));
+    }
+
+    /// Leaks the modules: they stay loaded.
+    pub(crate) fn leak(&self) {
+        self.loaded.values().for_each(|module| std::mem::forget(module.clone()));
+    }
+}

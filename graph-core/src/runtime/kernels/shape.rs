@@ -1,0 +1,19 @@
+//! The configuration of a launch.
+
+/// A configuration: blocks, threads a block, dynamic shared memory in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block.
+    pub shared: u32,
+}
+
+impl std::fmt::Display for Shape {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Shape { grid: [gx, gy, gz], block: [bx, by, bz], shared } = self;
+        write!(f, "({gx} x {gy} x {gz}, {bx} x {by} x {bz}, {shared} B)")
+    }
+}

@@ -1,0 +1,142 @@
+//! The text of a PTX file: which form of it is loaded, and the properties of its kernels.
+//!
+//! - Where launches overlap, every kernel of the file that may runs `griddepcontrol.wait` first. Otherwise the text is that of
+//!   the file, with the same variables, so it is loaded instead of the file. Where the driver does not take it, the file is loaded.
+//! - A file with variables is loaded in one form at a time, whichever comes first: they are state that launches share.
+
+use std::sync::OnceLock;
+
+use cudarc::driver::CudaContext;
+
+use crate::launches::{Allowed, Batching};
+use crate::runtime::cuda::Driver;
+use crate::runtime::error::Error;
+use cuweave_ptx::rewrite::{self, Waiting};
+use cuweave_ptx::{self as ptx, Space, duration};
+
+/// The form of a file's text that is loaded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// The file's own text.
+    AsWritten,
+    /// The text in which kernels run `griddepcontrol.wait` first.
+    Waiting,
+}
+
+impl Form {
+    pub fn of(programmatic: &Programmatic) -> Form {
+        if programmatic.is_ok() { Form::Waiting } else { Form::AsWritten }
+    }
+
+    pub fn other(self) -> Form {
+        match self {
+            Form::AsWritten => Form::Waiting,
+            Form::Waiting => Form::AsWritten,
+        }
+    }
+}
+
+/// The properties of a kernel that its PTX shows.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub name: String,
+    /// The sizes of its parameters.
+    pub sizes: Vec<u64>,
+    /// `.reqntid`
+    pub required_block: Option<[u32; 3]>,
+    /// For each parameter, its influence on the trip counts of loops; the parts of an aggregate are not distinguished.
+    pub deciding: Vec<Deciding>,
+    /// True if loaded data influences trip counts.
+    pub by_data: bool,
+    /// True if it has no loops and is short.
+    pub brief: bool,
+    /// The most members of a batch of its launches, or the reason that they cannot be batched; computed on first use.
+    pub(crate) batching: OnceLock<std::result::Result<Batching, String>>,
+    /// An error with the reason if it cannot run the wait first.
+    pub waiting: std::result::Result<(), String>,
+}
+
+/// The influence of a parameter on its kernel's trip counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Deciding {
+    /// None.
+    No,
+    /// Through its value, a number.
+    ByValue,
+    /// Through a part of it that cannot be compared.
+    Unknown,
+}
+
+/// Success where launches can have programmatic edges, or the reason that they cannot.
+pub(crate) type Programmatic = std::result::Result<(), String>;
+
+/// Checks that the graph function, the device and the driver allow programmatic edges.
+pub(crate) fn programmatic(driver: &Driver, ctx: &CudaContext, allowed: Allowed) -> Programmatic {
+    if !allowed.overlap {
+        return Err("the graph function does not allow it".to_owned());
+    }
+    // CUdevice_attribute: compute capability, major and minor
+    let ask = |attribute| driver.device_attribute(ctx, attribute);
+    match (ask(75), ask(76)) {
+        (Ok(9..), _) if driver.has_programmatic_edges() => Ok(()),
+        (Ok(9..), _) => Err("the driver has no programmatic edges, which came with CUDA 12.3".to_owned()),
+        (Ok(major), Ok(minor)) => {
+            Err(format!("the device has compute capability {major}.{minor}, and 9.0 is needed"))
+        }
+        (Err(failure), _) | (_, Err(failure)) => Err(Error::from(failure).to_string()),
+    }
+}
+
+/// The contents of a PTX file.
+#[derive(Debug)]
+pub(crate) struct Text {
+    /// Its kernels.
+    pub entries: Vec<Entry>,
+    /// True if it has variables that a kernel may write.
+    pub has_state: bool,
+    /// The text in which kernels run the wait first, if it differs.
+    pub waiting: Option<String>,
+}
+
+impl Text {
+    /// Reads PTX. Returns `None` for machine code and for text that cannot be parsed.
+    pub fn read(image: &[u8], form: Form) -> Option<Text> {
+        let module = ptx::parse_bytes(image).ok()?;
+        let rewritten = match form {
+            Form::AsWritten => Waiting::default(),
+            Form::Waiting => rewrite::waiting(&module),
+        };
+        let entries = module.entries().map(|function| entry(function, &rewritten)).collect();
+        let has_state =
+            module.variables().any(|variable| matches!(variable.space, Space::Global | Space::Const));
+        let waiting = (!rewritten.waits.is_empty()).then_some(rewritten.text);
+        Some(Text { entries, has_state, waiting })
+    }
+}
+
+fn entry(function: &ptx::Function<'_>, rewritten: &Waiting) -> Entry {
+    let duration::Deciding { parameters, data: by_data, brief } = duration::deciding(function);
+    let deciding = parameters
+        .into_iter()
+        .zip(&function.parameters)
+        .map(|(decides, parameter)| match (decides, parameter.class()) {
+            (false, _) => Deciding::No,
+            (true, ptx::Class::Aggregate | ptx::Class::Opaque) => Deciding::Unknown,
+            (true, _) => Deciding::ByValue,
+        })
+        .collect();
+    let refused = rewritten.kept.iter().find(|(name, _)| name == function.name);
+    Entry {
+        name: function.name.to_owned(),
+        sizes: function.parameters.iter().map(ptx::Parameter::size).collect(),
+        required_block: function.performance(".reqntid").map(|values| {
+            let extent = |at: usize| values.get(at).copied().unwrap_or(1);
+            [extent(0), extent(1), extent(2)]
+        }),
+        deciding,
+        by_data,
+        brief,
+        batching: OnceLock::new(),
+        waiting: refused.map_or(Ok(()), |(_, why)| Err(why.to_string())),
+    }
+}

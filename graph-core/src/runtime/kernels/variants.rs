@@ -1,0 +1,65 @@
+//! Batched variants of kernels: the request for one, and the ones that are loaded.
+
+use std::sync::Arc;
+
+use crate::launches::Batching;
+use crate::runtime::cuda::RawModule;
+use cuweave_ptx::rewrite::{Axis, GridShape, Table};
+
+use super::function::FunctionInfo;
+
+/// A request for a batched variant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Wanted {
+    /// The kernel.
+    pub entry: &'static str,
+    /// The most members.
+    pub capacity: u32,
+    /// The arrangement of their blocks.
+    pub shape: GridShape,
+}
+
+impl Wanted {
+    /// Returns the request for `members` members: batches of similar sizes share a variant.
+    pub fn of(entry: &'static str, members: usize, axis: Option<u8>, batching: Batching) -> Wanted {
+        let shape = match axis {
+            Some(1) => GridShape::Axis(Axis::Y),
+            Some(_) => GridShape::Axis(Axis::Z),
+            None => GridShape::Flat,
+        };
+        let most = match (batching, shape) {
+            (Batching::Never, _) => members as u32,
+            (Batching::Most { equal, .. }, GridShape::Axis(_)) => equal,
+            (Batching::Most { flat, .. }, GridShape::Flat) => flat,
+        };
+        let members = members as u32;
+        let capacity = if members <= 64 { members.next_power_of_two() } else { members.next_multiple_of(32) };
+        Wanted { entry, capacity: capacity.min(most).max(members), shape }
+    }
+}
+
+/// A batched variant that is loaded.
+#[derive(Clone, Debug)]
+pub(crate) struct Variant {
+    /// Its function.
+    pub info: FunctionInfo,
+    /// The layout of the members' parameters.
+    pub table: Arc<Table>,
+}
+
+/// The requests, each with its variant or the reason that there is none.
+pub(crate) type Made = Vec<(Wanted, std::result::Result<Variant, String>)>;
+
+/// The variants of a module, in the order of the requests. A failed request is not tried again.
+#[derive(Debug, Default)]
+pub(crate) struct Variants {
+    pub made: Made,
+    /// The modules that hold them.
+    pub modules: Vec<RawModule>,
+}
+
+impl Variants {
+    pub fn get(&self, wanted: &Wanted) -> Option<&std::result::Result<Variant, String>> {
+        self.made.iter().find(|(made, _)| made == wanted).map(|(_, variant)| variant)
+    }
+}

@@ -1,0 +1,105 @@
+//! Tells the simulated driver the names of the graph's nodes and buffers: its checks are then per buffer, and its reports
+//! give the user's names.
+
+use crate::ir::{Origin, Program, StatementId};
+use crate::operation::{Operation, OperationId, Operations, Place};
+
+use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
+use crate::runtime::kernels::{Recorded, members_of};
+
+/// The nodes and buffers of a graph, as the simulated driver is told of them.
+pub(crate) struct Annotated<'n> {
+    pub program: &'n Program,
+    /// The values of lengths and bounds.
+    pub dims: &'n [u64],
+    pub operations: &'n Operations,
+    pub records: &'n [Recorded],
+    pub nodes: &'n [Node],
+    /// The address of each buffer.
+    pub bases: &'n [u64],
+    pub graph: RawGraph,
+    pub exec: RawExec,
+}
+
+/// Returns the buffers that it is told of, in this order.
+fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = usize> {
+    let places = graph.operations.places.iter().zip(graph.program.buffers.iter()).enumerate();
+    places
+        .filter(|(_, (place, declared))| {
+            !matches!(place, Place::Nowhere) && !matches!(declared.origin, Origin::Pinned { .. })
+        })
+        .map(|(buffer, _)| buffer)
+}
+
+/// Tells the simulated driver, if it is loaded, the current addresses of the buffers of an instantiated graph.
+pub(crate) fn moved(graph: &Annotated<'_>) {
+    if let Some(simulator) = Simulator::get() {
+        let addresses: Vec<u64> = shown(graph).map(|buffer| graph.bases[buffer]).collect();
+        simulator.move_buffers(graph.exec, &addresses);
+    }
+}
+
+/// Tells it the launches that the node of a batch stands for.
+fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operation, node: Node) {
+    let Ok((axis, firsts)) = members_of(graph.program, graph.operations, graph.records, operation) else {
+        return;
+    };
+    let member = |(at, &source): (usize, &StatementId)| {
+        let statement = &graph.program.statements[source as usize];
+        let first = firsts.get(at).copied().unwrap_or(0);
+        Member { name: &statement.name, line: statement.line, first }
+    };
+    let members: Vec<Member<'_>> = operation.sources.iter().enumerate().map(member).collect();
+    simulator.name_members(node, axis, &graph.program.file, &members);
+}
+
+/// Tells the simulated driver, if it is loaded, the current first blocks of a batch's members.
+pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
+    let Some(simulator) = Simulator::get() else { return };
+    if let Ok((None, firsts)) =
+        members_of(graph.program, graph.operations, graph.records, &graph.operations.list[operation as usize])
+    {
+        simulator.move_members(graph.exec, graph.nodes[operation as usize], &firsts);
+    }
+}
+
+/// Tells the simulated driver, if it is loaded, the names of a graph's nodes and buffers.
+pub(crate) fn annotate(graph: &Annotated<'_>) {
+    let Some(simulator) = Simulator::get() else { return };
+    let program = graph.program;
+    for (operation, &node) in graph.operations.list.iter().zip(graph.nodes) {
+        let line = operation.sources.first().map_or(0, |&source| program.statements[source as usize].line);
+        simulator.name_node(node, &operation.name, &program.file, line);
+        if operation.sources.len() > 1 {
+            name_members(graph, simulator, operation, node);
+        }
+    }
+    let mut users: Vec<Vec<(Node, Option<u32>)>> = vec![Vec::new(); program.buffers.len()];
+    for (statement, declared) in program.statements.iter().enumerate() {
+        if let Some(operation) = graph.operations.of_statement[statement] {
+            let sources = &graph.operations.list[operation as usize].sources;
+            let member =
+                sources.binary_search(&(statement as StatementId)).ok().filter(|_| sources.len() > 1);
+            let user = (graph.nodes[operation as usize], member.map(|member| member as u32));
+            declared.accesses.iter().for_each(|access| users[access.buffer as usize].push(user));
+        }
+    }
+    for buffer in shown(graph) {
+        let declared = &program.buffers[buffer];
+        users[buffer].sort_unstable();
+        users[buffer].dedup();
+        let inside = matches!(graph.operations.places[buffer], Place::Inside { .. });
+        simulator.add_buffer(
+            graph.graph,
+            &PlannedBuffer {
+                name: &declared.name,
+                file: &program.file,
+                line: declared.line,
+                planned: inside && !program.outputs.contains(&(buffer as u32)),
+                address: graph.bases[buffer],
+                bytes: graph.dims[declared.len as usize].saturating_mul(u64::from(declared.element)),
+                users: &users[buffer],
+            },
+        );
+    }
+}

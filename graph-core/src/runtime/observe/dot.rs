@@ -1,0 +1,46 @@
+//! The operations as a picture, in the DOT language.
+
+use petgraph::dot::{Config, Dot};
+use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
+
+use crate::ir::Program;
+use crate::operation::{Operation, Operations, What};
+
+/// Returns one node for each operation, and one arrow for each edge.
+pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
+    let mut graph: DiGraph<&Operation, bool> = DiGraph::new();
+    for operation in &operations.list {
+        let to = graph.add_node(operation);
+        for &before in &operation.after {
+            graph.add_edge(NodeIndex::new(before as usize), to, operation.programmatic == Some(before));
+        }
+    }
+    let node = |_: &DiGraph<&Operation, bool>, (_, operation): (NodeIndex, &&Operation)| {
+        let (kind, colour) = match operation.what {
+            What::Alloc { .. } => ("alloc", "palegreen"),
+            What::Free { .. } | What::FreeTaken { .. } => ("free", "lightsalmon"),
+            What::Kernel => ("kernel", "lightblue"),
+            What::Fill => ("fill", "lightyellow"),
+            What::Copy => ("copy", "thistle"),
+            What::Hub => ("hub", "lightgrey"),
+        };
+        let lines: Vec<String> = operation
+            .sources
+            .iter()
+            .map(|&source| format!("\n{}:{}", program.file, program.statements[source as usize].line))
+            .collect();
+        let label = quoted(&format!("{}{}", operation.name, lines.concat()));
+        format!("label={label} shape=box fontname=monospace style=filled fillcolor={colour} tooltip={kind}")
+    };
+    // A programmatic edge.
+    let edge = |_: &DiGraph<&Operation, bool>, edge: EdgeReference<'_, bool>| {
+        if *edge.weight() { "style=dashed".to_owned() } else { String::new() }
+    };
+    let config = [Config::EdgeNoLabel, Config::NodeNoLabel];
+    let text = format!("{:?}", Dot::with_attr_getters(&graph, &config, &edge, &node));
+    text.replacen("digraph", &format!("digraph {}", quoted(&program.name)), 1)
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n"))
+}

@@ -1,0 +1,14 @@
+//! What a graph tells of itself: reports, pictures, figures, and the names that the simulated driver is given. Everything is read
+//! from the plan, the records and the nodes.
+
+pub(crate) mod annotate;
+mod dot;
+mod memory;
+mod pool;
+mod report;
+
+pub(crate) use dot::dot;
+pub(crate) use memory::{budget_curve, svg};
+pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
+pub(crate) use report::Subject;
+pub use report::{BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};

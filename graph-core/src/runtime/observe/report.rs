@@ -1,0 +1,340 @@
+//! The report of a graph: its contents, and its needs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::Duration;
+
+use crate::ir::{Program, StatementId};
+use crate::operation::{Bounds, BudgetStep, Budgeted, Operations, What};
+use cuweave_ptx::coverage::Verdict;
+use cuweave_ptx::declare::Open;
+
+use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Recorded};
+
+/// The graph pool's step: it takes memory from the system in multiples of this.
+const POOL_STEP: u64 = 32 << 20;
+
+/// The parts of a graph that a report is made of.
+pub(crate) struct Subject<'g> {
+    pub program: &'g Program,
+    pub operations: &'g Operations,
+    /// One record for each statement.
+    pub records: &'g [Recorded],
+    /// Launches that are not proved to write all of their write-only parameters.
+    pub open: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
+    /// The kernels that are launched as written, and the reasons.
+    pub left_alone: &'g [String],
+}
+
+/// The contents of a graph, and its needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// Launches of kernels as they are written.
+    pub launches: usize,
+    /// Nodes that launch the user's kernels: fewer than launches where several became one.
+    pub kernels: usize,
+    /// Fills.
+    pub fills: usize,
+    /// Copies.
+    pub copies: usize,
+    /// Kernels that do nothing, in the middle of wide joins.
+    pub hubs: usize,
+    /// Alloc nodes.
+    pub allocs: usize,
+    /// Free nodes.
+    pub frees: usize,
+    /// Edges between launches, fills and copies as the accesses ask for them.
+    pub edges_before_reduction: usize,
+    /// Edges of the graph, those of alloc and free nodes included.
+    pub edges: usize,
+    /// The launches, fills and copies of a longest path.
+    pub depth: usize,
+    /// The memory that the graph allocates, in bytes.
+    pub planned_bytes: u64,
+    /// The bytes that the device's graph pool will take from the system for it, in steps of 32 MiB.
+    pub reserved_bytes: u64,
+    /// The quality of the plan of the temporaries: where the compiler places them, and there are some.
+    pub plan: Option<Plan>,
+    /// The effect of the budget on the order, where there is one.
+    pub budget: Option<Budgeted>,
+    /// Launches that became one: the name and the line of each member.
+    pub batches: Vec<Vec<(String, u32)>>,
+    /// Programmatic edges: the kernel behind may start before the one in front has ended.
+    pub overlapped: usize,
+    /// Branches that were serialized into the lanes of others, because so many side by side are slower.
+    pub lined_up: usize,
+    /// The kernels that are launched as written although more was allowed, with the reasons. Sorted.
+    pub left_alone: Vec<String>,
+    /// The parts of the launched kernels' declarations that nothing proves: the user vouches for them. Each once, sorted.
+    pub vouched_for: Vec<VouchedFor>,
+    /// Launches whose threads do not write all elements of a write-only parameter. They are no error where all elements
+    /// were written before, and nothing counts on them.
+    pub left_unwritten: Vec<LeftUnwritten>,
+}
+
+/// A part of a kernel's declaration that nothing proves.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct VouchedFor {
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The part.
+    pub what: Open,
+    /// The reason that it is not proved.
+    pub reason: String,
+}
+
+impl fmt::Display for VouchedFor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}: {}: {}", self.kernel, self.parameter, self.what, self.reason)
+    }
+}
+
+/// A launch whose threads do not write all elements of a write-only parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftUnwritten {
+    /// The launch's name.
+    pub launch: String,
+    /// Its line.
+    pub line: u32,
+    /// The kernel.
+    pub kernel: String,
+    /// Its parameter.
+    pub parameter: String,
+    /// The number of its elements that are written.
+    pub written: u64,
+    /// The first one that is not.
+    pub missing: u64,
+}
+
+impl fmt::Display for LeftUnwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LeftUnwritten { launch, line, kernel, parameter, written, missing } = self;
+        write!(
+            f,
+            "`{launch}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
+        )
+    }
+}
+
+/// The host's time for the parts of a build.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BuildTimes {
+    /// Lengths, bounds, configurations and values computed and checked, modules loaded.
+    pub evaluated: Duration,
+    /// Launch decisions and planning: short where the plan is kept from a build with the same sizes.
+    pub planned: Duration,
+    /// Memory of the exec's own allocated.
+    pub allocated: Duration,
+    /// `cuGraphAdd*` calls.
+    pub added: Duration,
+}
+
+/// The quality of a plan of the temporaries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Plan {
+    /// Bytes of the temporaries as planned.
+    pub planned: u64,
+    /// Bytes that the buffers of one set need, of which none is over before another begins: no plan gets below without
+    /// more order.
+    pub antichain: u64,
+    /// The names of that set.
+    pub antichain_buffers: Vec<String>,
+    /// Bytes that one statement needs at once: no order of the statements gets below.
+    pub floor: u64,
+    /// The name and the line of that statement.
+    pub floor_statement: Option<(String, u32)>,
+    /// True if the plan is provably as small as any under this order: `planned` is `antichain`.
+    pub optimal: bool,
+}
+
+impl Plan {
+    fn of(program: &Program, bounds: &Bounds) -> Plan {
+        let name = |id: u32| program.buffers[id as usize].name.to_string();
+        Plan {
+            planned: bounds.planned,
+            antichain: bounds.antichain,
+            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| name(id)).collect(),
+            floor: bounds.floor,
+            floor_statement: bounds.floor_statement.map(|id| {
+                let statement = &program.statements[id as usize];
+                (statement.name.to_string(), statement.line)
+            }),
+            optimal: bounds.optimal,
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Plan { planned, antichain, floor, .. } = self;
+        write!(f, "temporaries: {planned} bytes planned, bound {antichain}, floor {floor}")?;
+        if self.optimal { write!(f, ": optimal") } else { Ok(()) }
+    }
+}
+
+impl Report {
+    pub(crate) fn of(graph: &Subject<'_>) -> Report {
+        let operations = graph.operations;
+        let count = |which: fn(&What) -> bool| {
+            operations.list.iter().filter(|operation| which(&operation.what)).count()
+        };
+        let nodes = operations.memories.iter().filter(|memory| memory.node);
+        let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
+        let statement = |&id: &u32| {
+            let statement = &graph.program.statements[id as usize];
+            (statement.name.to_string(), statement.line)
+        };
+        Report {
+            launches: graph.records.iter().filter(|record| record.is_launch()).count(),
+            batches: operations
+                .batches
+                .iter()
+                .map(|batch| batch.members.iter().map(statement).collect())
+                .collect(),
+            overlapped: operations.overlapped,
+            lined_up: operations.serialized,
+            left_alone: graph.left_alone.to_vec(),
+            kernels: count(|what| matches!(what, What::Kernel)),
+            fills: count(|what| matches!(what, What::Fill)),
+            copies: count(|what| matches!(what, What::Copy)),
+            hubs: count(|what| matches!(what, What::Hub)),
+            allocs: count(|what| matches!(what, What::Alloc { .. })),
+            frees: count(|what| matches!(what, What::Free { .. } | What::FreeTaken { .. })),
+            edges_before_reduction: operations.edges_before_reduction,
+            edges: operations.edges(),
+            depth: operations.depth,
+            planned_bytes: operations.memories.iter().map(|memory| memory.bytes).sum(),
+            reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
+            plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
+            budget: operations.budget.clone(),
+            vouched_for: vouched_for(graph),
+            left_unwritten: left_unwritten(graph),
+        }
+    }
+
+    /// Prints how the launches were changed, if they were.
+    fn changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { launches, kernels, overlapped, lined_up, .. } = self;
+        if !self.batches.is_empty() || *overlapped > 0 || *lined_up > 0 {
+            write!(
+                f,
+                "\n{launches} launches in {kernels} nodes, {overlapped} start early, {lined_up} branches put in line"
+            )?;
+        }
+        for members in &self.batches {
+            // Loops give many members one name and one line.
+            let mut runs: Vec<(&(String, u32), usize)> = Vec::new();
+            for member in members {
+                match runs.last_mut() {
+                    Some((last, count)) if *last == member => *count += 1,
+                    _ => runs.push((member, 1)),
+                }
+            }
+            let named = runs.iter().map(|((name, line), count)| match count {
+                1 => format!("`{name}` (line {line})"),
+                _ => format!("`{name}` (line {line}) {count} times"),
+            });
+            write!(f, "\n  one launch: {}", named.collect::<Vec<_>>().join(", "))?;
+        }
+        self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))
+    }
+
+    /// The number of nodes.
+    pub fn nodes(&self) -> usize {
+        self.kernels + self.fills + self.copies + self.hubs + self.allocs + self.frees
+    }
+}
+
+/// Lists the unproved parts of the declarations of the kernels that are launched.
+fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
+    let mut list = BTreeSet::new();
+    let mut kernels: BTreeSet<usize> = BTreeSet::new();
+    let entry = |kernel: &Kernel, parameter: &str, what: Open, reason: &str| VouchedFor {
+        kernel: kernel.name.to_owned(),
+        parameter: parameter.to_owned(),
+        what,
+        reason: reason.to_owned(),
+    };
+    for record in graph.records {
+        let Recorded::Launch(LaunchRecord { kernel, .. }) = record else { continue };
+        if !kernels.insert(std::ptr::from_ref(*kernel).addr()) {
+            continue;
+        }
+        for param in kernel.params {
+            list.extend(param.unproved.iter().map(|(what, reason)| entry(kernel, param.name, *what, reason)));
+        }
+    }
+    for (kernel, findings) in graph.open.values() {
+        for finding in findings {
+            let param = &kernel.params[finding.parameter];
+            let said = param.unproved.iter().any(|unproved| unproved.0 == Open::Coverage);
+            if let (Verdict::Unknown(reason), false) = (&finding.verdict, said) {
+                list.insert(entry(kernel, param.name, Open::Coverage, reason));
+            }
+        }
+    }
+    list.into_iter().collect()
+}
+
+fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
+    let mut list = Vec::new();
+    for (&statement, (kernel, findings)) in graph.open {
+        let declared = &graph.program.statements[statement as usize];
+        for finding in findings {
+            if let Verdict::Short { written, missing } = finding.verdict {
+                list.push(LeftUnwritten {
+                    launch: declared.name.to_string(),
+                    line: declared.line,
+                    kernel: kernel.name.to_owned(),
+                    parameter: kernel.params[finding.parameter].name.to_owned(),
+                    written,
+                    missing,
+                });
+            }
+        }
+    }
+    list
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Report { kernels, fills, copies, hubs, allocs, frees, .. } = self;
+        writeln!(
+            f,
+            "{} nodes: {kernels} kernels, {fills} fills, {copies} copies, {hubs} hubs, {allocs} allocs, {frees} frees",
+            self.nodes()
+        )?;
+        writeln!(
+            f,
+            "{} edges, {} before reduction; depth {}",
+            self.edges, self.edges_before_reduction, self.depth
+        )?;
+        write!(f, "{} bytes planned, {} reserved", self.planned_bytes, self.reserved_bytes)?;
+        if let Some(plan) = &self.plan {
+            write!(f, "\n{plan}")?;
+        }
+        self.changes(f)?;
+        for short in &self.left_unwritten {
+            write!(f, "\nnot all written: {short}")?;
+        }
+        for entry in &self.vouched_for {
+            write!(f, "\nvouched for, not proved: {entry}")?;
+        }
+        let Some(budget) = &self.budget else { return Ok(()) };
+        let Budgeted { budget: bytes, edges, path_before, path_after, steps } = budget;
+        let (count, before, after) = (edges.len(), path_before, path_after);
+        write!(f, "\nbudget {bytes} bytes: {count} edges added, depth {before} before and {after} now")?;
+        for step in steps {
+            let BudgetStep { donor, receiver, saves, costs, .. } = step;
+            write!(f, "\n  `{receiver}` after `{donor}`: saves {saves} bytes, costs {costs}")?;
+        }
+        Ok(())
+    }
+}
