@@ -50,7 +50,7 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// - `budget = expr`: the bytes that the temporaries may take at most; order is added where they need more;
 /// - `launches = "as-written"`: one node a launch, and full edges. `"batched"`: launches of one kernel that nothing orders
 ///   become one; `"overlapped"`: kernels start before those in front of them end (compute capability 9.0 and more). Where
-///   it is not said, both, and many small branches are put in lines. The result is the same bit for bit.
+///   it is not said, both, and many small branches are serialized into lanes. The result is the same bit for bit.
 ///
 /// Generated code names the crate `::cuweave`. Where `Cargo.toml` gives it another name, `extern crate other as cuweave;`
 /// at the root of the crate brings that back.
