@@ -17,7 +17,7 @@ pub struct Launch<'a> {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
-    /// The parameter space, as [`Entry::parameters`] lays it out.
+    /// The parameter space, as `Entry::parameters` lays it out.
     pub parameters: &'a [u8],
     /// Addresses of [`Program::variables`], in order.
     pub variables: &'a [u64],
@@ -43,7 +43,7 @@ pub struct Options {
     /// Look for conflicts of threads.
     pub conflicts: bool,
     /// True if the launch may begin before grids that it depends on have ended: then `griddepcontrol.wait` is where its
-    /// threads wait for their end, and the flags of earlier accesses are shifted by [`PRE_WAIT`] in the shadow.
+    /// threads wait for their end, and the flags of earlier accesses are shifted by `PRE_WAIT` in the shadow.
     pub dependent: bool,
 }
 
