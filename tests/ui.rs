@@ -191,12 +191,12 @@ fn programs() -> Vec<PathBuf> {
 /// Trybuild compiles the programs in a crate of its own, below the target folder: the PTX that they name must be there,
 /// too.
 fn lend_kernels() {
-    let target = target_folder().join("tests/trybuild/cuweave/tests/kernels");
-    for folder in ["", "bad"] {
+    let target = target_folder().join("tests/trybuild/cuweave");
+    for folder in ["tests/kernels", "tests/kernels/bad", "tests/ptx-corpus/triton"] {
         let to = target.join(folder);
         fs::create_dir_all(&to).expect("a folder below the target folder");
-        for entry in fs::read_dir(Path::new("tests/kernels").join(folder)).expect("tests/kernels") {
-            let from = entry.expect("tests/kernels").path();
+        for entry in fs::read_dir(folder).expect("a folder of PTX") {
+            let from = entry.expect("an entry").path();
             if from.is_file() {
                 let name = from.file_name().expect("a file has a name");
                 fs::copy(&from, to.join(name)).expect("a copy below the target folder");
