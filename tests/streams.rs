@@ -595,6 +595,39 @@ fn forgotten_readers_of_an_output_are_waited_for() {
     }
 }
 
+/// Views that an exec gives of an output have one read event of cudarc's for all streams: the output is freed after all
+/// reads through them.
+#[test]
+fn an_output_is_freed_after_all_reads_of_its_views() {
+    let Some(device) = simulated() else { return };
+    let ctx = &device.ctx;
+    let [a, b, c, d] = [stream(&device), stream(&device), stream(&device), stream(&device)];
+    let x = data(&a, 1);
+    let mut exec = made(ctx, N, &x).expect("it builds").instantiate().expect("it instantiates");
+    let (out, mut first, mut second) = (data(&b, 0), data(&b, 0), data(&c, 0));
+    ctx.synchronize().expect("all is well");
+    let (_, work) = trace(|| {
+        let output = exec.launch(&a).expect("it launches");
+        let mut reader =
+            read(ctx, N, &output, out).expect("it builds").instantiate().expect("it instantiates");
+        reader.launch(&d).expect("it launches");
+        {
+            let views = reader.args();
+            b.memcpy_dtod(&views.x, &mut first).expect("a copy");
+            c.memcpy_dtod(&views.x, &mut second).expect("a copy");
+        }
+        drop(reader);
+        drop(output);
+    });
+    let copies = named(&work, "cuMemcpyDtoDAsync_v2");
+    let frees = named(&work, "cuMemFreeAsync");
+    let freed = frees.iter().find(|free| free.arguments[0] == copies[0].arguments[1]).expect("a free");
+    assert_eq!(copies.len(), 2);
+    for copy in copies {
+        assert_after(freed, copy, "cuMemFreeAsync");
+    }
+}
+
 /// Borrowed pinned memory is freed behind the launch where the context holds an error, over which cudarc skips its wait.
 #[test]
 fn pinned_memory_outlives_the_launch_with_an_error_kept() {

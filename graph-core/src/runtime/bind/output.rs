@@ -51,6 +51,9 @@ struct State {
     buffer: Option<Buffer>,
     /// True if a graph has bound the live allocation: then the buffer's events record uses, too.
     bound: bool,
+    /// True if views of the live allocation were handed out by an exec: cudarc records their reads in one event, which several
+    /// streams overwrite.
+    viewed: bool,
     /// The last launches of the graphs that have bound the allocation, with true for those that write it. One event of the
     /// buffer cannot stand for several graphs that read.
     graphs: Vec<(Arc<OwnedEvent>, bool)>,
@@ -108,6 +111,9 @@ impl State {
         self.uses.order(driver, (stream, key), write)?;
         for (done, _) in self.graphs.iter().filter(|(_, wrote)| write || *wrote) {
             waits::behind(driver, stream, done.raw())?;
+        }
+        if self.viewed && write {
+            return driver.synchronize_context();
         }
         let Some(buffer) = self.buffer.as_ref().filter(|_| self.bound) else { return Ok(()) };
         let [read, wrote] = buffer.uses;
@@ -246,6 +252,7 @@ impl Slot {
         state.wait = None;
         state.bound = false;
         state.graphs.clear();
+        state.viewed = false;
         state.uses.renew();
     }
 
@@ -321,6 +328,11 @@ impl Slot {
         driver.enter(Context::of(ctx))?;
         used.set_behind();
         Ok(used.note(write))
+    }
+
+    /// Notes that an exec hands out views of it: what writes or frees it waits on the host for the whole context from then on.
+    pub(crate) fn note_views(&self) {
+        self.state().viewed = true;
     }
 
     /// Orders conflicting uses behind the last launch of a graph that has bound it, which `done` records.

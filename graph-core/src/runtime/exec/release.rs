@@ -12,6 +12,11 @@ impl Core {
     /// Orders the later uses of operands that a view can reach behind the last launch.
     pub(crate) fn settle(&self) {
         self.operands.touched.set(true);
+        self.operands
+            .list
+            .iter()
+            .filter_map(|operand| operand.output.as_ref())
+            .for_each(|slot| slot.note_views());
         waits::enter(self.definition.driver, &self.definition.ctx);
         // Every access to pinned memory waits for its event.
         let reached = |operand: &&Operand| operand.exclusive && operand.owner.is_some();
