@@ -78,6 +78,12 @@ pub trait GraphFn: Generated {
 /// be in use on its owning stream alone: a write on a third stream, one that neither owns the buffer nor had the launch,
 /// waits for the launches only where the exec is dropped. (It would take a driver call for each such buffer at each launch.)
 /// Buffers that are owned or in an `Arc` have no such gap.
+///
+/// # Views on several streams
+///
+/// The views of `args()` are cudarc's, which keeps one read event for each buffer: where two streams read one buffer, the next
+/// launch, and the end of the buffer, wait for the later of the two only. Let one stream wait for the other before the exec is
+/// launched again or dropped. Outputs of other graphs have no such gap.
 pub type Exec<A> = <A as Generated>::Exec;
 
 /// A graph that is built and not instantiated.
