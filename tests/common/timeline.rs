@@ -27,13 +27,13 @@ pub struct Work {
 }
 
 impl Work {
-    /// Whether this comes after `first`, whatever the device does when.
+    /// Returns true if this comes after `first` in every execution.
     pub fn is_after(&self, first: &Work) -> bool {
         let stream = first.stream.expect("work in a stream");
         self.clock.get(&stream).is_some_and(|&at| at >= first.at)
     }
 
-    /// Whether it reads or writes memory at that address, or frees it.
+    /// Returns true if it reads, writes or frees memory at that address.
     pub fn touches(&self, address: u64) -> bool {
         match self.name.as_str() {
             "cuMemcpyHtoDAsync_v2" | "cuMemFreeAsync" | "cuMemsetD8Async" | "cuMemFreeHost" => {
@@ -45,7 +45,7 @@ impl Work {
         }
     }
 
-    /// Whether it may change what lies there.
+    /// Returns true if it may change the memory that it touches.
     pub fn changes(&self, address: u64) -> bool {
         self.touches(address)
             && (self.name != "cuMemcpyDtoHAsync_v2")

@@ -5,6 +5,7 @@
 //! bits.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::isa::Opcode;
 use crate::syntax::{Instruction, Type};
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ const MOST_VALUES: usize = 256;
 /// used as floats of several widths.
 pub(crate) fn width(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     let instruction = step.instruction?;
-    if !matches!(instruction.mnemonic(), "ld" | "ldu" | "st" | "atom" | "red") {
+    if !matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red) {
         return None;
     }
     let ty = instruction.types().next_back()?;
@@ -78,29 +79,30 @@ fn made_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>)
 }
 
 fn is_move(step: &Step<'_, '_>) -> bool {
-    step.instruction.is_some_and(|instruction| instruction.mnemonic() == "mov")
+    step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Mov)
 }
 
-/// Whether the step's results are bits of its sources as they are.
+/// Returns true if the step's results are bits of its sources, unchanged.
 fn passes_on(step: &Step<'_, '_>) -> bool {
-    step.instruction.is_none_or(|instruction| matches!(instruction.mnemonic(), "mov" | "selp"))
+    step.instruction.is_none_or(|instruction| matches!(instruction.op(), Opcode::Mov | Opcode::Selp))
 }
 
 /// The bytes of one float of the operands, where the instruction takes floats of one type.
 fn operands(instruction: &Instruction<'_>) -> Option<u32> {
-    match instruction.mnemonic() {
-        "cvt" | "set" | "setp" => instruction.types().next_back()?.float(),
-        "st" | "atom" | "red" => instruction.types().next_back()?.float(),
+    match instruction.op() {
+        Opcode::Cvt | Opcode::Set | Opcode::Setp | Opcode::St | Opcode::Atom | Opcode::Red => {
+            instruction.types().next_back()?.float()
+        }
         _ => arithmetic(instruction),
     }
 }
 
 /// The bytes of one float of the result, where it is one.
 fn result(instruction: &Instruction<'_>) -> Option<u32> {
-    match instruction.mnemonic() {
-        "cvt" => instruction.types().next()?.float(),
-        "ld" | "ldu" | "atom" => instruction.types().next_back()?.float(),
-        "setp" => None,
+    match instruction.op() {
+        Opcode::Cvt => instruction.types().next()?.float(),
+        Opcode::Ld | Opcode::Ldu | Opcode::Atom => instruction.types().next_back()?.float(),
+        Opcode::Setp => None,
         _ => arithmetic(instruction),
     }
 }
@@ -108,28 +110,28 @@ fn result(instruction: &Instruction<'_>) -> Option<u32> {
 /// The bytes of one float of arithmetic, and of moves and selections, of one type.
 fn arithmetic(instruction: &Instruction<'_>) -> Option<u32> {
     let listed = matches!(
-        instruction.mnemonic(),
-        "add"
-            | "sub"
-            | "mul"
-            | "fma"
-            | "mad"
-            | "div"
-            | "min"
-            | "max"
-            | "abs"
-            | "neg"
-            | "sqrt"
-            | "rsqrt"
-            | "rcp"
-            | "ex2"
-            | "lg2"
-            | "sin"
-            | "cos"
-            | "tanh"
-            | "copysign"
-            | "mov"
-            | "selp"
+        instruction.op(),
+        Opcode::Add
+            | Opcode::Sub
+            | Opcode::Mul
+            | Opcode::Fma
+            | Opcode::Mad
+            | Opcode::Div
+            | Opcode::Min
+            | Opcode::Max
+            | Opcode::Abs
+            | Opcode::Neg
+            | Opcode::Sqrt
+            | Opcode::Rsqrt
+            | Opcode::Rcp
+            | Opcode::Ex2
+            | Opcode::Lg2
+            | Opcode::Sin
+            | Opcode::Cos
+            | Opcode::Tanh
+            | Opcode::Copysign
+            | Opcode::Mov
+            | Opcode::Selp
     );
     let mut types = instruction.types();
     let ty = types.next().filter(|_| listed)?;
