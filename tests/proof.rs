@@ -72,7 +72,7 @@ fn program(seed: u64) -> Source {
             statements.push(statement(format!("b{id}"), Kind::Alloc(id), vec![]));
             statements.push(statement(
                 format!("fill{step}"),
-                Kind::Fill,
+                Kind::Fill(()),
                 vec![access(id, Mode::Write, (0, 3))],
             ));
             alive.push(id);
@@ -90,8 +90,8 @@ fn program(seed: u64) -> Source {
                 continue;
             }
             let accesses = vec![access(to.0, Mode::ReadWrite, to.1), access(from.0, Mode::Read, from.1)];
-            let mut launch = statement(format!("mix{step}"), Kind::Launch, accesses);
-            let earlier = statements.iter().rposition(|statement| statement.kind == Kind::Launch);
+            let mut launch = statement(format!("mix{step}"), Kind::Launch(()), accesses);
+            let earlier = statements.iter().rposition(|statement| statement.kind == Kind::Launch(()));
             if let Some(earlier) = earlier.filter(|_| random.below(6) == 0) {
                 launch.after = vec![earlier as u32].into();
             }
@@ -140,8 +140,8 @@ fn in_order(program: &Program, x: &[u32; LEN]) -> Vec<[u32; LEN]> {
     let range = |access: &Access| DIMS[access.lo as usize] as usize..DIMS[access.hi as usize] as usize;
     for (id, statement) in program.statements.iter().enumerate() {
         match statement.kind {
-            Kind::Fill => memory[statement.accesses[0].buffer as usize] = [constant(id); LEN],
-            Kind::Launch => {
+            Kind::Fill(()) => memory[statement.accesses[0].buffer as usize] = [constant(id); LEN],
+            Kind::Launch(()) => {
                 let (to, from) = (&statement.accesses[0], &statement.accesses[1]);
                 let source: Vec<u32> = memory[from.buffer as usize][range(from)].to_vec();
                 for (i, value) in memory[to.buffer as usize][range(to)].iter_mut().enumerate() {
@@ -151,7 +151,7 @@ fn in_order(program: &Program, x: &[u32; LEN]) -> Vec<[u32; LEN]> {
                         .wrapping_add(constant(id));
                 }
             }
-            Kind::Copy | Kind::Alloc(_) | Kind::Free(_) => {}
+            Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => {}
         }
     }
     memory
@@ -275,7 +275,7 @@ impl Device {
                     ),
                     "free node",
                 ),
-                What::Fill => {
+                What::Statement(Kind::Fill(())) => {
                     let id = operation.sources[0] as usize;
                     let (dst, width) = part(&program.statements[id].accesses[0]);
                     let params = sys::CUDA_MEMSET_NODE_PARAMS {
@@ -298,7 +298,7 @@ impl Device {
                         "memset node",
                     );
                 }
-                What::Kernel => {
+                What::KERNEL => {
                     let id = operation.sources[0] as usize;
                     let accesses = &program.statements[id].accesses;
                     let ((mut dst, mut n), (mut src, mut m)) = (part(&accesses[0]), part(&accesses[1]));
@@ -316,7 +316,7 @@ impl Device {
                         "kernel node",
                     );
                 }
-                What::FreeTaken { .. } | What::Copy | What::Hub => {
+                What::FreeTaken { .. } | What::Statement(Kind::Copy(())) | What::Hub => {
                     done(sys::cuGraphAddEmptyNode(&mut node, graph, dependencies, after.len()), "empty node");
                 }
             }
@@ -421,7 +421,9 @@ fn broken_plans_are_caught(mut device: Device) {
     for seed in 0..400 {
         let (program, operations) = compiled(seed, Memory::Nodes);
         let x = start_values(seed);
-        let is_work = |at: u32| matches!(operations.list[at as usize].what, What::Kernel | What::Fill);
+        let is_work = |at: u32| {
+            matches!(operations.list[at as usize].what, What::Statement(Kind::Launch(()) | Kind::Fill(())))
+        };
         let edge = (0..operations.list.len() as u32).rev().find_map(|to| {
             let position =
                 operations.list[to as usize].after.iter().position(|&from| is_work(from) && is_work(to))?;

@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::ir::{BufferId, Kind, Program, StatementId};
+use crate::ir::{BufferId, Program, StatementId};
 use crate::launches::{Batch, by_member};
 use crate::layout::{Layout, Ranks};
 use crate::operation::{MemoryBlock, Operation, OperationId, Operations, Place, What};
@@ -84,12 +84,7 @@ impl Draft {
     fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
         let batch_of = by_member(batches);
         for (id, statement) in (0..).zip(program.statements.iter()) {
-            let what = match statement.kind {
-                Kind::Launch => What::Kernel,
-                Kind::Fill => What::Fill,
-                Kind::Copy => What::Copy,
-                Kind::Alloc(_) | Kind::Free(_) => continue,
-            };
+            let Some(kind) = statement.kind.runs() else { continue };
             let sources = batch_of.get(&id).map_or(vec![id], |batch| batch.members.clone());
             if sources[0] != id {
                 let first = self.of_statement[&sources[0]];
@@ -103,7 +98,14 @@ impl Draft {
             let position = placed.reach.positions()[id as usize];
             let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
             let at = self.push(
-                Operation { what, after: Vec::new(), programmatic: None, launch_order: false, sources, name },
+                Operation {
+                    what: What::Statement(kind),
+                    after: Vec::new(),
+                    programmatic: None,
+                    launch_order: false,
+                    sources,
+                    name,
+                },
                 key,
             );
             self.of_statement.insert(id, at);

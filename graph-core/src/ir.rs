@@ -13,17 +13,13 @@
 
 use std::borrow::Cow;
 
+pub use crate::index::{BufferId, DimId, StatementId};
+pub use crate::kind::{Kind, Lifetime};
+
 /// A string that is owned in the macro and borrowed in the printed table.
 pub type Text = Cow<'static, str>;
 /// A list that is owned in the macro and borrowed in the printed table.
 pub type List<T> = Cow<'static, [T]>;
-
-/// Index of a statement in [`Program::statements`].
-pub type StatementId = u32;
-/// Index of a buffer in [`Program::buffers`].
-pub type BufferId = u32;
-/// Index of a length or bound in [`Program::dims`].
-pub type DimId = u32;
 
 /// A graph function after lowering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,28 +156,6 @@ pub struct Statement {
     pub accesses: List<Access>,
     /// The statements that its `#[after]` names.
     pub after: List<StatementId>,
-}
-
-/// The kinds of statements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A kernel launch.
-    Launch,
-    /// `fill(&mut b, value)`: one access, a write.
-    Fill,
-    /// `copy(&a, &mut b)`: two accesses, a read and a write.
-    Copy,
-    /// `let b = alloc::<T>(len)`.
-    Alloc(BufferId),
-    /// `free(b)`.
-    Free(BufferId),
-}
-
-impl Kind {
-    /// Returns true if the statement allocates or frees; such statements order nothing by themselves.
-    pub fn is_memory(self) -> bool {
-        matches!(self, Kind::Alloc(_) | Kind::Free(_))
-    }
 }
 
 /// One buffer argument of a statement.

@@ -11,7 +11,9 @@ pub mod diagnostic;
 pub mod dump;
 #[cfg(feature = "back")]
 pub mod emit;
+pub mod index;
 pub mod ir;
+pub mod kind;
 #[cfg(feature = "back")]
 pub mod launches;
 #[cfg(feature = "back")]

@@ -16,7 +16,7 @@ pub mod shared;
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Order, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::poly::{Facts, Poly};
@@ -133,11 +133,8 @@ impl Source {
             add(lo, hi);
             add(hi, &self.polys[self.program.buffers[access.buffer as usize].len as usize]);
         }
-        let filled_or_copied = self
-            .program
-            .statements
-            .iter()
-            .filter(|statement| matches!(statement.kind, Kind::Fill | Kind::Copy));
+        let filled_or_copied =
+            self.program.statements.iter().filter(|statement| statement.kind.is_transfer());
         for access in filled_or_copied.flat_map(|statement| statement.accesses.iter()) {
             let (lo, hi) = self.range(access);
             if let Some(next) = lo.plus(&one) {
@@ -191,12 +188,12 @@ fn infer(program: &Program, bounds: &Bounds, graph: &mut OrderGraph) {
     let mut users: Vec<Vec<StatementId>> = vec![Vec::new(); program.buffers.len()];
     let mut allocs: Vec<Option<StatementId>> = vec![None; program.buffers.len()];
     for (id, statement) in (0..).zip(program.statements.iter()) {
-        match statement.kind {
-            Kind::Alloc(buffer) => allocs[buffer as usize] = Some(id),
-            Kind::Free(buffer) => {
+        match statement.kind.lifetime() {
+            Some(Lifetime::Begins(&buffer)) => allocs[buffer as usize] = Some(id),
+            Some(Lifetime::Ends(&buffer)) => {
                 users[buffer as usize].drain(..).for_each(|user| graph.add(user, id, Cause::Uses(buffer)));
             }
-            Kind::Launch | Kind::Fill | Kind::Copy => {}
+            None => {}
         }
         for access in statement.accesses.iter() {
             if let Some(alloc) = allocs[access.buffer as usize] {

@@ -7,7 +7,7 @@
 //! - `begins` are its minimal users and the statements `#[after]` its alloc, minimal ones only;
 //! - `before(b, c)`: every end of `b` strictly precedes every begin of `c`. Only then may `c` lie where `b` lay.
 
-use crate::ir::{BufferId, Kind, Origin, Program, StatementId};
+use crate::ir::{BufferId, Lifetime, Origin, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
 /// A program with the lives of its buffers.
@@ -66,12 +66,13 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
     let mut after_alloc: Vec<Vec<StatementId>> = vec![Vec::new(); buffers];
     for (id, statement) in program.statements.iter().enumerate() {
         let id = id as StatementId;
-        match statement.kind {
-            Kind::Alloc(buffer) => alloc_after[buffer as usize] = &statement.after,
-            Kind::Free(buffer) => free_after[buffer as usize] = &statement.after,
-            Kind::Launch | Kind::Fill | Kind::Copy => {
+        match statement.kind.lifetime() {
+            Some(Lifetime::Begins(&buffer)) => alloc_after[buffer as usize] = &statement.after,
+            Some(Lifetime::Ends(&buffer)) => free_after[buffer as usize] = &statement.after,
+            None => {
                 for &named in statement.after.iter() {
-                    if let Kind::Alloc(buffer) = program.statements[named as usize].kind {
+                    let named = program.statements[named as usize].kind.lifetime();
+                    if let Some(Lifetime::Begins(&buffer)) = named {
                         after_alloc[buffer as usize].push(id);
                     }
                 }

@@ -251,9 +251,9 @@ impl<'p> Writer<'p> {
         self.text(&statement.name);
         self.number(statement.line);
         match statement.kind {
-            Kind::Launch => self.number(0),
-            Kind::Fill => self.number(1),
-            Kind::Copy => self.number(2),
+            Kind::Launch(()) => self.number(0),
+            Kind::Fill(()) => self.number(1),
+            Kind::Copy(()) => self.number(2),
             Kind::Alloc(buffer) => {
                 self.number(3);
                 self.number(buffer);
@@ -423,9 +423,9 @@ impl Reader {
     fn statement(&mut self) -> Option<Statement> {
         let (name, line) = (self.text()?, self.number()?);
         let kind = match self.number()? {
-            0 => Kind::Launch,
-            1 => Kind::Fill,
-            2 => Kind::Copy,
+            0 => Kind::Launch(()),
+            1 => Kind::Fill(()),
+            2 => Kind::Copy(()),
             3 => Kind::Alloc(self.number()?),
             4 => Kind::Free(self.number()?),
             _ => return None,
@@ -495,14 +495,14 @@ mod tests {
             .into(),
             statements: vec![
                 statement(Kind::Alloc(5), &[], &[]),
-                statement(Kind::Fill, &[access(5, Mode::Write, true)], &[0]),
+                statement(Kind::Fill(()), &[access(5, Mode::Write, true)], &[0]),
                 statement(
-                    Kind::Copy,
+                    Kind::Copy(()),
                     &[access(0, Mode::Read, false), access(1, Mode::Write, false)],
                     &[0, 1],
                 ),
                 statement(
-                    Kind::Launch,
+                    Kind::Launch(()),
                     &[access(1, Mode::Atomic, false), access(5, Mode::ReadWrite, false)],
                     &[],
                 ),

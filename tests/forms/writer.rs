@@ -200,12 +200,12 @@ impl Writer {
 
     fn fill(&mut self, part: Part) {
         let value = self.random.below(1 << 30);
-        self.push("fill".to_owned(), Kind::Fill, vec![access(part, Mode::Write)], Does::Fill(value));
+        self.push("fill".to_owned(), Kind::Fill(()), vec![access(part, Mode::Write)], Does::Fill(value));
     }
 
     fn copy(&mut self, from: Part, to: Part) {
         let accesses = vec![access(from, Mode::Read), access(to, Mode::Write)];
-        self.push("copy".to_owned(), Kind::Copy, accesses, Does::Copy);
+        self.push("copy".to_owned(), Kind::Copy(()), accesses, Does::Copy);
     }
 
     fn free(&mut self) {
@@ -252,7 +252,7 @@ impl Writer {
             launch.threads_by = self.random.one_in(24).then(|| self.random.below(4) as usize);
         }
         let last = self.statements.len() - 1;
-        let earlier = self.statements[..last].iter().rposition(|other| other.kind == Kind::Launch);
+        let earlier = self.statements[..last].iter().rposition(|other| other.kind == Kind::Launch(()));
         if let Some(earlier) = earlier.filter(|_| self.random.one_in(16)) {
             self.statements[last].after = vec![earlier as u32].into();
         }
@@ -269,7 +269,7 @@ impl Writer {
             parts.into_iter().zip(KERNELS[kernel].buffers()).map(|(part, mode)| access(part, mode)).collect();
         let launch = Launch { kernel, grid, block, number, blocks_by: None, threads_by: None };
         let name = KERNELS[kernel].kernel.name.to_owned();
-        self.push(name, Kind::Launch, accesses, Does::Launch(launch));
+        self.push(name, Kind::Launch(()), accesses, Does::Launch(launch));
     }
 
     /// A launch whose first buffer is that part; its others lie beside all that is taken. Whether there was room.

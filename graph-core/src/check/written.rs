@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::lives::Life;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Origin, StatementId};
+use crate::ir::{Access, BufferId, DimId, Mode, Order, Origin, StatementId};
 use crate::order::Ordered;
 
 /// An access whose mode is settled: statement, index, mode, relied on.
@@ -52,7 +52,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
             if written[buffer].covers(ordered, access) {
                 continue;
             }
-            if access.mode == Mode::ReadWrite && statement.kind == Kind::Launch {
+            if access.mode == Mode::ReadWrite && statement.kind.is_launch() {
                 fresh.push((id, index));
             } else if !(silent
                 || ordered.poisoned(access.buffer)

@@ -14,7 +14,7 @@ use super::blocks::Blocks;
 use super::decision::{Batch, by_member};
 use super::draft::{Classes, Contracted, Draft};
 use super::launch::{Batching, Launch};
-use crate::ir::{Kind, StatementId};
+use crate::ir::StatementId;
 
 /// An order between all of one set and all of another takes the product of their sizes in edges while it is planned; a
 /// batch that needs more is not made.
@@ -24,7 +24,7 @@ const MOST_EDGES: usize = 1 << 18;
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Alike<'a> {
     Launch { kernel: u32, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
-    Move { fill: bool, buffers: Vec<(u32, &'a str, &'a str)> },
+    Move { kind: &'static str, buffers: Vec<(u32, &'a str, &'a str)> },
     Nothing,
 }
 
@@ -99,7 +99,7 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
         let element = draft.program.buffers[access.buffer as usize].element;
         (element, text(access.lo), text(access.hi))
     });
-    Alike::Move { fill: declared.kind == Kind::Fill, buffers: buffers.collect() }
+    Alike::Move { kind: declared.kind.name(), buffers: buffers.collect() }
 }
 
 /// Makes batches of launches that begin together.

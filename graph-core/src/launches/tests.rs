@@ -52,7 +52,7 @@ impl Case {
         let statement = Statement {
             name: "k".into(),
             line: 1,
-            kind: Kind::Launch,
+            kind: Kind::Launch(()),
             accesses: Vec::new().into(),
             after: Vec::new().into(),
         };
@@ -305,7 +305,7 @@ fn a_few_chains_that_fill_the_device_are_left_alone() {
 fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     let mut list: Vec<Operation> = (0..runs.len() as u32)
         .map(|id| Operation {
-            what: What::Kernel,
+            what: What::KERNEL,
             after: edges.iter().filter(|(_, to)| *to == id).map(|(from, _)| *from).collect(),
             programmatic: None,
             launch_order: false,

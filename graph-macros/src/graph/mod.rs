@@ -77,7 +77,7 @@ impl lower::Lowered {
             edges: Vec::new().into(),
             ..program.clone()
         };
-        self.bodies.clear();
+        self.kinds.clear();
         // Lengths, too, are rustc's to speak of once nothing else is wrong.
         self.leaves.clear();
         self.returned_lengths.clear();

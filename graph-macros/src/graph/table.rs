@@ -57,8 +57,8 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
         .map(|argument| {
             let name = argument.name.to_string();
             let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<u32> {
-                let evaluated = |statement: &usize| lowered.bodies[*statement].is_evaluated();
-                let statements = (0..lowered.bodies.len()).filter(evaluated);
+                let evaluated = |statement: &usize| !lowered.kinds[*statement].is_memory();
+                let statements = (0..lowered.kinds.len()).filter(evaluated);
                 let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
                 mentioned.map(|statement| statement as u32).collect()
             };

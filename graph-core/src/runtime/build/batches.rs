@@ -1,18 +1,19 @@
 //! The nodes of batches: a setter changes a member's record in the table, and gives the node its table anew, in one call for
 //! all members that it concerns.
 
-use crate::ir::{Program, StatementId};
+use crate::ir::{Kind, Program, StatementId};
 use crate::operation::{Operation, OperationId};
 use cuweave_ptx::rewrite::Table;
 
 use crate::runtime::cuda::{Launching, Node, Values};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{Recorded, batch_of, first_blocks, launch_of};
+use crate::runtime::kernels::{Record, batch_of, first_blocks, launch_of};
 use crate::runtime::observe::annotate;
 
 use super::definition::Definition;
 use super::hook;
-use super::nodes::{Nodes, address};
+use super::node::address;
+use super::nodes::Nodes;
 use super::tables::Batched;
 
 impl Nodes {
@@ -55,15 +56,10 @@ impl Nodes {
     ///
     /// All members share one configuration. It depends on no scalar that has a setter, but an expression of the user's may
     /// give another value each time that it is evaluated.
-    pub(crate) fn check_member(
-        &self,
-        program: &Program,
-        statement: StatementId,
-        new: &Recorded,
-    ) -> Result<()> {
+    pub(crate) fn check_member(&self, program: &Program, statement: StatementId, new: &Record) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
         let operation = &self.operations.list[operation as usize];
-        let (&Recorded::Launch(old), Recorded::Launch(new)) = (&self.records[statement as usize], new) else {
+        let (&Kind::Launch(old), Kind::Launch(new)) = (&self.records[statement as usize], new) else {
             return Ok(());
         };
         if operation.sources.len() < 2 {

@@ -3,13 +3,13 @@
 //! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
 //! graph is built, and made again, in the same space, when an argument is set.
 
-use crate::ir::{Access, Mode, Program, StatementId};
+use crate::ir::{Access, Kind, Lifetime, Mode, Program, StatementId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::runtime::cuda::{self, Word};
 use crate::runtime::error::{At, Error, Fault, Result, ShortLaunch};
 use crate::runtime::kernels::{
-    FILL64, Finding, Kernel, LaunchRecord, Limits, Modules, ParamKind, Recorded, Shape,
+    FILL64, FillRecord, Finding, Kernel, LaunchRecord, Limits, Modules, ParamKind, Record, Shape,
 };
 
 use super::arguments::Arguments;
@@ -24,7 +24,7 @@ pub struct Evaluation<'b> {
     modules: &'b mut Modules,
     /// The current statement.
     statement: StatementId,
-    records: Vec<Recorded>,
+    records: Vec<Record>,
     /// The values of parameters.
     words: Vec<Word>,
     /// Launches that are not proved to write all of their write-only parameters.
@@ -69,13 +69,16 @@ impl<'b> Evaluation<'b> {
         Err(self.config("an expression in it returns before the statement is recorded".to_owned()))
     }
 
-    /// Records the next statement as one without values.
-    pub(crate) fn nothing(&mut self) {
-        self.records.push(Recorded::Nothing);
+    /// Records the next statement, which allocates or frees: it has no values.
+    pub(crate) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
+        self.records.push(match lifetime {
+            Lifetime::Begins(_) => Kind::Alloc(()),
+            Lifetime::Ends(_) => Kind::Free(()),
+        });
     }
 
     /// Returns a record for each statement, the values of parameters, and the launches that are not proved to write all.
-    pub(crate) fn into_parts(self) -> (Vec<Recorded>, Vec<Word>, Open) {
+    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, Open) {
         (self.records, self.words, self.open)
     }
 }
@@ -170,7 +173,7 @@ impl Evaluation<'_> {
         }
         let first = self.words.len() as u32;
         self.words.extend_from_slice(arguments.words());
-        self.records.push(Recorded::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
+        self.records.push(Kind::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
         Ok(())
     }
 
@@ -267,7 +270,7 @@ impl Evaluation<'_> {
         if size == 8 {
             self.words.resize(first as usize + FILL64.words, cuda::address_word(0));
         }
-        self.records.push(Recorded::Fill { bits: value.bits(), size, first });
+        self.records.push(Kind::Fill(FillRecord { bits: value.bits(), size, first }));
         Ok(())
     }
 
@@ -284,7 +287,7 @@ impl Evaluation<'_> {
             let (source_name, target_name) = (self.name(source), self.name(target));
             return Err(Error::CopyLength { at: self.at(), source_name, from, target_name, to });
         }
-        self.records.push(Recorded::Copy);
+        self.records.push(Kind::Copy(()));
         Ok(())
     }
 

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{BufferId, Mode, Order, Program, StatementId};
+use crate::ir::{BufferId, Kind, Mode, Order, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Recorded, Updates};
+use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Record, Updates};
 
 /// A piece of shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,11 +31,11 @@ type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 pub(crate) fn edges(
     program: &Program,
     dims: &[u64],
-    records: &[Recorded],
+    records: &[Record],
 ) -> Result<Vec<(StatementId, StatementId)>> {
     let mut uses = Uses::new();
     for (statement, record) in (0..).zip(records) {
-        if let Recorded::Launch(launch) = record {
+        if let Kind::Launch(launch) = record {
             variables(statement, launch, &mut uses);
             updates(program, dims, statement, launch, &mut uses);
         }

@@ -3,7 +3,7 @@
 //! - `dims`, `config`, `fill`, `arguments`, `evaluate`: what generated code says of lengths and launches; `checks`: whether that
 //!   and the operands hold;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
-//! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its
+//! - `definition`, `nodes`: the graph that is being built; `node`, `resolve`: the node of each kind of statement; `tables`, `batches`: its batched launches; `patch`: changes of its
 //!   nodes once they are instantiated;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
@@ -17,10 +17,12 @@ mod evaluate;
 mod fill;
 mod hidden;
 mod hook;
+mod node;
 mod nodes;
 mod patch;
 mod planning;
 mod plans;
+mod resolve;
 mod tables;
 
 pub use arguments::Arguments;
@@ -33,5 +35,6 @@ pub(crate) use evaluate::Open;
 pub use fill::Fillable;
 pub(crate) use hook::apply as apply_hook;
 pub use hook::{change_next_plan, change_next_tables};
-pub(crate) use nodes::{Nodes, element};
+pub(crate) use node::element;
+pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;

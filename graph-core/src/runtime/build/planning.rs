@@ -13,7 +13,7 @@ use crate::table::Decoded;
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
-use crate::runtime::kernels::{Changing, Facts, Modules, Recorded, Variant, gather};
+use crate::runtime::kernels::{Changing, Facts, Modules, Record, Variant, gather};
 
 use super::{hidden, plans};
 
@@ -32,7 +32,7 @@ pub(crate) fn plan(
     table: &'static Decoded,
     (driver, ctx): (&'static Driver, &Arc<CudaContext>),
     dims: &[u64],
-    (records, words): (&[Recorded], &[Word]),
+    (records, words): (&[Record], &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {

@@ -19,7 +19,7 @@ use crate::runtime::build::{
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
 use crate::runtime::error::{Error, Result, at_buffer};
-use crate::runtime::kernels::{Limits, Modules, Recorded, programmatic};
+use crate::runtime::kernels::{Limits, Modules, Record, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::token::Token;
 
@@ -107,15 +107,14 @@ fn evaluate<A: GraphFn>(
     dims: &[u64],
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Vec<Recorded>, Vec<Word>, Open)> {
+) -> Result<(Modules, Vec<Record>, Vec<Word>, Open)> {
     let program = &table.program;
     let room = (program.statements.len(), Vec::new());
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, room);
     for ((statement, declared), &step) in (0..).zip(program.statements.iter()).zip(&table.steps) {
-        if declared.kind.is_memory() {
-            evaluation.nothing();
-        } else {
-            evaluation.one(statement, |evaluation| args.evaluate(step, evaluation, Token))?;
+        match declared.kind.lifetime() {
+            Some(lifetime) => evaluation.memory(lifetime),
+            None => evaluation.one(statement, |evaluation| args.evaluate(step, evaluation, Token))?,
         }
     }
     let (records, words, open) = evaluation.into_parts();

@@ -10,7 +10,7 @@ use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription
 use crate::runtime::build::{Evaluation, Open, check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::kernels::Recorded;
+use crate::runtime::kernels::Record;
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -90,7 +90,7 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
-    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Recorded>, Open)> {
+    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Record>, Open)> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
@@ -144,8 +144,8 @@ impl Core {
     }
 
     /// Replaces records, and the parameters of their nodes. On failure everything is put back.
-    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Recorded>) -> Result<()> {
-        let swap = |core: &mut Core, records: &mut [Recorded]| {
+    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Record>) -> Result<()> {
+        let swap = |core: &mut Core, records: &mut [Record]| {
             statements
                 .iter()
                 .zip(records)

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cudarc::driver::CudaContext;
 
-use crate::ir::StatementId;
+use crate::ir::{Kind, StatementId};
 use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
 use crate::table::Decoded;
 
@@ -15,7 +15,7 @@ use crate::runtime::error::{Error, Result};
 use super::declaration::Kernel;
 use super::function::FunctionInfo;
 use super::modules::Modules;
-use super::record::{LaunchRecord, Recorded};
+use super::record::{LaunchRecord, Record};
 use super::shape::Shape;
 use super::text::{Deciding, Entry};
 use super::variants::{Variant, Wanted};
@@ -56,7 +56,7 @@ pub(crate) struct Facts {
 /// Gathers the properties of the launches.
 pub(crate) fn gather(
     (driver, ctx): (&Driver, &CudaContext),
-    (records, words): (&[Recorded], &[Word]),
+    (records, words): (&[Record], &[Word]),
     changing: &Changing,
     modules: &mut Modules,
     allowed: Allowed,
@@ -71,7 +71,7 @@ pub(crate) fn gather(
     let mut waves: BTreeMap<(u32, u32, u32), u32> = BTreeMap::new();
     facts.launches.reserve(records.len());
     for (statement, record) in records.iter().enumerate() {
-        let Recorded::Launch(record) = record else {
+        let Kind::Launch(record) = record else {
             facts.launches.push(None);
             continue;
         };

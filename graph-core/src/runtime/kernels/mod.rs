@@ -35,7 +35,7 @@ pub use modules::Modules;
 pub(crate) use modules::{FILL64, HUB};
 pub(crate) use notes::{Note, Variable, forget_the_finished};
 pub use param::{Param, ParamKind, Updates};
-pub(crate) use record::{LaunchRecord, Recorded};
+pub(crate) use record::{FillRecord, LaunchRecord, Record, is_user_launch};
 pub use shape::Shape;
 pub(crate) use text::programmatic;
 pub(crate) use variants::Variant;

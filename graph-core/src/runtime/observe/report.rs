@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::ir::{Program, StatementId};
-use crate::operation::{Bounds, BudgetStep, Budgeted, Operations, What};
+use crate::ir::{Kind, Program, StatementId};
+use crate::operation::{Bounds, BudgetStep, Budgeted, Counts, Operations};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
-use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Recorded};
+use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Record, is_user_launch};
 
 /// The graph pool's step: it takes memory from the system in multiples of this.
 const POOL_STEP: u64 = 32 << 20;
@@ -19,7 +19,7 @@ pub(crate) struct Subject<'g> {
     pub program: &'g Program,
     pub operations: &'g Operations,
     /// One record for each statement.
-    pub records: &'g [Recorded],
+    pub records: &'g [Record],
     /// Launches that are not proved to write all of their write-only parameters.
     pub open: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
@@ -182,9 +182,7 @@ impl fmt::Display for Plan {
 impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
-        let count = |which: fn(&What) -> bool| {
-            operations.list.iter().filter(|operation| which(&operation.what)).count()
-        };
+        let Counts { kernels, fills, copies, hubs, allocs, frees } = operations.counts();
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
         let statement = |&id: &u32| {
@@ -192,7 +190,7 @@ impl Report {
             (statement.name.to_string(), statement.line)
         };
         Report {
-            launches: graph.records.iter().filter(|record| record.is_launch()).count(),
+            launches: graph.records.iter().filter(|record| is_user_launch(record)).count(),
             batches: operations
                 .batches
                 .iter()
@@ -201,12 +199,12 @@ impl Report {
             overlapped: operations.overlapped,
             lined_up: operations.serialized,
             left_alone: graph.left_alone.to_vec(),
-            kernels: count(|what| matches!(what, What::Kernel)),
-            fills: count(|what| matches!(what, What::Fill)),
-            copies: count(|what| matches!(what, What::Copy)),
-            hubs: count(|what| matches!(what, What::Hub)),
-            allocs: count(|what| matches!(what, What::Alloc { .. })),
-            frees: count(|what| matches!(what, What::Free { .. } | What::FreeTaken { .. })),
+            kernels,
+            fills,
+            copies,
+            hubs,
+            allocs,
+            frees,
             edges_before_reduction: operations.edges_before_reduction,
             edges: operations.edges(),
             depth: operations.depth,
@@ -263,7 +261,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
         reason: reason.to_owned(),
     };
     for record in graph.records {
-        let Recorded::Launch(LaunchRecord { kernel, .. }) = record else { continue };
+        let Kind::Launch(LaunchRecord { kernel, .. }) = record else { continue };
         if !kernels.insert(std::ptr::from_ref(*kernel).addr()) {
             continue;
         }
