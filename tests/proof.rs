@@ -298,7 +298,7 @@ impl Device {
                         "memset node",
                     );
                 }
-                What::KERNEL => {
+                What::Statement(Kind::Launch(())) => {
                     let id = operation.sources[0] as usize;
                     let accesses = &program.statements[id].accesses;
                     let ((mut dst, mut n), (mut src, mut m)) = (part(&accesses[0]), part(&accesses[1]));
@@ -316,7 +316,7 @@ impl Device {
                         "kernel node",
                     );
                 }
-                What::FreeTaken { .. } | What::Statement(Kind::Copy(())) | What::Hub => {
+                What::FreeTaken { .. } | What::Statement(_) | What::Hub => {
                     done(sys::cuGraphAddEmptyNode(&mut node, graph, dependencies, after.len()), "empty node");
                 }
             }
