@@ -74,7 +74,7 @@ fn source(random: &Random, order: Order) -> Source {
         let whole = Access { buffer: id, mode: Mode::Write, lo: dim(0), hi: dim(12), relied_on: false };
         // In explicit order the fills stand right, so that the launches decide.
         let after = if order == Order::Explicit { vec![statements.len() as u32 - 1] } else { vec![] };
-        statements.push(statement("fill".into(), Kind::Fill, vec![whole], after));
+        statements.push(statement("fill".into(), Kind::Fill(()), vec![whole], after));
     }
     let first = statements.len();
     for (i, (uses, after)) in random.launches.iter().enumerate() {
@@ -101,7 +101,7 @@ fn source(random: &Random, order: Order) -> Source {
         let fills =
             (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill as u32 + 1);
         let after = after.iter().filter(|&&j| j < i).map(|&j| (first + j) as u32).chain(fills).collect();
-        statements.push(statement(format!("k{i}"), Kind::Launch, accesses, after));
+        statements.push(statement(format!("k{i}"), Kind::Launch(()), accesses, after));
     }
     let outputs: Vec<u32> =
         (0..random.allocs).filter(|&i| random.returned[i]).map(|i| i as u32 + 1).collect();
