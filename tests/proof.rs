@@ -109,8 +109,6 @@ fn program(seed: u64) -> Source {
         statements: statements.into(),
         views: Vec::new().into(),
         outputs: outputs.into(),
-        edges: Vec::new().into(),
-        edges_before_reduction: 0,
     };
     let polys = DIMS.iter().map(|&value| Poly::constant(i128::from(value))).collect();
     Source { program, polys, poisoned, order_unknown: false }
@@ -370,7 +368,7 @@ fn compiled(seed: u64, memory: Memory) -> (Program, Operations) {
     let (checked, found) = compile::front(program(seed));
     let checked = checked.unwrap_or_else(|| panic!("program {seed}: {found:?}"));
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    let operations = compile::back(checked.program(), &DIMS, &wishes).expect("it can be emitted");
+    let operations = compile::back(&checked, &DIMS, &wishes).expect("it can be emitted");
     (checked.program().clone(), operations)
 }
 

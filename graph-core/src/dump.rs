@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
+use crate::check::Checked;
 use crate::ir::{Access, BufferId, Lifetime, Mode, Origin, Program, StatementId};
 use crate::operation::{Operations, Place, What};
 use crate::place::Placed;
 
-/// A program: its buffers, its statements, its order.
-pub fn program(program: &Program) -> String {
+/// A checked program: its buffers, its statements, its order.
+pub fn checked(checked: &Checked) -> String {
+    let program = checked.program();
     let mut text = format!("graph {}\n", program.name);
     for (id, buffer) in program.buffers.iter().enumerate() {
         let origin = match buffer.origin {
@@ -37,10 +39,10 @@ pub fn program(program: &Program) -> String {
         let after = ids(" after", 's', &statement.after);
         line(&mut text, format_args!("  s{id} {}: {kind}({}){after}", statement.name, parts.join(", ")));
     }
-    let edges: Vec<String> = program.edges.iter().map(|(from, to)| format!("s{from} -> s{to}")).collect();
+    let edges: Vec<String> = checked.edges().iter().map(|(from, to)| format!("s{from} -> s{to}")).collect();
     line(
         &mut text,
-        format_args!("  order: {} ({} before reduction)", edges.join(", "), program.edges_before_reduction),
+        format_args!("  order: {} ({} before reduction)", edges.join(", "), checked.edges_before_reduction()),
     );
     text
 }

@@ -4,12 +4,12 @@
 //! `static` of the user's crate, which the runtime reads (see [`crate::table`]). One set of types serves both sides;
 //! texts are [`Cow`]: owned while they are built, borrowed from the static once they are read.
 //!
-//! Invariants of a checked program (the stages after `check` rely on them):
+//! Invariants of every program:
 //! - ids are indices into their lists; statements stand in program order, loops unrolled;
-//! - an access names a buffer of the program, its range is two entries of `dims`;
-//! - `edges` is a transitively reduced acyclic order on the statements that are not [`Kind::Alloc`] or
-//!   [`Kind::Free`];
-//! - every read is covered by earlier writes, no buffer is used outside its life.
+//! - an access names a buffer of the program, its range is two entries of `dims`.
+//!
+//! A [`Checked`](crate::check::Checked) one has no fault besides: every read is covered by earlier writes, no buffer is used
+//! outside its life.
 
 use std::borrow::Cow;
 
@@ -41,10 +41,6 @@ pub struct Program {
     pub views: List<View>,
     /// The buffers that leave the graph, in the order of the function's tail.
     pub outputs: List<BufferId>,
-    /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
-    pub edges: List<(StatementId, StatementId)>,
-    /// The number of edges before the reduction, for the report.
-    pub edges_before_reduction: u32,
 }
 
 /// The options of `#[graph(...)]`.

@@ -110,6 +110,13 @@ impl OrderGraph {
 }
 
 impl Source {
+    /// Returns a program without reported faults, whose lengths and bounds have these values.
+    pub fn with_values(program: Program, values: &[u64]) -> Source {
+        let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
+        let poisoned = vec![false; program.buffers.len()];
+        Source { program, polys, poisoned, order_unknown: false }
+    }
+
     /// The bounds of an access as polynomials.
     pub fn range(&self, access: &Access) -> (&Poly, &Poly) {
         (&self.polys[access.lo as usize], &self.polys[access.hi as usize])

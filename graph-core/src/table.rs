@@ -145,11 +145,6 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
         [buffer, line, lo, hi, of.0, of.1].into_iter().for_each(|number| writer.number(number));
     });
     writer.list(program.outputs.iter(), |writer, &buffer| writer.number(buffer));
-    writer.list(program.edges.iter(), |writer, &(from, to)| {
-        writer.number(from);
-        writer.number(to);
-    });
-    writer.number(program.edges_before_reduction);
     writer.list(printed.scalars.iter(), |writer, scalar| {
         writer.text(&scalar.name);
         writer.number(scalar.line);
@@ -297,8 +292,6 @@ impl Decoded {
             Some(View { buffer, line, lo, hi, of: (reader.number()?, reader.number()?) })
         })?;
         let outputs = reader.list(Reader::number)?;
-        let edges = reader.list(|reader| Some((reader.number()?, reader.number()?)))?;
-        let edges_before_reduction = reader.number()?;
         let scalars = reader.list(|reader| {
             Some(Scalar {
                 name: reader.text()?,
@@ -318,8 +311,6 @@ impl Decoded {
             statements: statements.into(),
             views: views.into(),
             outputs: outputs.into(),
-            edges: edges.into(),
-            edges_before_reduction,
         };
         reader.bytes.is_empty().then_some(Decoded { program, elements, dims, steps, scalars })
     }
@@ -511,8 +502,6 @@ mod tests {
             .into(),
             views: vec![View { buffer: 1, line: 9, lo: 0, hi: 1, of: (2, 3) }].into(),
             outputs: vec![5, 4].into(),
-            edges: vec![(1, 2), (2, 3)].into(),
-            edges_before_reduction: 128,
         }
     }
 

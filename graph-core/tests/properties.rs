@@ -115,8 +115,6 @@ fn source(random: &Random, order: Order) -> Source {
         statements: statements.into(),
         views: Vec::new().into(),
         outputs: outputs.into(),
-        edges: Vec::new().into(),
-        edges_before_reduction: 0,
     };
     let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
     Source { program, polys, poisoned, order_unknown: false }
@@ -184,7 +182,7 @@ fn emitted(checked: &Checked) -> Operations {
 
 fn emitted_as(checked: &Checked, memory: Memory) -> Operations {
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    compile::back(checked.program(), &DIMS, &wishes).expect("it can be emitted")
+    compile::back(checked, &DIMS, &wishes).expect("it can be emitted")
 }
 
 fn operation_of(operations: &Operations, statement: usize) -> usize {
@@ -229,7 +227,7 @@ proptest! {
         let checked = checked(&random);
         let n = checked.program().statements.len();
         let edges: Vec<(usize, usize)> =
-            checked.program().edges.iter().map(|&(a, b)| (a as usize, b as usize)).collect();
+            checked.edges().iter().map(|&(a, b)| (a as usize, b as usize)).collect();
         let all = closure(n, &edges);
         for i in 0..edges.len() {
             let mut fewer = edges.clone();

@@ -388,8 +388,6 @@ impl Writer {
             statements: self.statements.into(),
             views: Vec::new().into(),
             outputs: outputs.into(),
-            edges: Vec::new().into(),
-            edges_before_reduction: 0,
         };
         let polys: Vec<Poly> = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let source = Source { program, polys, poisoned, order_unknown: false };

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::check::Checked;
 use crate::emit;
 use crate::ir::{Memory, Program, StatementId};
 use crate::launches::{self, Allowed, Decision, Launch, Run, Tuning};
@@ -100,14 +101,15 @@ impl From<LayoutError> for BackError {
 /// # Errors
 ///
 /// [`BackError`].
-pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
-    let edges = [&program.edges, wishes.edges.as_slice()].concat();
+pub fn back(checked: &Checked, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
+    let program = checked.program();
+    let edges = [checked.edges(), wishes.edges.as_slice()].concat();
     let decide =
         |most| launches::decide(program, &edges, &wishes.launches, wishes.allowed, most, &wishes.tuning);
     let mut decision = decide(usize::MAX)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.serialized);
-        match decided(program, dims, wishes, &edges, decision) {
+        match decided(checked, dims, wishes, &edges, decision) {
             // A cycle: the budget's order goes through a batch.
             Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
                 if most > 1 || serialized > 0 =>
@@ -121,12 +123,13 @@ pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operatio
 
 /// Runs the rest of the pipeline for a decision about launches.
 fn decided(
-    program: &Program,
+    checked: &Checked,
     dims: &[u64],
     wishes: &Wishes,
     edges: &[(StatementId, StatementId)],
     decision: Decision,
 ) -> Result<Operations, BackError> {
+    let program = checked.program();
     let mut edges = [edges, decision.edges.as_slice()].concat();
     let mut placed = place::place(program, &edges)?;
     let budgeted = match program.options.budget {
@@ -151,7 +154,7 @@ fn decided(
     {
         return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });
     }
-    let before_reduction = program.edges_before_reduction as usize + wishes.edges.len();
+    let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
     let mut operations = emit::emit(program, &placed, layout, decision.batches, before_reduction);
     operations.point(program, dims);
     operations.budget = budgeted;
@@ -212,17 +215,19 @@ fn within_budget(
     }
 }
 
-/// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG.
+/// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG. `added` is order that
+/// a budget added.
 ///
 /// # Errors
 ///
 /// [`BackError`].
 pub fn memory_svg(
-    program: &Program,
+    checked: &Checked,
     dims: &[u64],
-    edges: &[(StatementId, StatementId)],
+    added: &[(StatementId, StatementId)],
 ) -> Result<String, BackError> {
-    let placed = place::place(program, edges)?;
+    let program = checked.program();
+    let placed = place::place(program, &[checked.edges(), added].concat())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
         .map_err(|error| layout::plan_error(program, &ids, error))?;
@@ -235,8 +240,9 @@ pub fn memory_svg(
 /// # Errors
 ///
 /// [`BackError`].
-pub fn budget_curve(program: &Program, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>, BackError> {
-    let placed = place::place(program, &program.edges)?;
+pub fn budget_curve(checked: &Checked, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>, BackError> {
+    let program = checked.program();
+    let placed = place::place(program, checked.edges())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     plan::budget::budget_curve(&placed.reach, &list, &costs(program), points)
         .map_err(|error| layout::plan_error(program, &ids, error).into())

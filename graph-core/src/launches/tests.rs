@@ -64,8 +64,6 @@ impl Case {
             buffers: Vec::new().into(),
             statements: vec![statement; self.launches.len()].into(),
             outputs: Vec::new().into(),
-            edges: self.edges.clone().into(),
-            edges_before_reduction: 0,
             views: Vec::new().into(),
         };
         decide(&program, &self.edges, &self.launches, allowed, usize::MAX, &self.tuning)

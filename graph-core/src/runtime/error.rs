@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use crate::codes::Code;
 use crate::compile::BackError;
+use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{BufferId, Program, StatementId};
 use crate::layout::LayoutError;
 
@@ -110,10 +112,50 @@ impl fmt::Display for DriverFailure {
     }
 }
 
+/// A fault of a graph function that only the numbers of a build show.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Refusal {
+    /// The error code.
+    pub code: Code,
+    /// The statement, buffer or output.
+    pub at: At,
+    /// The message with its notes and its help, as the macro would print it.
+    pub text: String,
+}
+
+impl Refusal {
+    fn of(program: &Program, diagnostic: &Diagnostic) -> Refusal {
+        let at = match diagnostic.site {
+            Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
+                at_statement(program, id)
+            }
+            Site::Output(index) => at_buffer(program, program.outputs[index as usize]),
+        };
+        Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
+    }
+}
+
+/// Returns the error for the faults that were found in a program when its graph was built. Warnings are left out: they depend
+/// on sizes alone, which may be others the next time.
+pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
+    let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
+    Error::Refused(faults.map(|diagnostic| Refusal::of(program, diagnostic)).collect())
+}
+
+fn lines(refusals: &[Refusal]) -> String {
+    let lines: Vec<String> =
+        refusals.iter().map(|refusal| format!("{}: {}", refusal.at, refusal.text)).collect();
+    lines.join("\n")
+}
+
 /// An error of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Faults of the graph function that only the numbers of this build show: each with the code of the compile-time error.
+    #[error("{}", lines(.0))]
+    Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
     #[error("no CUDA driver is installed: {0} cannot be loaded")]
     NoDriver(&'static str),

@@ -245,8 +245,6 @@ impl Lowering<'_> {
             statements: self.statements.into(),
             views: self.parts.into_iter().collect(),
             outputs: self.outputs.into(),
-            edges: Vec::new().into(),
-            edges_before_reduction: 0,
         };
         Lowered {
             source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown },

@@ -26,16 +26,16 @@ impl Nodes {
     ) -> Result<Node> {
         let batch = self.batch_of(operation)?;
         for (member, &statement) in (0..).zip(&operation.sources) {
-            self.write_member(definition.program, batch, member, statement)?;
+            self.write_member(definition.program(), batch, member, statement)?;
         }
-        let launch = self.batch_launch(definition.program, batch)?;
+        let launch = self.batch_launch(definition.program(), batch)?;
         let Batched { packed, param, variant } = &mut self.batches.of[batch];
         hook::apply_to_table(&variant.table, packed);
         let values = Values { words: packed.words(), params: param };
         definition
             .driver
             .add_kernel(self.graph, after, &launch, values, &mut self.scratch)
-            .map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))))
+            .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
     }
 
     /// Writes a member's record into the table of its batch, whose node must be patched afterwards.
@@ -84,13 +84,13 @@ impl Nodes {
     pub(crate) fn patch_batch(&mut self, definition: &Definition, operation: OperationId) -> Result<()> {
         let operations = self.operations.clone();
         let batch = self.batch_of(&operations.list[operation as usize])?;
-        let launch = self.batch_launch(definition.program, batch)?;
+        let launch = self.batch_launch(definition.program(), batch)?;
         let node = self.nodes[operation as usize];
         let Batched { packed, param, .. } = &self.batches.of[batch];
         let values = Values { words: packed.words(), params: param };
         let set = definition.driver.set_kernel(self.exec, node, &launch, values, &mut self.scratch);
         set.map_err(|failure| {
-            Error::driver(failure, Some(self.at(definition.program, &operations.list[operation as usize])))
+            Error::driver(failure, Some(self.at(definition.program(), &operations.list[operation as usize])))
         })?;
         annotate::members_moved(&self.annotated(definition), operation);
         Ok(())

@@ -8,7 +8,6 @@ use crate::runtime::bind::{MemoryKind, Operand};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 
 use super::dims::{Dim, compute};
-use super::plans;
 
 /// Computes the values of lengths and bounds. The error for one without a value names the buffer or node that it belongs to.
 pub(crate) fn values(table: &Decoded, leaves: &[Dim]) -> Result<Vec<u64>> {
@@ -27,12 +26,8 @@ pub(crate) fn values(table: &Decoded, leaves: &[Dim]) -> Result<Vec<u64>> {
     table.dims.iter().enumerate().map(value).collect()
 }
 
-/// Checks that no buffer is empty, and that all ranges lie in their buffers. Sizes that were planned before are known to be
-/// right.
-pub(crate) fn check_lengths(program: &'static Program, dims: &[u64]) -> Result<()> {
-    if plans::known(program, dims) {
-        return Ok(());
-    }
+/// Checks that no buffer is empty, and that all ranges lie in their buffers.
+pub(crate) fn check_lengths(program: &Program, dims: &[u64]) -> Result<()> {
     zero_lengths(program, dims)?;
     ranges(program, dims)?;
     views(program, dims)

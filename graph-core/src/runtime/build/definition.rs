@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
+use crate::check::Checked;
 use crate::ir::Program;
 use crate::table::Decoded;
 
@@ -13,7 +14,7 @@ use crate::runtime::kernels::{Limits, Modules};
 /// A program with the values of its lengths and bounds, in a context.
 pub(crate) struct Definition {
     /// The checked program.
-    pub program: &'static Program,
+    pub checked: Arc<Checked>,
     /// The table that the program comes from.
     pub table: &'static Decoded,
     pub driver: &'static Driver,
@@ -25,4 +26,11 @@ pub(crate) struct Definition {
     pub limits: Limits,
     /// The loaded modules and functions.
     pub modules: Modules,
+}
+
+impl Definition {
+    /// The program.
+    pub fn program(&self) -> &Program {
+        self.checked.program()
+    }
 }

@@ -18,7 +18,7 @@ use super::fill::Fillable;
 
 /// The recorder of the values that generated code gives for statements, one after the other.
 pub struct Evaluation<'b> {
-    program: &'static Program,
+    program: &'b Program,
     dims: &'b [u64],
     limits: &'b Limits,
     modules: &'b mut Modules,
@@ -37,7 +37,7 @@ pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
 impl<'b> Evaluation<'b> {
     /// Returns an evaluation of that many statements, with space for their values.
     pub(crate) fn new(
-        program: &'static Program,
+        program: &'b Program,
         dims: &'b [u64],
         limits: &'b Limits,
         modules: &'b mut Modules,
@@ -83,7 +83,7 @@ impl<'b> Evaluation<'b> {
     }
 }
 
-impl Evaluation<'_> {
+impl<'b> Evaluation<'b> {
     #[cold]
     #[inline(never)]
     fn at(&self) -> Box<At> {
@@ -120,7 +120,7 @@ impl Evaluation<'_> {
         self.program.buffers[access.buffer as usize].name.to_string()
     }
 
-    fn access(&self, index: u32) -> Result<&'static Access> {
+    fn access(&self, index: u32) -> Result<&'b Access> {
         // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
         self.program.statements[self.statement as usize]
             .accesses
@@ -155,7 +155,7 @@ impl Evaluation<'_> {
             }
             self.modules.known(kernel)?.checked = Some(*shape);
         }
-        let accesses: &'static [Access] = &self.program.statements[self.statement as usize].accesses;
+        let accesses: &'b [Access] = &self.program.statements[self.statement as usize].accesses;
         if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
             return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::check::Checked;
 use crate::ir::{BufferId, Kind, Mode, Order, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
@@ -29,10 +30,11 @@ type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 ///
 /// In explicit order, such launches; else those whose edge contradicts the order that there is.
 pub(crate) fn edges(
-    program: &Program,
+    checked: &Checked,
     dims: &[u64],
     records: &[Record],
 ) -> Result<Vec<(StatementId, StatementId)>> {
+    let program = checked.program();
     let mut uses = Uses::new();
     for (statement, record) in (0..).zip(records) {
         if let Kind::Launch(launch) = record {
@@ -47,11 +49,11 @@ pub(crate) fn edges(
         return Ok(Vec::new());
     }
     let mut preds = vec![Vec::new(); program.statements.len()];
-    for &(before, after) in program.edges.iter() {
+    for &(before, after) in checked.edges().iter() {
         preds[after as usize].push(before);
     }
     let reach = Reach::of(&preds).map_err(|cycle| Error::Plan(cycle.to_string()))?;
-    let forward = program.edges.iter().all(|(before, after)| before < after);
+    let forward = checked.edges().iter().all(|(before, after)| before < after);
     let mut found: BTreeMap<(StatementId, StatementId), State<'_>> = BTreeMap::new();
     for (&state, uses) in &uses {
         for edge in missing(uses, &reach, forward) {

@@ -26,7 +26,7 @@ mod resolve;
 mod tables;
 
 pub use arguments::Arguments;
-pub(crate) use checks::{check_lengths, check_new_overlap, check_operands, check_overlap, values};
+pub(crate) use checks::{check_new_overlap, check_operands, check_overlap, values};
 pub use config::{Config, PerItem, per_item};
 pub(crate) use definition::Definition;
 pub use dims::{Dim, Dims, ToDim, dim};
@@ -38,3 +38,4 @@ pub use hook::{change_next_plan, change_next_tables};
 pub(crate) use node::element;
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
+pub(crate) use plans::checked;

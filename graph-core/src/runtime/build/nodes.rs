@@ -63,7 +63,7 @@ impl Nodes {
             words,
             bases: Vec::new(),
             batches: Batches::new(planned.variants),
-            fill_kernels: vec![false; definition.program.statements.len()],
+            fill_kernels: vec![false; definition.program().statements.len()],
             open: BTreeMap::new(),
             left_alone: planned.left_alone,
             scratch: Scratch::default(),
@@ -89,7 +89,7 @@ impl Nodes {
     /// Creates the graph, with the addresses of the argument buffers.
     pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
         self.graph = definition.driver.create_graph()?;
-        self.bases = vec![0; definition.program.buffers.len()];
+        self.bases = vec![0; definition.program().buffers.len()];
         self.bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
         Ok(())
     }
@@ -120,7 +120,7 @@ impl Nodes {
     /// Returns the names and addresses that the simulated driver is told.
     pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
         Annotated {
-            program: definition.program,
+            program: definition.program(),
             dims: &definition.dims,
             operations: &self.operations,
             records: &self.records,
@@ -209,7 +209,7 @@ impl Nodes {
                         operation.launch_order,
                     )
                     .map_err(|failure| {
-                        Error::driver(failure, Some(self.at(definition.program, operation)))
+                        Error::driver(failure, Some(self.at(definition.program(), operation)))
                     })?;
             }
             self.nodes.push(node);
@@ -236,7 +236,7 @@ impl Nodes {
             let launching = launch.launching();
             return driver
                 .add_kernel(graph, after, &launching, values, &mut self.scratch)
-                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))));
+                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))));
         }
         if operation.sources.len() > 1 {
             return self.add_batch(definition, operation, after);
@@ -269,7 +269,7 @@ impl Nodes {
                 node.add(definition, (graph, after), &self.words, &mut self.scratch)
             }
         };
-        added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))))
+        added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
     }
 
     /// True if launches differ from how they are written.
@@ -300,7 +300,7 @@ impl Nodes {
     pub(crate) fn instantiate(&mut self, definition: &Definition) -> Result<()> {
         self.exec = definition.driver.instantiate(self.graph).map_err(|(failure, node)| {
             let blamed = self.nodes.iter().position(|&other| other == node);
-            Error::driver(failure, blamed.map(|at| self.at(definition.program, &self.operations.list[at])))
+            Error::driver(failure, blamed.map(|at| self.at(definition.program(), &self.operations.list[at])))
         })?;
         Ok(())
     }

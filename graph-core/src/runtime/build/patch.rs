@@ -15,7 +15,7 @@ impl Nodes {
         let node = self.nodes[operation as usize];
         let resolved = self.resolved(definition, statement)?;
         let set = resolved.set(definition, (self.exec, node), &self.words, &mut self.scratch);
-        set.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program, statement))))
+        set.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
     /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.
@@ -24,7 +24,7 @@ impl Nodes {
         for &statement in statements {
             match self.operations.of_statement[statement as usize] {
                 Some(operation) if self.operations.list[operation as usize].sources.len() > 1 => {
-                    self.write_to_batch(definition.program, statement, operation)?;
+                    self.write_to_batch(definition.program(), statement, operation)?;
                     batches.push(operation);
                 }
                 _ => self.patch(definition, statement)?,

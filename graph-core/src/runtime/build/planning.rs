@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
+use crate::check::Checked;
 use crate::compile::Wishes;
 use crate::ir::{Memory, Mode};
 use crate::launches::Allowed;
@@ -29,14 +30,14 @@ pub(crate) struct Planned {
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
 pub(crate) fn plan(
-    table: &'static Decoded,
+    (table, checked): (&'static Decoded, &Checked),
     (driver, ctx): (&'static Driver, &Arc<CudaContext>),
     dims: &[u64],
     (records, words): (&[Record], &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {
-    let program = &table.program;
+    let program = checked.program();
     let changing = Changing::of(table);
     let gathered = gather((driver, ctx), (records, words), &changing, modules, allowed);
     let (mut facts, allowed) = match gathered {
@@ -46,13 +47,13 @@ pub(crate) fn plan(
     };
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
-    let edges = if shared { hidden::edges(program, dims, records)? } else { Vec::new() };
+    let edges = if shared { hidden::edges(checked, dims, records)? } else { Vec::new() };
     let tuning = facts.tuning.clone();
     let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new(), tuning };
     loop {
         wishes.launches.clone_from(&facts.launches);
         let operations =
-            plans::operations(program, dims, &wishes).map_err(|error| plan_error(program, error))?;
+            plans::operations(table, checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
             let left_alone = facts.left_alone.into_iter().collect();
             return Ok(Planned { operations, variants, left_alone });

@@ -48,17 +48,17 @@ impl Nodes {
 
     /// Returns the address and the length, in elements, of a statement's access.
     fn range_of(&self, definition: &Definition, statement: StatementId, access: usize) -> (u64, u64) {
-        let access = &definition.program.statements[statement as usize].accesses[access];
+        let access = &definition.program().statements[statement as usize].accesses[access];
         let (lo, hi) = (definition.dims[access.lo as usize], definition.dims[access.hi as usize]);
-        let address =
-            self.bases[access.buffer as usize].wrapping_add(lo * element(definition.program, access.buffer));
+        let address = self.bases[access.buffer as usize]
+            .wrapping_add(lo * element(definition.program(), access.buffer));
         (address, hi - lo)
     }
 
     fn place_of(&self, definition: &Definition, statement: StatementId, access: usize) -> cuda::Place {
-        let buffer = definition.program.statements[statement as usize].accesses[access].buffer;
+        let buffer = definition.program().statements[statement as usize].accesses[access].buffer;
         let (address, _) = self.range_of(definition, statement, access);
-        match definition.program.buffers[buffer as usize].origin {
+        match definition.program().buffers[buffer as usize].origin {
             Origin::Pinned { .. } => cuda::Place::Host(address),
             _ => cuda::Place::Device(address),
         }
@@ -79,14 +79,14 @@ impl Nodes {
             Kind::Copy(()) => {
                 let (from, to) =
                     (self.place_of(definition, statement, 0), self.place_of(definition, statement, 1));
-                let buffer = definition.program.statements[statement as usize].accesses[0].buffer;
-                let bytes = self.range_of(definition, statement, 0).1 * element(definition.program, buffer);
+                let buffer = definition.program().statements[statement as usize].accesses[0].buffer;
+                let bytes = self.range_of(definition, statement, 0).1 * element(definition.program(), buffer);
                 Kind::Copy(Copying { from, to, bytes })
             }
             Kind::Alloc(()) | Kind::Free(()) => {
                 return Err(Error::Plan(format!(
                     "{} was not evaluated",
-                    at_statement(definition.program, statement)
+                    at_statement(definition.program(), statement)
                 )));
             }
         })

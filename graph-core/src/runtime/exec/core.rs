@@ -105,15 +105,16 @@ impl Core {
 
     /// Allocates a memory of the exec's own.
     fn own(&mut self, memory: usize) -> Result<u64> {
-        let Definition { driver, ctx, program, .. } = &self.definition;
+        let Definition { driver, ctx, .. } = &self.definition;
         let bytes = self.nodes.operations.memories[memory].bytes;
         let owned = match &mut self.temporaries.owned {
             Some(owned) => owned,
             none => none.insert(OwnedMemory::new(driver, ctx)?),
         };
         let allocated = owned.allocate(bytes);
-        allocated
-            .map_err(|failure| Error::driver(failure, Some(self.nodes.at_memory(program, memory as u32))))
+        allocated.map_err(|failure| {
+            Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), memory as u32)))
+        })
     }
 
     /// After a failure: plans again with the launches as they are written, if they were changed, and calls `anew`. The
@@ -134,9 +135,10 @@ impl Core {
     /// Plans again, and destroys the nodes that were added.
     pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
         let known = (self.nodes.records.as_slice(), self.nodes.words.as_slice());
-        let Definition { table, driver, ctx, dims, modules, .. } = &mut self.definition;
-        let mut planned = plan(table, (driver, ctx), dims, known, modules, (memory, allowed))?;
-        apply_hook(self.definition.program, &mut planned.operations)?;
+        let Definition { table, checked, driver, ctx, dims, modules, .. } = &mut self.definition;
+        let mut planned =
+            plan((*table, &*checked), (*driver, &*ctx), dims, known, modules, (memory, allowed))?;
+        apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
         self.temporaries.owned = None;
         self.temporaries.lowering = memory;
@@ -145,7 +147,8 @@ impl Core {
     }
 
     fn make_slots(&mut self) -> Result<()> {
-        let Definition { program, table, driver, ctx, dims, .. } = &self.definition;
+        let Definition { table, driver, ctx, dims, .. } = &self.definition;
+        let program = self.definition.program();
         for &buffer in program.outputs.iter() {
             let slot = match self.operands.list.get(buffer as usize).and_then(|operand| operand.slot.clone())
             {
@@ -176,7 +179,7 @@ impl Core {
     /// Returns the parts that a report is made of.
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject {
-            program: self.definition.program,
+            program: self.definition.program(),
             operations: &self.nodes.operations,
             records: &self.nodes.records,
             open: &self.nodes.open,

@@ -251,21 +251,21 @@ impl<A: GraphFn> ExecCore<A> {
 
 impl Core {
     fn dot(&self) -> String {
-        observe::dot(self.definition.program, &self.nodes.operations)
+        observe::dot(self.definition.program(), &self.nodes.operations)
     }
 
     fn memory_svg(&self) -> Result<String> {
-        observe::svg(self.definition.program, &self.definition.dims, &self.nodes.operations)
+        observe::svg(&self.definition.checked, &self.definition.dims, &self.nodes.operations)
     }
 
     fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        observe::budget_curve(self.definition.program, &self.definition.dims, points)
+        observe::budget_curve(&self.definition.checked, &self.definition.dims, points)
     }
 
     /// Prints the function and its size, for `Debug`.
     fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(name)
-            .field("function", &self.definition.program.name)
+            .field("function", &self.definition.program().name)
             .field("operations", &self.nodes.operations.list.len())
             .finish_non_exhaustive()
     }

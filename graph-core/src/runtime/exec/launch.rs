@@ -19,7 +19,7 @@ static PINNED: Mutex<()> = Mutex::new(());
 impl Core {
     /// Checks that the graph can be launched into a stream, and makes the context current.
     fn check_stream(&self, stream: &CudaStream) -> Result<Stream> {
-        let function = || self.definition.program.name.to_string();
+        let function = || self.definition.program().name.to_string();
         if self.broken {
             return Err(Error::Unusable { function: function() });
         }
@@ -85,7 +85,7 @@ impl Core {
     pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.operands.slots.get(index) {
             Some(slot) => slot.output(),
-            None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program.name))),
+            None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program().name))),
         }
     }
 
@@ -93,7 +93,7 @@ impl Core {
     fn check_taken(&self, taken: &[&mut dyn Handed]) -> Result<()> {
         let mut given = taken.iter();
         for (buffer, slot) in self.operands.taken_over() {
-            let at = || at_buffer(self.definition.program, buffer);
+            let at = || at_buffer(self.definition.program(), buffer);
             match given.next() {
                 Some(output) if Arc::ptr_eq(output.slot(), slot) => {}
                 Some(_) => {
@@ -107,7 +107,7 @@ impl Core {
             None => Ok(()),
             Some(_) => Err(Error::Plan(format!(
                 "`{}` is handed more outputs than it takes",
-                self.definition.program.name
+                self.definition.program().name
             ))),
         }
     }
@@ -127,7 +127,7 @@ impl Core {
         {
             if driver.is_capturing(owner.raw)? {
                 // Its event would draw the launch into that capture.
-                return Err(Error::StreamCapturing { function: self.definition.program.name.to_string() });
+                return Err(Error::StreamCapturing { function: self.definition.program().name.to_string() });
             }
             driver.record(owner.event.raw(), owner.raw)?;
             driver.wait(stream, owner.event.raw())?;
@@ -151,7 +151,7 @@ impl Core {
             Ok(true) => Ok(()),
             Ok(false) => Ok(self.definition.driver.wait(stream, event)?),
             Err(failure) if failure.is_captured_event() => {
-                Err(Error::UsedInCapture { function: self.definition.program.name.to_string() })
+                Err(Error::UsedInCapture { function: self.definition.program().name.to_string() })
             }
             Err(failure) => Err(failure.into()),
         }

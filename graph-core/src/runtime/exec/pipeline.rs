@@ -8,13 +8,14 @@ use std::time::Instant;
 
 use cudarc::driver::CudaContext;
 
+use crate::ir::Program;
 use crate::launches::Allowed;
 use crate::table::Decoded;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Definition, Dims, Evaluation, Nodes, Open, apply_hook, check_lengths, check_operands, check_overlap,
-    plan, values,
+    Definition, Dims, Evaluation, Nodes, Open, apply_hook, check_operands, check_overlap, checked, plan,
+    values,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
@@ -49,7 +50,8 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
             return Err(Error::ReturnedLength { at: at_buffer(program, buffer), declared, actual });
         }
     }
-    check_lengths(program, &dims)?;
+    let checked = checked(table, &dims)?;
+    let program = checked.program();
 
     let mut owners = Owners::default();
     let mut visitor = Visitor::new(ctx, &mut owners);
@@ -60,7 +62,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     let limits = Limits::of(driver, ctx)?;
     let evaluate = |programmatic| {
-        evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), programmatic))
+        evaluate((table, program), &args, &dims, &limits, Modules::new(driver, ctx.clone(), programmatic))
     };
     let allowed = Allowed::by(program.options.launches);
     let programmatic = programmatic(driver, ctx, allowed);
@@ -74,10 +76,10 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     driver.enter(Context::of(ctx))?;
     let evaluated = Instant::now();
     let known = (records.as_slice(), words.as_slice());
-    let mut planned = plan(table, (driver, ctx), &dims, known, &mut modules, (None, allowed))?;
+    let mut planned = plan((table, &*checked), (driver, ctx), &dims, known, &mut modules, (None, allowed))?;
     apply_hook(program, &mut planned.operations)?;
     let definition = Definition {
-        program,
+        checked: checked.clone(),
         table,
         driver,
         ctx: ctx.clone(),
@@ -102,13 +104,12 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
 /// the launches that are not proved to write all.
 fn evaluate<A: GraphFn>(
-    table: &'static Decoded,
+    (table, program): (&'static Decoded, &Program),
     args: &A,
     dims: &[u64],
     limits: &Limits,
     mut modules: Modules,
 ) -> Result<(Modules, Vec<Record>, Vec<Word>, Open)> {
-    let program = &table.program;
     let room = (program.statements.len(), Vec::new());
     let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, room);
     for ((statement, declared), &step) in (0..).zip(program.statements.iter()).zip(&table.steps) {

@@ -45,8 +45,14 @@ impl<A: GraphFn> ExecCore<A> {
         let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
         value.visit(&mut visitor);
         let new = visitor.finish()?;
-        check_operands(core.definition.program, &core.definition.dims, first, &new)?;
-        check_new_overlap(core.definition.program, &core.definition.dims, first, &new, &core.operands.list)?;
+        check_operands(core.definition.program(), &core.definition.dims, first, &new)?;
+        check_new_overlap(
+            core.definition.program(),
+            &core.definition.dims,
+            first,
+            &new,
+            &core.operands.list,
+        )?;
         core.rebind(first, &new)?;
 
         std::mem::swap(place(&mut self.args), &mut value);
@@ -73,7 +79,7 @@ impl<A: GraphFn> ExecCore<A> {
         let scalar = &self.core.definition.table.scalars[index];
         self.core.changeable()?;
         if scalar.dims {
-            let file = self.core.definition.program.file.to_string();
+            let file = self.core.definition.program().file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
                 reason: "reaches a length or a bound, and cannot be set".to_owned(),
@@ -94,7 +100,7 @@ impl<A: GraphFn> ExecCore<A> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
-            core.definition.program,
+            core.definition.checked.program(),
             &core.definition.dims,
             &core.definition.limits,
             &mut core.definition.modules,
@@ -138,7 +144,7 @@ fn number(index: impl TryInto<usize>) -> usize {
 impl Core {
     fn changeable(&self) -> Result<()> {
         if self.broken {
-            return Err(Error::Unusable { function: self.definition.program.name.to_string() });
+            return Err(Error::Unusable { function: self.definition.program().name.to_string() });
         }
         context::enter(self.definition.driver, &self.definition.ctx)
     }
@@ -154,7 +160,7 @@ impl Core {
         statements
             .iter()
             .zip(&records)
-            .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program, id, record))?;
+            .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program(), id, record))?;
         swap(self, &mut records);
         self.nodes.patch_all(&self.definition, statements).inspect_err(|_| {
             swap(self, &mut records);
@@ -170,7 +176,7 @@ impl Core {
     fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
         if self.users.is_empty() {
             self.users = vec![Vec::new(); self.operands.list.len()];
-            for (statement, declared) in (0..).zip(self.definition.program.statements.iter()) {
+            for (statement, declared) in (0..).zip(self.definition.program().statements.iter()) {
                 for access in declared.accesses.iter() {
                     let users = self.users.get_mut(access.buffer as usize);
                     if let Some(users) = users.filter(|users| users.last() != Some(&statement)) {
