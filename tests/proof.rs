@@ -115,11 +115,18 @@ fn program(seed: u64) -> Source {
 }
 
 fn declared(name: &str, origin: Origin) -> Buffer {
-    Buffer { name: name.to_owned().into(), line: 1, origin, len: 3, element: 4, align: 4 }
+    Buffer { name: name.to_owned().into(), line: 1, file: None, origin, len: 3, element: 4, align: 4 }
 }
 
 fn statement(name: String, kind: Kind, accesses: Vec<Access>) -> Statement {
-    Statement { name: name.into(), line: 1, kind, accesses: accesses.into(), after: Vec::new().into() }
+    Statement {
+        name: name.into(),
+        line: 1,
+        file: None,
+        kind,
+        accesses: accesses.into(),
+        after: Vec::new().into(),
+    }
 }
 
 fn access(buffer: u32, mode: Mode, (lo, hi): (u32, u32)) -> Access {
@@ -149,7 +156,7 @@ fn in_order(program: &Program, x: &[u32; LEN]) -> Vec<[u32; LEN]> {
                         .wrapping_add(constant(id));
                 }
             }
-            Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => {}
+            Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => {}
         }
     }
     memory

@@ -19,6 +19,7 @@ pub fn checked(checked: &Checked) -> String {
             Origin::Pinned { mutable: false } => "& pinned",
             Origin::Pinned { mutable: true } => "&mut pinned",
             Origin::Taken => "taken over",
+            Origin::Part(_) => "part",
         };
         let returned = if program.outputs.contains(&(id as BufferId)) { ", returned" } else { "" };
         line(

@@ -13,7 +13,8 @@
 
 use std::borrow::Cow;
 
-pub use crate::index::{BufferId, DimId, StatementId};
+use crate::index::PartId;
+pub use crate::index::{BufferId, CallId, DimId, StatementId};
 pub use crate::kind::{Kind, Lifetime};
 
 /// A string that is owned in the macro and borrowed in the printed table.
@@ -95,6 +96,8 @@ pub struct Buffer {
     pub name: Text,
     /// The line of its declaration.
     pub line: u32,
+    /// Its file, if it is not the program's: that of a function that is called.
+    pub file: Option<Text>,
     /// Its origin.
     pub origin: Origin,
     /// Its length in elements.
@@ -122,6 +125,8 @@ pub enum Origin {
     },
     /// `[T; len]`: an allocation that another graph returned and this one frees.
     Taken,
+    /// An element of a list, or a field of a record. Not in flat programs.
+    Part(PartId),
 }
 
 /// A part of a view of a buffer: of the result of `split_at_mut` or of a range.
@@ -146,6 +151,8 @@ pub struct Statement {
     pub name: Text,
     /// Its line.
     pub line: u32,
+    /// Its file, if it is not the program's: that of a function that is called.
+    pub file: Option<Text>,
     /// Its kind.
     pub kind: Kind,
     /// Its accesses, in the order of the arguments.

@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 
-use crate::index::BufferId;
+use crate::index::{BufferId, CallId};
 
 /// The facts that a stage of the compiler knows about each kind of statement.
 pub trait Stage {
@@ -16,6 +16,8 @@ pub trait Stage {
     type Fill;
     /// About a `copy`.
     type Copy;
+    /// About a call of a graph function. [`Infallible`] from expansion on.
+    type Call;
     /// About an `alloc` or a `free`. [`Infallible`] in stages that have none.
     type Memory;
 }
@@ -29,6 +31,8 @@ pub enum Kind<S: Stage = Written> {
     Fill(S::Fill),
     /// `copy(&a, &mut b)`: two accesses, a read and a write.
     Copy(S::Copy),
+    /// A call of a graph function: its statements stand in its place once it is expanded.
+    Call(S::Call),
     /// `let b = alloc::<T>(len)`.
     Alloc(S::Memory),
     /// `free(b)`.
@@ -43,6 +47,7 @@ impl Stage for Written {
     type Launch = ();
     type Fill = ();
     type Copy = ();
+    type Call = CallId;
     type Memory = BufferId;
 }
 
@@ -54,6 +59,7 @@ impl Stage for Runs {
     type Launch = ();
     type Fill = ();
     type Copy = ();
+    type Call = Infallible;
     type Memory = Infallible;
 }
 
@@ -73,6 +79,7 @@ impl<S: Stage> Kind<S> {
             Kind::Launch(_) => "launch",
             Kind::Fill(_) => "fill",
             Kind::Copy(_) => "copy",
+            Kind::Call(_) => "call",
             Kind::Alloc(_) => "alloc",
             Kind::Free(_) => "free",
         }
@@ -83,17 +90,17 @@ impl<S: Stage> Kind<S> {
         match self {
             Kind::Alloc(buffer) => Some(Lifetime::Begins(buffer)),
             Kind::Free(buffer) => Some(Lifetime::Ends(buffer)),
-            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) => None,
+            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) => None,
         }
     }
 
-    /// Returns the kind of its node; `None` for memory statements.
+    /// Returns the kind of its node; `None` for memory statements, and for calls, which have many.
     pub fn runs(&self) -> Option<Kind<Runs>> {
         match self {
             Kind::Launch(_) => Some(Kind::Launch(())),
             Kind::Fill(_) => Some(Kind::Fill(())),
             Kind::Copy(_) => Some(Kind::Copy(())),
-            Kind::Alloc(_) | Kind::Free(_) => None,
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => None,
         }
     }
 
@@ -102,10 +109,10 @@ impl<S: Stage> Kind<S> {
         self.lifetime().is_some()
     }
 
-    /// Returns true if a kernel of the user's decides what is read and written through `&mut`: its declaration is held against the
-    /// mode that [`check`](crate::check) settles.
-    pub fn is_launch(&self) -> bool {
-        matches!(self, Kind::Launch(_))
+    /// Returns true if the declaration of a kernel or of a graph function says what is read and written through `&mut`: rustc
+    /// holds it against the mode that [`check`](crate::check) settles.
+    pub fn has_declaration(&self) -> bool {
+        matches!(self, Kind::Launch(_) | Kind::Call(_))
     }
 
     /// Returns true for memset and memcpy nodes, whose ranges have at least one element.
@@ -114,13 +121,14 @@ impl<S: Stage> Kind<S> {
     }
 }
 
-impl<S: Stage<Memory = BufferId>> Kind<S> {
+impl<S: Stage<Memory = BufferId, Call = CallId>> Kind<S> {
     /// Returns the kind without the facts of this stage.
     pub fn written(&self) -> Kind {
         match self {
             Kind::Launch(_) => Kind::Launch(()),
             Kind::Fill(_) => Kind::Fill(()),
             Kind::Copy(_) => Kind::Copy(()),
+            &Kind::Call(call) => Kind::Call(call),
             &Kind::Alloc(buffer) => Kind::Alloc(buffer),
             &Kind::Free(buffer) => Kind::Free(buffer),
         }

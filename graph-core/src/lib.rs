@@ -11,6 +11,8 @@ pub mod diagnostic;
 pub mod dump;
 #[cfg(feature = "back")]
 pub mod emit;
+#[cfg(feature = "back")]
+pub mod expand;
 pub mod index;
 pub mod ir;
 pub mod kind;
@@ -31,4 +33,5 @@ pub mod plan;
 pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
+pub mod structure;
 pub mod table;

@@ -53,6 +53,7 @@ fn source(random: &Random, order: Order) -> Source {
     let buffer = |name: String, origin| Buffer {
         name: name.into(),
         line: 1,
+        file: None,
         origin,
         len: dim(12),
         element: 4,
@@ -63,6 +64,7 @@ fn source(random: &Random, order: Order) -> Source {
     let statement = |name: String, kind, accesses: Vec<Access>, after: Vec<u32>| Statement {
         name: name.into(),
         line: 1,
+        file: None,
         kind,
         accesses: accesses.into(),
         after: after.into(),

@@ -5,12 +5,13 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView};
 use cuweave::__private::{
-    Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, Generated, GraphFn, Layout,
-    Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
+    Arguments, BindMut, BindShared, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn,
+    Layout, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
 use cuweave::{ArenaPool, Exec, Graph, Report};
 use cuweave_core::ir::Program;
-use cuweave_core::table::{Op, Printed, encode};
+use cuweave_core::structure::Structure;
+use cuweave_core::table::{Op, Parameter, Printed, encode};
 
 use super::alone;
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
@@ -33,12 +34,16 @@ impl Printable {
         let value = |text: &str| text.parse().expect("lengths are numbers");
         let dims: Vec<Vec<Op>> = program.dims.iter().map(|text| vec![Op::Constant(value(text))]).collect();
         let steps: Vec<u32> = (0..program.statements.len() as u32).collect();
+        let parameters: Vec<(String, Parameter)> =
+            (0..3).zip(["x", "y", "z"]).map(|(at, name)| (name.to_owned(), Parameter::Buffer(at))).collect();
         let bytes = encode(&Printed {
             program,
             layouts: &vec![0; program.buffers.len()],
             dims: &dims,
             steps: &steps,
             scalars: &function.scalars(),
+            parameters: &parameters,
+            structure: &Structure::default(),
         });
         const LAYOUTS: &[Layout] = &[Layout::of::<u32>()];
         let table = Box::leak(Box::new(Table::new(bytes.leak(), LAYOUTS)));
@@ -77,9 +82,40 @@ impl GraphFn for Args<'_> {
         BUILT.get().expect("a program is built")
     }
 
-    fn dims(&self, _: &mut Dims, _: Token) {}
+    type Values<'v>
+        = &'v Self
+    where
+        Self: 'v;
 
-    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>, _: Token) -> cuweave::Result<()> {
+    fn values(&self, _: Token) -> &Self {
+        self
+    }
+}
+
+impl Body for &Args<'_> {
+    fn table(&self, _: Token) -> &'static Table {
+        self.printable.table
+    }
+
+    fn leaf(&self, _: u32, _: &[u64], _: Token) -> Dim {
+        unreachable!("all lengths are numbers")
+    }
+
+    fn arm(&self, _: u32, _: &[u64], _: Token) -> u32 {
+        unreachable!("the program is flat")
+    }
+
+    fn enter(&self, _: u32, _: &[u64], _: &mut dyn FnMut(&dyn Body), _: Token) {
+        unreachable!("the program is flat")
+    }
+
+    fn evaluate(
+        &self,
+        step: u32,
+        _: &[u64],
+        evaluation: &mut Evaluation<'_>,
+        _: Token,
+    ) -> cuweave::Result<()> {
         match &self.printable.does[step as usize] {
             Does::Nothing => Ok(()),
             Does::Copy => evaluation.copy(),

@@ -128,7 +128,15 @@ impl Writer {
     fn declare(&mut self, name: String, origin: Origin, len: u32) -> u32 {
         let id = self.buffers.len() as u32;
         let len_id = len / UNIT;
-        self.buffers.push(Buffer { name: name.into(), line: 1, origin, len: len_id, element: 4, align: 4 });
+        self.buffers.push(Buffer {
+            name: name.into(),
+            line: 1,
+            file: None,
+            origin,
+            len: len_id,
+            element: 4,
+            align: 4,
+        });
         self.lens.push(len);
         self.alive.push(id);
         id
@@ -137,7 +145,14 @@ impl Writer {
     fn push(&mut self, name: String, kind: Kind, accesses: Vec<Access>, does: Does) {
         let line = self.statements.len() as u32 + 1;
         let after = Vec::new().into();
-        self.statements.push(Statement { name: name.into(), line, kind, accesses: accesses.into(), after });
+        self.statements.push(Statement {
+            name: name.into(),
+            line,
+            file: None,
+            kind,
+            accesses: accesses.into(),
+            after,
+        });
         self.does.push(does);
     }
 

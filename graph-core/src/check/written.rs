@@ -52,7 +52,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
             if written[buffer].covers(ordered, access) {
                 continue;
             }
-            if access.mode == Mode::ReadWrite && statement.kind.is_launch() {
+            if access.mode == Mode::ReadWrite && statement.kind.has_declaration() {
                 fresh.push((id, index));
             } else if !(silent
                 || ordered.poisoned(access.buffer)

@@ -52,6 +52,7 @@ impl Case {
         let statement = Statement {
             name: "k".into(),
             line: 1,
+            file: None,
             kind: Kind::Launch(()),
             accesses: Vec::new().into(),
             after: Vec::new().into(),

@@ -322,6 +322,34 @@ pub enum Error {
         /// The reason.
         reason: String,
     },
+    /// An index into a list of arguments is not below its length.
+    #[error("{at}: the index of `{list}` is {index}, but it has {len} elements")]
+    Index {
+        /// The function.
+        at: Box<At>,
+        /// The list.
+        list: String,
+        /// The index.
+        index: u64,
+        /// The number of its elements.
+        len: usize,
+    },
+    /// A graph function calls itself, directly or by way of others.
+    #[error("{at}: this call has no end: {}", .cycle.join(" -> "))]
+    Recursion {
+        /// The call.
+        at: Box<At>,
+        /// The functions, from the one that is called again.
+        cycle: Vec<String>,
+    },
+    /// Loops and calls give more statements than a graph may have.
+    #[error("{at}: loops and calls make more than {most} statements")]
+    TooLarge {
+        /// The function.
+        at: Box<At>,
+        /// The most statements of a graph.
+        most: usize,
+    },
     /// An output is declared with another length than it is allocated with.
     #[error("{at} is returned with {declared} elements declared, and it has {actual}")]
     ReturnedLength {
@@ -543,13 +571,15 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
 /// Returns the place of a buffer's declaration.
 pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
     let declared = &program.buffers[buffer as usize];
-    Box::new(At { name: declared.name.to_string(), file: program.file.to_string(), line: declared.line })
+    let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
+    Box::new(At { name: declared.name.to_string(), file, line: declared.line })
 }
 
 /// Returns the place of a statement.
 pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
     let statement = &program.statements[statement as usize];
-    Box::new(At { name: statement.name.to_string(), file: program.file.to_string(), line: statement.line })
+    let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
+    Box::new(At { name: statement.name.to_string(), file, line: statement.line })
 }
 
 #[cfg(test)]

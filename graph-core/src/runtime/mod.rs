@@ -53,7 +53,7 @@ pub mod private {
         HandedOver, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Arguments, Config, Dim, Dims, Evaluation, Fillable, PerItem, ToDim, change_next_plan,
+        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, ToDim, change_next_plan,
         change_next_tables, dim, per_item,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};

@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
 use cuweave_core::ir::{
-    self, Access, Buffer, BufferId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
+    self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
 use cuweave_core::kind::Stage;
 use cuweave_core::order::Source;
+use cuweave_core::structure::Structure;
 use cuweave_core::table::Op;
 use cuweave_ptx::nearest::nearest;
 use cuweave_ptx::poly::{Poly, Symbols};
@@ -55,8 +56,8 @@ pub struct Lowered {
     pub argument_buffers: Vec<Option<BufferId>>,
     /// The spans of faults.
     pub spans: Spans,
-    /// Outputs whose declared length is written otherwise than their own: the build compares the two.
-    pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
+    /// The nesting of the statements.
+    pub structure: Structure,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -71,6 +72,7 @@ impl Stage for Syntax {
     /// The value.
     type Fill = Expr;
     type Copy = ();
+    type Call = CallId;
     type Memory = BufferId;
 }
 
@@ -257,7 +259,7 @@ impl Lowering<'_> {
             lints: self.lints,
             argument_buffers,
             spans: self.spans,
-            returned_lengths: self.returned_lengths,
+            structure: Structure { returned: self.returned_lengths, ..Structure::default() },
             unknown: self.unknown,
             faulty: false,
         }
@@ -317,6 +319,7 @@ impl Lowering<'_> {
         self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
+            file: None,
             origin,
             len: dim,
             element: 0,
@@ -401,6 +404,7 @@ impl Lowering<'_> {
         self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
+            file: None,
             kind: kind.written(),
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),

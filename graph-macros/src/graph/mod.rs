@@ -14,6 +14,7 @@ mod types;
 
 use cuweave_core::compile;
 use cuweave_core::ir::Program;
+use cuweave_core::structure::Structure;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
@@ -87,7 +88,7 @@ impl lower::Lowered {
         self.kinds.clear();
         // Lengths, too, are rustc's to speak of once nothing else is wrong.
         self.leaves.clear();
-        self.returned_lengths.clear();
+        self.structure = Structure::default();
         self.faulty = true;
     }
 }

@@ -53,6 +53,7 @@ impl<'l> Stage for Shared<'l> {
     type Fill = (&'l Type, &'l Expr);
     /// The element types of both sides.
     type Copy = (&'l Type, &'l Type);
+    type Call = Infallible;
     type Memory = Infallible;
 }
 
@@ -107,7 +108,7 @@ impl<'l> Steps<'l> {
     /// Returns the kind of a statement by which it shares a step; `None` for memory statements, which have no step.
     fn shared(&self, at: usize, large: bool) -> Option<Kind<Shared<'l>>> {
         Some(match &self.lowered.kinds[at] {
-            Kind::Alloc(_) | Kind::Free(_) => return None,
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => return None,
             Kind::Copy(()) => Kind::Copy((self.element(at, 0), self.element(at, 1))),
             Kind::Fill(value) => Kind::Fill((self.element(at, 0), value)),
             Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
@@ -136,7 +137,7 @@ impl<'l> Steps<'l> {
                 self.names(scalars.chain([config]))
             }
             Kind::Fill(value) => self.names([value]),
-            Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => BTreeSet::new(),
+            Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => BTreeSet::new(),
         };
         self.first.iter().map(one).collect()
     }
@@ -147,7 +148,9 @@ impl<'l> Steps<'l> {
             Kind::Launch(LaunchSyntax { config, .. }) => {
                 launch::configured_by(config).map(|part| self.names(part))
             }
-            Kind::Fill(_) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Default::default(),
+            Kind::Fill(_) | Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => {
+                Default::default()
+            }
         };
         self.first.iter().map(one).collect()
     }
@@ -193,11 +196,11 @@ impl<'l> Steps<'l> {
             let chunk = format_ident!("__evaluate_{index}");
             chunks.extend(quote! {
                 fn #chunk(
-                    #args: &#function::Args<'_>,
+                    #args: &#function::Values<'_>,
                     #number: u32,
                     #evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
-                    let #function::Args { #(#scalars,)* .. } = #args;
+                    let #function::Values { #(#scalars,)* .. } = #args;
                     #(let #scalars = *#scalars;)*
                     match #number {
                         #(#steps)*
@@ -212,10 +215,35 @@ impl<'l> Steps<'l> {
         (chunks, body)
     }
 
+    /// Returns functions that give the values of some expressions of bounds each, and the body that calls the right one.
+    pub fn leaves(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
+        let [values, number] = ["values", "number"].map(|name| Ident::new(name, Span::mixed_site()));
+        let mut chunks = TokenStream::new();
+        let mut arms = TokenStream::new();
+        for (index, leaves) in self.lowered.leaves.chunks(CHUNK).enumerate() {
+            let numbers = (index * CHUNK..).map(|number| number as u32);
+            let leaves_of_chunk = numbers.zip(leaves).map(|(number, leaf)| quote!(#number => #leaf,));
+            let chunk = format_ident!("__leaf_{index}");
+            chunks.extend(quote! {
+                fn #chunk(#values: &#function::Values<'_>, #number: u32) -> ::cuweave::__private::Dim {
+                    let #function::Values { #(#scalars,)* .. } = #values;
+                    #(let #scalars = *#scalars;)*
+                    match #number {
+                        #(#leaves_of_chunk)*
+                        _ => ::cuweave::__private::dim(0u64),
+                    }
+                }
+            });
+            let end = (index * CHUNK + leaves.len()) as u32;
+            arms.extend(quote!(..#end => #chunk(self, number),));
+        }
+        (chunks, quote!(match number { #arms _ => ::cuweave::__private::dim(0u64) }))
+    }
+
     /// The expression that evaluates a step.
     fn step(&self, at: usize, evaluation: &Ident) -> TokenStream {
         match &self.lowered.kinds[at] {
-            Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
             Kind::Copy(()) => {
                 let (from, to) = (self.element(at, 0), self.element(at, 1));
                 // rustc holds one element type against the other, at the destination.

@@ -114,6 +114,8 @@ impl Expansion<'_> {
         let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
         let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
         let documented = names.iter().map(|name| format!("The argument `{name}`."));
+        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let scalar_types = self.scalars().map(Argument::field_type);
         let buffers = arguments.iter().filter(|argument| argument.buffer().is_some());
         let shown = buffers.map(|argument| {
             let (name, text) = (&argument.name, argument.name.to_string());
@@ -124,6 +126,13 @@ impl Expansion<'_> {
             pub struct Args<'a> {
                 #(#[doc = #documented] pub #names: #types,)*
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
+            }
+
+            /// The values of the scalar arguments.
+            #[doc(hidden)]
+            pub struct Values<'v> {
+                #(pub(super) #scalars: #scalar_types,)*
+                pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
             }
 
             pub(super) fn __args<'a>(#(#names: #types,)* _: ::cuweave::__private::Token) -> Args<'a> {

@@ -4,24 +4,20 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::check::Checked;
 use crate::ir::Program;
-use crate::table::Decoded;
 
 use crate::runtime::cuda::{Context, Driver};
 use crate::runtime::kernels::{Limits, Modules};
 
+use super::flattened::Flattened;
+
 /// A program with the values of its lengths and bounds, in a context.
 pub(crate) struct Definition {
-    /// The checked program.
-    pub checked: Arc<Checked>,
-    /// The table that the program comes from.
-    pub table: &'static Decoded,
+    /// The flat program.
+    pub flat: Arc<Flattened>,
     pub driver: &'static Driver,
     pub ctx: Arc<CudaContext>,
     pub context: Context,
-    /// The values of the program's lengths and bounds.
-    pub dims: Vec<u64>,
     /// The limits of the device.
     pub limits: Limits,
     /// The loaded modules and functions.
@@ -31,6 +27,11 @@ pub(crate) struct Definition {
 impl Definition {
     /// The program.
     pub fn program(&self) -> &Program {
-        self.checked.program()
+        self.flat.checked.program()
+    }
+
+    /// The values of its lengths and bounds.
+    pub fn dims(&self) -> &[u64] {
+        &self.flat.values
     }
 }

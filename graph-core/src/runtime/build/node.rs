@@ -20,6 +20,7 @@ impl Stage for Resolved {
     type Launch = LaunchNode;
     type Fill = Filling;
     type Copy = Copying;
+    type Call = Infallible;
     type Memory = Infallible;
 }
 

@@ -70,7 +70,7 @@ impl Nodes {
             spare: Vec::new(),
         };
         // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
-        for &statement in definition.table.scalars.iter().flat_map(|scalar| &scalar.statements) {
+        for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
             nodes.fill_kernels[statement as usize] = true;
         }
         nodes.note_open(&[], open);
@@ -121,7 +121,7 @@ impl Nodes {
     pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
         Annotated {
             program: definition.program(),
-            dims: &definition.dims,
+            dims: definition.dims(),
             operations: &self.operations,
             records: &self.records,
             nodes: &self.nodes,

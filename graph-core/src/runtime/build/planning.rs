@@ -5,17 +5,16 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::check::Checked;
 use crate::compile::Wishes;
 use crate::ir::{Memory, Mode};
 use crate::launches::Allowed;
 use crate::operation::Operations;
-use crate::table::Decoded;
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
 use crate::runtime::kernels::{Changing, Facts, Modules, Record, Variant, gather};
 
+use super::flattened::Flattened;
 use super::{hidden, plans};
 
 /// The operations to add, with the variants of their batches.
@@ -30,15 +29,15 @@ pub(crate) struct Planned {
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
 pub(crate) fn plan(
-    (table, checked): (&'static Decoded, &Checked),
+    flat: &Flattened,
     (driver, ctx): (&'static Driver, &Arc<CudaContext>),
-    dims: &[u64],
     (records, words): (&[Record], &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {
+    let Flattened { checked, values: dims, .. } = flat;
     let program = checked.program();
-    let changing = Changing::of(table);
+    let changing = Changing::of(&flat.scalars, program.statements.len());
     let gathered = gather((driver, ctx), (records, words), &changing, modules, allowed);
     let (mut facts, allowed) = match gathered {
         Ok(facts) => (facts, allowed),
@@ -53,7 +52,7 @@ pub(crate) fn plan(
     loop {
         wishes.launches.clone_from(&facts.launches);
         let operations =
-            plans::operations(table, checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
+            plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
             let left_alone = facts.left_alone.into_iter().collect();
             return Ok(Planned { operations, variants, left_alone });

@@ -4,33 +4,24 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::Checked;
 use crate::compile::{self, BackError, Wishes};
-use crate::ir::{Memory, StatementId};
+use crate::expand::{Answers, At, Described, Expanded, Frame, Number, Refusal, expand};
+use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{Launch, Tuning};
 use crate::operation::Operations;
-use crate::order::Source;
+use crate::structure::{Choice, PartId};
 use crate::table::Decoded;
 
 use crate::runtime::error::{Error, refused_program};
 
+use super::answers::Asked;
 use super::checks::check_lengths;
-
-/// A function and its sizes. Tables are statics, so their address is their identity.
-#[derive(Clone, PartialEq, Eq)]
-struct Sizes {
-    table: usize,
-    dims: Vec<u64>,
-}
-
-impl Sizes {
-    fn of(table: &'static Decoded, dims: &[u64]) -> Sizes {
-        Sizes { table: std::ptr::from_ref(table) as usize, dims: dims.to_vec() }
-    }
-}
+use super::flattened::Flattened;
 
 /// The inputs of a plan.
-#[derive(PartialEq, Eq)]
 struct Key {
-    sizes: Sizes,
+    /// One program is kept once, so its address is its identity.
+    checked: Arc<Checked>,
+    dims: Vec<u64>,
     memory: Option<Memory>,
     edges: Vec<(StatementId, StatementId)>,
     launches: Vec<Option<Launch>>,
@@ -67,33 +58,98 @@ impl<K: PartialEq, V> Kept<K, V> {
     }
 }
 
-static CHECKED: Kept<Sizes, Checked> = Kept::new();
+/// Flat functions by the address of their table, which is a static, and by the values of their bounds.
+static FLAT: Kept<(usize, Vec<u64>), Flattened> = Kept::new();
+static CHECKED: Kept<(Program, Vec<u64>), Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
-/// Orders and checks a function for the values of its lengths and bounds, by the code that the macro checks with: the macro
-/// compares expressions, this compares their values.
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        Arc::ptr_eq(&self.checked, &other.checked)
+            && self.dims == other.dims
+            && self.memory == other.memory
+            && self.edges == other.edges
+            && self.launches == other.launches
+            && self.tuning == other.tuning
+    }
+}
+
+/// Returns the flat program of a function, ordered and checked for the values of its bounds by the code that the macro checks
+/// with: the macro compares expressions, this compares their values.
 ///
 /// # Errors
 ///
-/// A length or a range that cannot be; faults that only the values show.
-pub(crate) fn checked(table: &'static Decoded, dims: &[u64]) -> Result<Arc<Checked>, Error> {
-    CHECKED.get_or_make(Sizes::of(table, dims), || {
-        check_lengths(&table.program, dims)?;
-        let program = &table.program;
-        let (checked, found) = compile::front(Source::with_values(program.clone(), dims));
-        checked.ok_or_else(|| refused_program(program, &found))
-    })
+/// Bounds without a value, a length or a range that cannot be, faults that only the values show.
+pub(crate) fn flattened(
+    table: &'static Decoded,
+    arguments: &[Described],
+    asked: &mut Asked<'_>,
+) -> Result<Arc<Flattened>, Error> {
+    if !table.structure.is_flat() {
+        return Ok(Arc::new(checked(expand(table, arguments, asked)?)?));
+    }
+    let root = [Frame::outermost(table)];
+    let at = At { frames: &root, frame: 0, turns: &[] };
+    let bounds = 0..table.program.dims.len() as DimId;
+    let values: Result<Vec<u64>, Error> =
+        bounds.map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
+    let values = values?;
+    let key = (std::ptr::from_ref(table).addr(), values.clone());
+    FLAT.get_or_make(key, || checked(expand(table, &[], &mut Known { values: &values, asked })?))
+}
+
+/// Orders and checks a flat program.
+fn checked(expanded: Expanded) -> Result<Flattened, Error> {
+    let Expanded { source, values, elements, instances, frames } = expanded;
+    check_lengths(&source.program, &values)?;
+    let checked = CHECKED.get_or_make((source.program.clone(), values.clone()), || {
+        let program = source.program.clone();
+        let (checked, found) = compile::front(source);
+        checked.ok_or_else(|| refused_program(&program, &found))
+    })?;
+    Ok(Flattened::new(checked, values, elements, instances, frames))
+}
+
+/// The answers for a flat function whose bounds are computed.
+struct Known<'k, 'b> {
+    values: &'k [u64],
+    asked: &'k mut Asked<'b>,
+}
+
+impl Answers for Known<'_, '_> {
+    type Error = Error;
+
+    fn bound(
+        &mut self,
+        _: At<'_>,
+        dim: DimId,
+        _: &mut dyn FnMut(PartId) -> Option<Number>,
+    ) -> Result<Number, Error> {
+        Ok(Number::constant(self.values[dim as usize]))
+    }
+
+    fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Error> {
+        self.asked.arm(at, choice)
+    }
+
+    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<&'static Decoded, Error> {
+        self.asked.callee(at, call)
+    }
+
+    fn refused(&mut self, at: At<'_>, statement: Option<StatementId>, refusal: Refusal) -> Error {
+        self.asked.refused(at, statement, refusal)
+    }
 }
 
 /// As [`compile::back`], from the cache where possible.
 pub(crate) fn operations(
-    table: &'static Decoded,
-    checked: &Checked,
+    checked: &Arc<Checked>,
     dims: &[u64],
     wishes: &Wishes,
 ) -> Result<Arc<Operations>, BackError> {
     let key = Key {
-        sizes: Sizes::of(table, dims),
+        checked: checked.clone(),
+        dims: dims.to_vec(),
         memory: wishes.memory,
         edges: wishes.edges.clone(),
         launches: wishes.launches.clone(),

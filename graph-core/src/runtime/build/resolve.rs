@@ -49,7 +49,7 @@ impl Nodes {
     /// Returns the address and the length, in elements, of a statement's access.
     fn range_of(&self, definition: &Definition, statement: StatementId, access: usize) -> (u64, u64) {
         let access = &definition.program().statements[statement as usize].accesses[access];
-        let (lo, hi) = (definition.dims[access.lo as usize], definition.dims[access.hi as usize]);
+        let (lo, hi) = (definition.dims()[access.lo as usize], definition.dims()[access.hi as usize]);
         let address = self.bases[access.buffer as usize]
             .wrapping_add(lo * element(definition.program(), access.buffer));
         (address, hi - lo)
@@ -66,7 +66,8 @@ impl Nodes {
 
     /// Returns the parameters of a node, from its resolved record.
     pub(crate) fn resolved(&self, definition: &Definition, statement: StatementId) -> Result<Kind<Resolved>> {
-        Ok(match self.records[statement as usize] {
+        let record = self.records[statement as usize];
+        Ok(match record {
             Kind::Launch(launch) => {
                 let (launching, first) = (launch.launching(), launch.first as usize);
                 Kind::Launch(LaunchNode { launching, first, params: launch.kernel.params })

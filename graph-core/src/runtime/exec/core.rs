@@ -135,9 +135,8 @@ impl Core {
     /// Plans again, and destroys the nodes that were added.
     pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
         let known = (self.nodes.records.as_slice(), self.nodes.words.as_slice());
-        let Definition { table, checked, driver, ctx, dims, modules, .. } = &mut self.definition;
-        let mut planned =
-            plan((*table, &*checked), (*driver, &*ctx), dims, known, modules, (memory, allowed))?;
+        let Definition { flat, driver, ctx, modules, .. } = &mut self.definition;
+        let mut planned = plan(flat, (*driver, &*ctx), known, modules, (memory, allowed))?;
         apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
         self.temporaries.owned = None;
@@ -147,15 +146,15 @@ impl Core {
     }
 
     fn make_slots(&mut self) -> Result<()> {
-        let Definition { table, driver, ctx, dims, .. } = &self.definition;
+        let Definition { flat, driver, ctx, .. } = &self.definition;
         let program = self.definition.program();
         for &buffer in program.outputs.iter() {
             let slot = match self.operands.list.get(buffer as usize).and_then(|operand| operand.slot.clone())
             {
                 Some(slot) => slot,
                 None => {
-                    let len = dims[program.buffers[buffer as usize].len as usize];
-                    let len = (len, element(program, buffer), table.elements[buffer as usize]);
+                    let len = flat.values[program.buffers[buffer as usize].len as usize];
+                    let len = (len, element(program, buffer), flat.elements[buffer as usize]);
                     let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer as usize]);
                     Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)
                 }

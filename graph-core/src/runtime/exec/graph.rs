@@ -16,7 +16,7 @@ use crate::plan::budget::CurvePoint;
 use crate::table::Table;
 
 use crate::runtime::bind::Visitor;
-use crate::runtime::build::{Dims, Evaluation};
+use crate::runtime::build::Body;
 use crate::runtime::cuda::Keep;
 use crate::runtime::error::Result;
 use crate::runtime::observe::{self, BuildTimes, Report};
@@ -59,12 +59,14 @@ pub trait GraphFn: Generated {
     /// Returns the checked program, the scalar arguments and what computes lengths and bounds.
     #[doc(hidden)]
     fn table(token: Token) -> &'static Table;
-    /// Adds the values of the expressions that lengths and bounds are computed of, in the order of the table's leaves.
+    /// The values of its scalars, which its expressions are evaluated with.
     #[doc(hidden)]
-    fn dims(&self, dims: &mut Dims, token: Token);
-    /// Gives the statement of an evaluation its configuration and values; the table says by which step.
+    type Values<'v>: Body
+    where
+        Self: 'v;
+    /// Returns the values of its scalars.
     #[doc(hidden)]
-    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>, token: Token) -> Result<()>;
+    fn values(&self, token: Token) -> Self::Values<'_>;
 }
 
 /// The exec of a graph function: a graph that can be launched, again and again.
@@ -255,11 +257,11 @@ impl Core {
     }
 
     fn memory_svg(&self) -> Result<String> {
-        observe::svg(&self.definition.checked, &self.definition.dims, &self.nodes.operations)
+        observe::svg(&self.definition.flat.checked, self.definition.dims(), &self.nodes.operations)
     }
 
     fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        observe::budget_curve(&self.definition.checked, &self.definition.dims, points)
+        observe::budget_curve(&self.definition.flat.checked, self.definition.dims(), points)
     }
 
     /// Prints the function and its size, for `Debug`.

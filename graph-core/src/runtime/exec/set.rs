@@ -45,10 +45,10 @@ impl<A: GraphFn> ExecCore<A> {
         let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
         value.visit(&mut visitor);
         let new = visitor.finish()?;
-        check_operands(core.definition.program(), &core.definition.dims, first, &new)?;
+        check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         check_new_overlap(
             core.definition.program(),
-            &core.definition.dims,
+            core.definition.dims(),
             first,
             &new,
             &core.operands.list,
@@ -76,7 +76,8 @@ impl<A: GraphFn> ExecCore<A> {
 
     /// Sets a scalar argument.
     pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
-        let scalar = &self.core.definition.table.scalars[index];
+        let flat = self.core.definition.flat.clone();
+        let scalar = &flat.scalars[index];
         self.core.changeable()?;
         if scalar.dims {
             let file = self.core.definition.program().file.to_string();
@@ -100,16 +101,13 @@ impl<A: GraphFn> ExecCore<A> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
-            core.definition.checked.program(),
-            &core.definition.dims,
+            core.definition.flat.checked.program(),
+            &core.definition.flat.values,
             &core.definition.limits,
             &mut core.definition.modules,
             room,
         );
-        for &statement in statements {
-            let step = core.definition.table.steps[statement as usize];
-            evaluation.one(statement, |evaluation| self.args.evaluate(step, evaluation, Token))?;
-        }
+        evaluation.statements(&core.definition.flat, &self.args.values(Token), statements)?;
         let (mut records, mut words, open) = evaluation.into_parts();
         // The user's expressions may have made another context current.
         core.definition.driver.enter(core.definition.context)?;

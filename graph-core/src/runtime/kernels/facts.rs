@@ -7,7 +7,7 @@ use cudarc::driver::CudaContext;
 
 use crate::ir::{Kind, StatementId};
 use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
-use crate::table::Decoded;
+use crate::table::Scalar;
 
 use crate::runtime::cuda::{self, Driver, Word};
 use crate::runtime::error::{Error, Result};
@@ -30,11 +30,10 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// By the setters of a function's scalars; those of lengths are no setters.
-    pub fn of(table: &Decoded) -> Changing {
-        let statements = table.program.statements.len();
+    /// Collects what the setters of a function's scalars reach; a scalar that reaches a length has none.
+    pub fn of(scalars: &[Scalar], statements: usize) -> Changing {
         let mut changing = Changing { grids: vec![false; statements], blocks: vec![false; statements] };
-        for scalar in table.scalars.iter().filter(|scalar| !scalar.dims) {
+        for scalar in scalars.iter().filter(|scalar| !scalar.dims) {
             scalar.grids.iter().for_each(|&id| changing.grids[id as usize] = true);
             scalar.blocks.iter().for_each(|&id| changing.blocks[id as usize] = true);
         }

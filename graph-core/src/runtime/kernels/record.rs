@@ -1,5 +1,7 @@
 //! The values of statements, as the user's expressions gave them.
 
+use std::convert::Infallible;
+
 use crate::kind::{Kind, Stage};
 use crate::runtime::cuda::{Function, Launching};
 
@@ -15,6 +17,7 @@ impl Stage for Evaluated {
     type Launch = LaunchRecord;
     type Fill = FillRecord;
     type Copy = ();
+    type Call = Infallible;
     type Memory = ();
 }
 
@@ -63,21 +66,21 @@ pub(crate) fn is_user_launch(record: &Record) -> bool {
 impl Record {
     /// Returns the first of its words, and their number.
     pub fn words(&self) -> (usize, usize) {
-        match self {
+        let record = *self;
+        match record {
             Kind::Launch(launch) => (launch.first as usize, launch.kernel.words),
-            Kind::Fill(FillRecord { size: 8, first, .. }) => (*first as usize, FILL64.words),
+            Kind::Fill(FillRecord { size: 8, first, .. }) => (first as usize, FILL64.words),
             Kind::Fill(_) | Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => (0, 0),
         }
     }
 
     /// Returns the same record with its words at `place`.
-    pub fn at(mut self, place: usize) -> Record {
-        match &mut self {
-            Kind::Launch(LaunchRecord { first, .. }) | Kind::Fill(FillRecord { first, .. }) => {
-                *first = place as u32
-            }
-            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => {}
+    pub fn at(self, place: usize) -> Record {
+        let first = place as u32;
+        match self {
+            Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
+            Kind::Fill(fill) => Kind::Fill(FillRecord { first, ..fill }),
+            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => self,
         }
-        self
     }
 }
