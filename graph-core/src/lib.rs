@@ -2,6 +2,7 @@
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
 
+pub mod bits;
 pub mod bounds;
 pub mod check;
 pub mod codes;
@@ -11,6 +12,7 @@ pub mod diagnostic;
 pub mod dump;
 #[cfg(feature = "back")]
 pub mod emit;
+pub mod index;
 pub mod ir;
 #[cfg(feature = "back")]
 pub mod launches;

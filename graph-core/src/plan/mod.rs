@@ -50,4 +50,4 @@ pub use order::{Buffer, BufferOrder};
 pub use placement::place_all;
 pub use planning::{Plan, plan};
 pub(crate) use problem::room;
-pub use problem::{Bound, BufferIx, Effort, MOST_BYTES, Offsets, PlanError, Problem};
+pub use problem::{Bound, BufferIndex, Effort, MOST_BYTES, Offsets, PlanError, Problem, Rank};
