@@ -10,8 +10,8 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
-use cuweave_core::plan::nodes::{Emit, MemoryNodes, Packing, memory_nodes};
 use cuweave_core::index::{Index, Vector};
+use cuweave_core::plan::nodes::{Emit, MemoryNodes, Packing, memory_nodes};
 use cuweave_core::plan::{Buffer, BufferIndex, BufferOrder, Effort, Rank, antichain, csv, plan};
 use cuweave_core::reach::{Node, Reach};
 
@@ -120,8 +120,7 @@ fn shapes() -> Vec<Case> {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let mut cases = Vec::new();
     let mut case = |name: &str, preds: Vec<Vec<usize>>, random: &mut Random| {
-        let preds: Preds =
-            preds.into_iter().map(|list| list.into_iter().map(Node::new).collect()).collect();
+        let preds: Preds = preds.into_iter().map(|list| list.into_iter().map(Node::new).collect()).collect();
         let mut readers = Vector::filled(Vec::new(), preds.len());
         for (v, preds) in preds.enumerate() {
             preds.iter().for_each(|&p| readers[p].push(v));
@@ -216,12 +215,7 @@ fn case(
         row(table, (name, buffers.len(), bound), way, &measured, expected)?;
     }
     let planned = plan(&reach, buffers, Effort::Default)?;
-    let arena = Buffer {
-        size: planned.total,
-        align: 256,
-        users: program,
-        ..Buffer::default()
-    };
+    let arena = Buffer { size: planned.total, align: 256, users: program, ..Buffer::default() };
     let arena = vec![arena].into();
     let order = BufferOrder::of(&reach, &arena);
     let nodes = memory_nodes(&reach, &arena, &order);

@@ -5,6 +5,15 @@
 //! differ by `dk * axis + dc`: at most where neither is negative, and else as the facts say of that difference, which is
 //! asked once. The answers are those of [`Facts`].
 
+#![deny(
+    clippy::as_conversions,
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -71,7 +80,8 @@ impl Bounds {
                 let next = AxisIndex::new(axes.len());
                 let number = *axes.entry(axis.clone()).or_insert(next);
                 let plain = rest == Poly::default();
-                let line = *numbers.entry((axis, rest)).or_insert_with(|| lines.push(Line { axis: number, plain }));
+                let line =
+                    *numbers.entry((axis, rest)).or_insert_with(|| lines.push(Line { axis: number, plain }));
                 Place { line, k, c }
             })
             .collect();
@@ -147,7 +157,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ir::Mode;
+    use crate::ir::{BufferId, Mode};
 
     /// Polynomials over two variables and their product, as ranges of large functions have them.
     fn polys() -> impl Strategy<Value = Vec<Poly>> {
@@ -178,7 +188,7 @@ mod tests {
             let id = |index: usize| DimId::new(index % polys.len());
             for (a, b, c, d) in asked {
                 prop_assert_eq!(bounds.at_most(id(a), id(b)), facts.at_most(at(a), at(b)));
-                let range = |lo, hi| Access { buffer: 0, mode: Mode::Read, lo, hi, relied_on: false };
+                let range = |lo, hi| Access { buffer: BufferId::new(0), mode: Mode::Read, lo, hi, relied_on: false };
                 let (one, two) = (range(id(a), id(b)), range(id(c), id(d)));
                 prop_assert_eq!(
                     bounds.disjoint(&one, &two),

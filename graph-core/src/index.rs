@@ -4,6 +4,15 @@
 //!
 //! The functions are always inlined: the macro runs unoptimised, where each call counts.
 
+#![deny(
+    clippy::as_conversions,
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -96,7 +105,10 @@ pub const fn wide(number: usize) -> u64 {
 /// Widens a number of 32 bits to a length or count.
 #[inline(always)]
 #[must_use]
-#[allow(clippy::as_conversions, reason = "no target that has a CUDA driver has a `usize` of fewer than 32 bits")]
+#[allow(
+    clippy::as_conversions,
+    reason = "no target that has a CUDA driver has a `usize` of fewer than 32 bits"
+)]
 pub const fn size(number: u32) -> usize {
     number as usize
 }
@@ -331,7 +343,7 @@ mod tests {
 
     #[test]
     fn the_largest_index_marks_absence() {
-        assert_eq!(Town::new(u32::MAX as usize), Town::NONE);
+        assert_eq!(Town::new(size(u32::MAX)), Town::NONE);
         assert_eq!(Town::from_u32(5).as_u32(), 5);
     }
 

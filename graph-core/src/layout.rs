@@ -215,7 +215,11 @@ fn packed(program: &Program, dims: &[u64], placed: &Placed, node: bool) -> Resul
 }
 
 /// A planner's error with the buffer's name.
-pub(crate) fn plan_error(program: &Program, ids: &Vector<BufferIndex, BufferId>, error: plan::PlanError) -> LayoutError {
+pub(crate) fn plan_error(
+    program: &Program,
+    ids: &Vector<BufferIndex, BufferId>,
+    error: plan::PlanError,
+) -> LayoutError {
     let at = match error {
         plan::PlanError::NoAlignment(at) | plan::PlanError::Overflow(at) => at,
     };

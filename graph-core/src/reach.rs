@@ -8,6 +8,15 @@
 //! - A node is neither its own ancestor nor its own descendant.
 //! - Nothing recurses: graphs here are as deep as they are long.
 
+#![deny(
+    clippy::as_conversions,
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;
@@ -362,7 +371,9 @@ mod tests {
     fn any_graph(n: usize) -> impl Strategy<Value = Preds> {
         (1..n)
             .prop_flat_map(|n| proptest::collection::vec(proptest::collection::vec(0..n, 0..4), n))
-            .prop_map(|lists| lists.into_iter().map(|list| list.into_iter().map(Node::new).collect()).collect())
+            .prop_map(|lists| {
+                lists.into_iter().map(|list| list.into_iter().map(Node::new).collect()).collect()
+            })
     }
 
     /// Edges run along a shuffled numbering, so that index order is not a valid order.

@@ -522,7 +522,12 @@ mod tests {
     fn two_chains_in_half_the_bytes() {
         let reach = Reach::of(&listed(&[vec![], vec![0], vec![], vec![2]])).unwrap();
         let buffers = [[0, 1], [2, 3]]
-            .map(|users| Buffer { size: 4, align: 1, users: users.map(Node::new).to_vec(), ..Buffer::default() })
+            .map(|users| Buffer {
+                size: 4,
+                align: 1,
+                users: users.map(Node::new).to_vec(),
+                ..Buffer::default()
+            })
             .into_iter()
             .collect();
         let costs = Vector::filled(1, 4);

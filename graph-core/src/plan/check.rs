@@ -87,7 +87,11 @@ pub fn check(
 /// # Errors
 ///
 /// The first fault.
-pub fn check_rows(rows: &Vector<Rank, csv::Row>, offsets: &Vector<Rank, u64>, total: u64) -> Result<(), Fault> {
+pub fn check_rows(
+    rows: &Vector<Rank, csv::Row>,
+    offsets: &Vector<Rank, u64>,
+    total: u64,
+) -> Result<(), Fault> {
     // The bytes that a row holds without a gap.
     let spans = |row: &csv::Row| {
         let mut spans = Vec::new();

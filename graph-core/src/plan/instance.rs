@@ -34,7 +34,9 @@ impl<'p> Instance<'p> {
 
 fn twins(problem: &Problem) -> Vector<Rank, Vec<Rank>> {
     let mut twins = Vector::filled(Vec::new(), problem.sizes.len());
-    let with_itself: Vector<Rank, Vec<u64>> = problem.sizes.ids()
+    let with_itself: Vector<Rank, Vec<u64>> = problem
+        .sizes
+        .ids()
         .map(|b| {
             let mut row = problem.conflicts.row(b).to_vec();
             set(&mut row, b);

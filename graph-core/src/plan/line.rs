@@ -79,7 +79,8 @@ impl Line {
     fn tells_all(&self, problem: &Problem) -> bool {
         let moments = self.loads.len();
         // The numbers of buffers that have begun up to a moment, and that were over before it.
-        let (mut begun, mut over) = (Vector::filled(0usize, moments + 1), Vector::filled(0usize, moments + 1));
+        let (mut begun, mut over) =
+            (Vector::filled(0usize, moments + 1), Vector::filled(0usize, moments + 1));
         let sized = |b: Rank| problem.sizes[b] > 0;
         for &(from, to) in self.spans.iter().filter(|span| span.0 < span.1) {
             begun[from] += 1;

@@ -83,11 +83,7 @@ struct Linker<'a> {
 }
 
 impl<'a> Linker<'a> {
-    fn of(
-        reach: &'a Reach,
-        buffers: &'a Vector<BufferIndex, Buffer>,
-        order: &'a BufferOrder,
-    ) -> Linker<'a> {
+    fn of(reach: &'a Reach, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> Linker<'a> {
         let n = buffers.len();
         let after = order.after_rows();
         let count = |&rank: &Rank| bits::count(after.row(rank));
@@ -147,9 +143,7 @@ impl<'a> Linker<'a> {
         self.allocs += 1;
         let mut donors: Vec<BufferIndex> =
             self.order.all_before(c).filter(|&b| self.after_count[b] > 0).collect();
-        donors.sort_by_key(|&b| {
-            (self.after_count[b], Reverse(self.order.ranks()[b]))
-        });
+        donors.sort_by_key(|&b| (self.after_count[b], Reverse(self.order.ranks()[b])));
         let mut freed = vec![0u64; words(self.buffers.len())];
         for b in donors {
             if has(&freed, b) {
@@ -184,8 +178,7 @@ impl<'a> Linker<'a> {
                 after.iter().zip(wider).all(|(after, wider)| after & !wider == 0)
             };
             let near = self.frees.iter().rev().take(LATEST).copied();
-            let link =
-                near.filter(|&b| !has(&freed, b) && within(b)).min_by_key(|&b| self.after_count[b]);
+            let link = near.filter(|&b| !has(&freed, b) && within(b)).min_by_key(|&b| self.after_count[b]);
             if let Some(b) = link {
                 or_into(&mut freed, self.freed_at_free.row(b));
                 self.free_after[d].push(b);

@@ -167,7 +167,8 @@ fn packed(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths: &Paths, gu
             Emit::Free(b) => {
                 let from = addresses[b];
                 let to = from + sizes[b].next_multiple_of(STEP);
-                let (hole, leads) = (Hole { from, to, freed: b, added: now, since: now }, paths.to_free.row(b));
+                let (hole, leads) =
+                    (Hole { from, to, freed: b, added: now, since: now }, paths.to_free.row(b));
                 let mut led = chains.iter_mut().filter(|chain| has(leads, chain.tail));
                 if let Some(chain) = led.next() {
                     packing.arbitrary |= led.next().is_some();

@@ -35,11 +35,7 @@ pub struct Plan {
 /// # Panics
 ///
 /// If a user is not a node of `reach`.
-pub fn plan(
-    reach: &Reach,
-    buffers: &Vector<BufferIndex, Buffer>,
-    effort: Effort,
-) -> Result<Plan, PlanError> {
+pub fn plan(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, effort: Effort) -> Result<Plan, PlanError> {
     let buffers = rounded(buffers)?;
     let order = BufferOrder::of(reach, &buffers);
     Ok(plan_ordered(reach, &buffers, &order, effort))

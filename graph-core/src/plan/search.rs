@@ -25,8 +25,8 @@ use super::instance::{Instance, SectionIndex};
 use super::problem::Rank;
 use crate::bits::{self, clear, has, last, ones, or_into, set};
 use crate::index::{Index, Vector};
-pub(super) use state::{Level, Rule};
 use state::{Frame, OldReason, Search};
+pub(super) use state::{Level, Rule};
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,9 +254,7 @@ impl Search<'_> {
         exact
             && self.twins[b].iter().any(|&a| {
                 let top = self.offsets[a] + self.problem.sizes[a];
-                self.level[a] != Level::NONE
-                    && top == self.least[b]
-                    && self.priority[a] > self.priority[b]
+                self.level[a] != Level::NONE && top == self.least[b] && self.priority[a] > self.priority[b]
             })
     }
 

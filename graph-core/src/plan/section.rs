@@ -94,11 +94,7 @@ pub(super) fn sections(
 }
 
 /// The heaviest sections, with about `members` buffers in all of them together.
-pub(super) fn trimmed(
-    sections: &[Vec<Rank>],
-    sizes: &Vector<Rank, u64>,
-    members: usize,
-) -> Vec<Vec<Rank>> {
+pub(super) fn trimmed(sections: &[Vec<Rank>], sizes: &Vector<Rank, u64>, members: usize) -> Vec<Vec<Rank>> {
     let bytes = |section: &[Rank]| section.iter().map(|&b| sizes[b]).sum::<u64>();
     if sections.iter().map(Vec::len).sum::<usize>() <= members {
         return sections.to_vec();

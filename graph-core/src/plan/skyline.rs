@@ -311,7 +311,8 @@ impl<'l> Search<'l> {
                 break;
             }
         }
-        let beside = [(from.index() > 0).then(|| from.before()), (at + 1 < self.segments.len()).then_some(to)];
+        let beside =
+            [(from.index() > 0).then(|| from.before()), (at + 1 < self.segments.len()).then_some(to)];
         for moment in beside.into_iter().flatten() {
             let pile = &self.piles[moment];
             let wall = pile.partition_point(|&(top, _)| top <= height);
@@ -509,12 +510,7 @@ impl<'l> Search<'l> {
 
 /// Returns the part of a valley that stays empty with a buffer at its end, and the part that the buffer fills; without a
 /// buffer, all and nothing.
-fn parts(
-    line: &Line,
-    valley: Segment,
-    end: End,
-    buffer: Rank,
-) -> ((Moment, Moment), (Moment, Moment)) {
+fn parts(line: &Line, valley: Segment, end: End, buffer: Rank) -> ((Moment, Moment), (Moment, Moment)) {
     if buffer == Rank::NONE {
         return ((valley.from, valley.to), (valley.to, valley.to));
     }

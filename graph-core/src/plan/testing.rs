@@ -160,7 +160,10 @@ pub(crate) fn buffers(
 }
 
 /// A graph of any family with up to `nodes` nodes, and up to `most` buffers of every kind.
-pub(crate) fn graphs(nodes: usize, most: usize) -> impl Strategy<Value = (Preds, Vector<BufferIndex, Buffer>)> {
+pub(crate) fn graphs(
+    nodes: usize,
+    most: usize,
+) -> impl Strategy<Value = (Preds, Vector<BufferIndex, Buffer>)> {
     (1..=nodes, 0..=most, 0..FAMILIES.len(), any::<u64>(), any::<bool>()).prop_map(
         move |(n, count, family, seed, odd)| {
             let mut random = super::random::Random::new(seed);

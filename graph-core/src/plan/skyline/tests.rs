@@ -76,7 +76,8 @@ fn what_is_no_line_is_seen() {
     assert_eq!(Line::of(&problem), None);
     // A line, of which a section is missing.
     let mut problem = Problem { sections: vec![vec![a], vec![b]], ..problem };
-    (problem.sizes, problem.aligns, problem.begins) = (Vector::filled(1, 2), Vector::filled(1, 2), (0..2).collect());
+    (problem.sizes, problem.aligns, problem.begins) =
+        (Vector::filled(1, 2), Vector::filled(1, 2), (0..2).collect());
     problem.conflicts = Conflicts::of_cliques(2, &[vec![a, b]]);
     assert_eq!(Line::of(&problem), None);
     problem.sections = vec![vec![a, b]];
