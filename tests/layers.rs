@@ -18,6 +18,8 @@ const CRATES: [(&str, &[&str]); 6] = [
     (
         "graph-core/src",
         &[
+            "index",
+            "bits",
             "ir",
             "codes",
             "diagnostic",

@@ -1,8 +1,9 @@
 //! Lower bounds for plans: under every order of the nodes, and under the order that is given.
 
 use super::flow::{Network, Vertex};
+use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
-use super::problem::{Bound, BufferIndex, Rank};
+use super::problem::Bound;
 use crate::bits::{and_into, has, ones, or_into, set, words};
 use crate::index::{Index, Vector, ids};
 use crate::reach::{Node, Position, Reach};

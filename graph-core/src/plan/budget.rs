@@ -10,9 +10,10 @@ use std::cmp::Reverse;
 use std::fmt;
 
 use super::bounds::{Floor, antichain, floor};
+use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
 use super::planning::{self, Plan, plan_ordered};
-use super::problem::{BufferIndex, Effort, PlanError};
+use super::problem::{Effort, PlanError};
 use super::sequence::{Guide, Sequence, all, within};
 use crate::index::{Index, Vector};
 use crate::reach::{Node, Reach};

@@ -4,8 +4,8 @@
 use std::fmt;
 
 use super::csv;
+use super::indices::{BufferIndex, Rank};
 use super::order::Buffer;
-use super::problem::{BufferIndex, Rank};
 use crate::index::{Index, Vector};
 use crate::reach::Reach;
 

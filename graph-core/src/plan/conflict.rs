@@ -1,6 +1,6 @@
 //! The interference graph of the buffers: a symmetric bit matrix of the pairs that need disjoint bytes.
 
-use super::problem::Rank;
+use super::indices::Rank;
 use crate::bits::{self, Matrix, clear, has, ones, or_into, set};
 use crate::index::ids;
 

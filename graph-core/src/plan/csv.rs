@@ -9,7 +9,8 @@
 //! the part.
 
 use super::conflict::Conflicts;
-use super::problem::{Bound, MOST_BYTES, Problem, Rank, room};
+use super::indices::Rank;
+use super::problem::{Bound, MOST_BYTES, Problem, room};
 use crate::index::Vector;
 use std::collections::BTreeMap;
 use std::fmt;

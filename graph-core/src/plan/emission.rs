@@ -5,9 +5,9 @@
 //! come first. Then random keys and steps of a hill climb take turns: a step gives other keys to a few allocs, and is kept if
 //! the order packs no worse. Orders are counted, not timed.
 
+use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
 use super::packing::{self, Emit, Packing, Paths};
-use super::problem::BufferIndex;
 use super::random::Random;
 use crate::index::{Index, Vector, indices, wide};
 use crate::reach::{Node, Reach};

@@ -1,6 +1,7 @@
 //! Greedy placement: buffers one after the other, in several orders, each into the lowest gap that fits (first fit).
 
-use super::problem::{Problem, Rank};
+use super::indices::Rank;
+use super::problem::Problem;
 use crate::bits::{has, lowest, set, words};
 use crate::index::{Vector, size, wide};
 use std::cmp::Reverse;

@@ -1,6 +1,7 @@
 //! Data that all searches of one problem share.
 
-use super::problem::{Problem, Rank};
+use super::indices::Rank;
+use super::problem::Problem;
 use crate::bits::set;
 use crate::index::{Vector, ids, indices};
 

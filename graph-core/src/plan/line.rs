@@ -3,7 +3,8 @@
 //! That is so of traces, and of graphs whose nodes form a chain. The sections are then what is live at the moments at
 //! which most is, and every buffer is in some that follow one another.
 
-use super::problem::{Problem, Rank, common_divisor};
+use super::indices::Rank;
+use super::problem::{Problem, common_divisor};
 use crate::index::{Index, Vector, indices};
 
 indices! {

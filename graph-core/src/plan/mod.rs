@@ -33,6 +33,7 @@ pub mod csv;
 mod emission;
 mod flow;
 mod greedy;
+mod indices;
 mod instance;
 mod line;
 pub mod nodes;
@@ -55,8 +56,9 @@ mod tests;
 
 pub use bounds::{Floor, antichain, floor};
 pub use conflict::Conflicts;
+pub use indices::{BufferIndex, Rank};
 pub use order::{Buffer, BufferOrder};
 pub use placement::place_all;
 pub use planning::{Plan, plan};
 pub(crate) use problem::room;
-pub use problem::{Bound, BufferIndex, Effort, MOST_BYTES, Offsets, PlanError, Problem, Rank};
+pub use problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem};

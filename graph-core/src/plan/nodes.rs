@@ -16,10 +16,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::emission;
+use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
 use super::packing::Paths;
 pub use super::packing::{Emit, Packing};
-use super::problem::{BufferIndex, Rank};
 use crate::bits::{self, Matrix, has, or_into, set, words};
 use crate::index::Vector;
 use crate::reach::{Node, Reach};

@@ -5,7 +5,7 @@
 //! order in which whatever is before comes first, so that rows of bits end early.
 
 use super::conflict::Conflicts;
-use super::problem::{BufferIndex, Rank};
+use super::indices::{BufferIndex, Rank};
 use crate::bits::{Matrix, and_into, clear, clear_all, has, highest, ones, or_into, set, words};
 use crate::index::{Vector, ids};
 use crate::reach::{Node, Reach};

@@ -18,7 +18,7 @@
 //!
 //! Where each free and each alloc has one chain to go to, the packing is therefore known.
 
-use super::problem::BufferIndex;
+use super::indices::BufferIndex;
 use crate::bits::{Matrix, has};
 use crate::index::{Index, Vector, wide};
 use crate::reach::Node;

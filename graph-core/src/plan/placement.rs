@@ -1,7 +1,8 @@
 //! Places the buffers of a problem, by all means: greedy orders first, then search.
 
 use super::greedy::{Layout, Traits, place};
-use super::problem::{Effort, Offsets, Problem, Rank};
+use super::indices::Rank;
+use super::problem::{Effort, Offsets, Problem};
 use super::{line, portfolio, section};
 use crate::index::{Vector, wide};
 

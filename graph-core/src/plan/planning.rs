@@ -1,11 +1,10 @@
 //! Plans the buffers of a graph: from their order to offsets, with the bounds.
 
 use super::bounds::{Floor, antichain, floor};
+use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
 use super::placement::place_all;
-use super::problem::{
-    Bound, BufferIndex, Effort, MOST_BYTES, Offsets, PlanError, Problem, Rank, common_divisor, room,
-};
+use super::problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem, common_divisor, room};
 use super::{check, section};
 use crate::index::Vector;
 use crate::reach::Reach;

@@ -2,9 +2,10 @@
 //! search that goes wrong early seldom recovers.
 
 use super::greedy::{Layout, Traits};
+use super::indices::Rank;
 use super::instance::Instance;
 use super::line::Line;
-use super::problem::{Problem, Rank, common_divisor, end};
+use super::problem::{Problem, common_divisor, end};
 use super::search::{self, Outcome, Rule};
 use super::skyline::{self, Preference};
 use crate::index::{Vector, narrow, wide};

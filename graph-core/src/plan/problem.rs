@@ -3,15 +3,8 @@
 use std::fmt;
 
 use super::conflict::Conflicts;
-use crate::index::{Vector, indices, wide};
-
-indices! {
-    /// Index of a buffer of a graph, as the caller numbers them.
-    pub struct BufferIndex;
-    /// Index of a buffer of a [`Problem`]. Those of a graph are numbered so that a buffer comes after all that are over
-    /// before it begins ([`BufferOrder`](super::BufferOrder)).
-    pub struct Rank;
-}
+use super::indices::{BufferIndex, Rank};
+use crate::index::{Vector, wide};
 
 /// The most bytes that all buffers may need side by side: sums of offsets and sizes then fit in 63 bits.
 pub const MOST_BYTES: u64 = 1 << 62;

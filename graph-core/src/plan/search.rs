@@ -21,12 +21,12 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use super::indices::{Level, Rank};
 use super::instance::{Instance, SectionIndex};
-use super::problem::Rank;
 use crate::bits::{self, clear, has, last, ones, or_into, set};
 use crate::index::{Index, Vector};
+pub(super) use state::Rule;
 use state::{Frame, OldReason, Search};
-pub(super) use state::{Level, Rule};
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! moment; here they are cliques that are grown from each buffer in turn.
 
 use super::conflict::Conflicts;
-use super::problem::Rank;
+use super::indices::Rank;
 use crate::bits::{and_into, clear, has, highest, lowest, ones, set, words};
 use crate::index::{Index, Vector, wide};
 use std::cmp::Reverse;

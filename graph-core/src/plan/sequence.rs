@@ -1,7 +1,7 @@
 //! Running the nodes one after the other within so many bytes: a fallback that budgets can always turn to.
 
+use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
-use super::problem::BufferIndex;
 use crate::bits::{clear, set, words};
 use crate::index::{Vector, ids, indices};
 use crate::reach::{Node, Reach};

@@ -17,9 +17,9 @@
 #[cfg(test)]
 mod tests;
 
+use super::indices::{Level, Rank};
 use super::line::{Line, Moment};
-use super::problem::Rank;
-use super::search::{Level, Outcome};
+use super::search::Outcome;
 use crate::bits::{Matrix, clear, last, or_into, set, words};
 use crate::index::{Index, Vector, between, wide};
 

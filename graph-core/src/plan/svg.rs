@@ -1,9 +1,9 @@
 //! Pictures: where each buffer lies while the graph runs, and what a budget costs.
 
 use super::budget::{CurvePoint, part};
+use super::indices::BufferIndex;
 use super::order::Buffer;
 use super::planning::Plan;
-use super::problem::BufferIndex;
 use crate::index::{Index, Vector, size};
 use crate::reach::{Node, Reach};
 use std::fmt::Write;

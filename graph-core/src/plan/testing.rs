@@ -1,7 +1,7 @@
 //! Graphs for the tests: random ones of several families, with buffers on them.
 
+use super::indices::BufferIndex;
 use super::order::Buffer;
-use super::problem::BufferIndex;
 use crate::index::{Index, Vector, wide};
 use crate::reach::{Node, Reach};
 

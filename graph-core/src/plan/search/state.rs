@@ -2,12 +2,11 @@
 
 use crate::bits::{Matrix, clear, lowest, set, words};
 use crate::index::{Index, Vector, indices, wide};
+use crate::plan::indices::{Level, Rank};
 use crate::plan::instance::{Instance, Membership, SectionIndex};
-use crate::plan::problem::{Problem, Rank};
+use crate::plan::problem::Problem;
 
 indices! {
-    /// The number of decisions before one.
-    pub(in crate::plan) struct Level;
     /// The place of a buffer among the members of a section.
     pub(super) struct Slot;
     /// The place of a reason in `old_reasons`.
