@@ -19,7 +19,10 @@ const CRATES: [(&str, &[&str]); 6] = [
         "graph-core/src",
         &[
             "index",
+            "bits",
+            "ids",
             "kind",
+            "structure",
             "ir",
             "codes",
             "diagnostic",
@@ -29,6 +32,7 @@ const CRATES: [(&str, &[&str]); 6] = [
             "table",
             "order",
             "check",
+            "expand",
             "launches",
             "plan",
             "place",

@@ -341,7 +341,7 @@ fn outside_life(
     assumed: &[Vec<StatementId>],
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut preds = ordered.reach.reduced().to_vec();
+    let mut preds = ordered.reach.reduced().clone();
     for (list, more) in preds.iter_mut().zip(assumed) {
         list.extend_from_slice(more);
     }

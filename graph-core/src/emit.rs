@@ -95,7 +95,7 @@ impl Draft {
                 1 => statement.name.clone(),
                 count => format!("{} and {} more", statement.name, count - 1).into(),
             };
-            let position = placed.reach.positions()[id as usize];
+            let position = placed.reach.positions()[id].as_u32();
             let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
             let at = self.push(
                 Operation {
@@ -112,7 +112,7 @@ impl Draft {
         }
         for operation in &mut self.list {
             // Each member of a batch comes after the same.
-            let before = placed.reach.reduced()[operation.sources[0] as usize].iter();
+            let before = placed.reach.reduced()[operation.sources[0]].iter();
             operation.after = before.map(|pred| self.of_statement[pred]).collect();
             operation.after.sort_unstable();
             operation.after.dedup();
@@ -203,7 +203,7 @@ impl Draft {
         let before: Vec<StatementId> =
             lives.iter().flat_map(|life| life.alloc_after.iter().copied()).collect();
         let after = placed.reach.maximal(&before).iter().map(|id| self.of_statement[id]).collect();
-        let key = first.iter().map(|&id| placed.reach.positions()[id as usize]).min().unwrap_or(0);
+        let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {
             what: What::Alloc { memory },
             after,
@@ -224,7 +224,7 @@ impl Draft {
     fn free(&mut self, what: What, name: String, lives: &[&Life], placed: &Placed) -> OperationId {
         let last: Vec<StatementId> = lives.iter().flat_map(|life| life.ends.iter().copied()).collect();
         let last = placed.reach.maximal(&last);
-        let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
+        let key = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
         let after = last.iter().map(|id| self.of_statement[id]).collect();
         self.push(
             Operation {

@@ -13,8 +13,8 @@
 
 use std::borrow::Cow;
 
-use crate::index::PartId;
-pub use crate::index::{BufferId, CallId, DimId, StatementId};
+use crate::ids::PartId;
+pub use crate::ids::{BufferId, CallId, DimId, StatementId};
 pub use crate::kind::{Kind, Lifetime};
 
 /// A string that is owned in the macro and borrowed in the printed table.

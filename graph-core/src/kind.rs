@@ -6,7 +6,7 @@
 
 use std::convert::Infallible;
 
-use crate::index::{BufferId, CallId};
+use crate::ids::{BufferId, CallId};
 
 /// The facts that a stage of the compiler knows about each kind of statement.
 pub trait Stage {

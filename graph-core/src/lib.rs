@@ -2,6 +2,7 @@
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
 
+pub mod bits;
 pub mod bounds;
 pub mod check;
 pub mod codes;
@@ -13,6 +14,7 @@ pub mod dump;
 pub mod emit;
 #[cfg(feature = "back")]
 pub mod expand;
+pub mod ids;
 pub mod index;
 pub mod ir;
 pub mod kind;

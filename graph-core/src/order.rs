@@ -16,6 +16,7 @@ pub mod shared;
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
+use crate::index::Vector;
 use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Order, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
@@ -48,7 +49,7 @@ pub struct Ordered {
     /// The order on all statements.
     pub reach: Reach,
     /// The reduced order on the statements that are not memory statements.
-    pub preds: Vec<Vec<StatementId>>,
+    pub preds: Vector<StatementId, Vec<StatementId>>,
     /// The predecessors of each memory statement among the other statements.
     pub memory_after: Vec<(StatementId, Vec<StatementId>)>,
     /// Edges between such statements before reduction.
@@ -322,7 +323,7 @@ fn path_before(path: &[StatementId], to: StatementId) -> StatementId {
 }
 
 /// Direct predecessors of every statement, before reduction.
-type Preds = Vec<Vec<StatementId>>;
+type Preds = Vector<StatementId, Vec<StatementId>>;
 
 /// The order with memory statements contracted away: the predecessors of the others, and what each memory statement
 /// stands after.
@@ -334,20 +335,20 @@ fn contracted(
     let is_memory = |id: StatementId| program.statements[id as usize].kind.is_memory();
     // In topological order, the predecessors of a memory statement stand for it.
     for &id in reach.topological() {
-        if preds[id as usize].iter().any(|&pred| is_memory(pred)) {
+        if preds[id].iter().any(|&pred| is_memory(pred)) {
             let through = |&pred: &StatementId| {
-                if is_memory(pred) { preds[pred as usize].clone() } else { vec![pred] }
+                if is_memory(pred) { preds[pred].clone() } else { vec![pred] }
             };
-            preds[id as usize] = preds[id as usize].iter().flat_map(through).collect();
+            preds[id] = preds[id].iter().flat_map(through).collect();
         }
-        let list = &mut preds[id as usize];
+        let list = &mut preds[id];
         list.sort_unstable();
         list.dedup();
     }
     let mut memory = Vec::new();
-    for (id, list) in preds.iter_mut().enumerate() {
-        if is_memory(id as StatementId) {
-            memory.push((id as StatementId, reach.maximal(&std::mem::take(list))));
+    for (id, list) in preds.enumerate_mut() {
+        if is_memory(id) {
+            memory.push((id, reach.maximal(&std::mem::take(list))));
         }
     }
     (preds, memory)

@@ -7,6 +7,7 @@
 //! - `begins` are its minimal users and the statements `#[after]` its alloc, minimal ones only;
 //! - `before(b, c)`: every end of `b` strictly precedes every begin of `c`. Only then may `c` lie where `b` lay.
 
+use crate::index::Vector;
 use crate::ir::{BufferId, Lifetime, Origin, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
@@ -54,9 +55,9 @@ impl Placed {
 ///
 /// The cycle that added edges close.
 pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Placed, Cycle> {
-    let mut preds: Vec<Vec<StatementId>> = vec![Vec::new(); program.statements.len()];
+    let mut preds = Vector::filled(Vec::new(), program.statements.len());
     for &(from, to) in edges {
-        preds[to as usize].push(from);
+        preds[to].push(from);
     }
     let reach = Reach::of(&preds)?;
     let buffers = program.buffers.len();

@@ -4,9 +4,9 @@
 //! calls of other graph functions, its program is a list of templates, each once in the order of the text, and the structure
 //! says which of them are instantiated, how often and in which order. [`expand`](crate::expand) makes the flat program of them.
 
-pub use crate::index::{PartId, VariableId};
+pub use crate::ids::{PartId, VariableId};
 
-use crate::index::{BufferId, DimId, StatementId};
+use crate::ids::{BufferId, DimId, StatementId};
 use std::borrow::Cow;
 
 type Text = Cow<'static, str>;

@@ -27,7 +27,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
     let program = &ordered.source.program;
     let explicit = program.options.order == Order::Explicit;
     let sequence: Vec<StatementId> = if explicit {
-        ordered.reach.topological().to_vec()
+        ordered.reach.topological().as_slice().to_vec()
     } else {
         (0..program.statements.len() as StatementId).collect()
     };

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::check::Checked;
 use crate::emit;
+use crate::index::Vector;
 use crate::ir::{Memory, Program, StatementId};
 use crate::launches::{self, Allowed, Decision, Launch, Run, Tuning};
 use crate::layout::{self, LayoutError};
@@ -11,6 +12,7 @@ use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
 use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
+use crate::plan::BufferIndex;
 use crate::plan::budget::{BudgetError, CurvePoint};
 use crate::reach::Cycle;
 
@@ -168,7 +170,7 @@ fn decided(
 }
 
 /// Returns the cost of each statement in the budget's critical path: 1 for what runs, 0 for memory statements.
-fn costs(program: &Program) -> Vec<u64> {
+fn costs(program: &Program) -> Vector<StatementId, u64> {
     program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
 }
 
@@ -180,7 +182,7 @@ fn within_budget(
     budget: u64,
 ) -> Result<Budgeted, BackError> {
     let (list, ids) = layout::temporaries(program, dims, placed)?;
-    let name = |buffer: u32| program.buffers[ids[buffer as usize] as usize].name.to_string();
+    let name = |buffer: BufferIndex| program.buffers[ids[buffer] as usize].name.to_string();
     let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
     match fit {
         Ok(fit) => Ok(Budgeted {
@@ -231,7 +233,7 @@ pub fn memory_svg(
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
         .map_err(|error| layout::plan_error(program, &ids, error))?;
-    let names: Vec<String> = ids.iter().map(|&id| program.buffers[id as usize].name.to_string()).collect();
+    let names = ids.iter().map(|&id| program.buffers[id as usize].name.to_string()).collect();
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }
 

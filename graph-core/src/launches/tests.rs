@@ -75,8 +75,8 @@ impl Case {
     fn batches(&self) -> Vec<Vec<StatementId>> {
         let decision = self.decide(Allowed { batches: true, ..Allowed::default() });
         let reach = |edges: &[(StatementId, StatementId)]| {
-            let mut preds = vec![Vec::new(); self.launches.len()];
-            edges.iter().for_each(|&(before, after)| preds[after as usize].push(before));
+            let mut preds = crate::index::Vector::filled(Vec::new(), self.launches.len());
+            edges.iter().for_each(|&(before, after)| preds[after].push(before));
             Reach::of(&preds).expect("no cycle")
         };
         let (before, after) = (reach(&self.edges), reach(&[&self.edges[..], &decision.edges].concat()));

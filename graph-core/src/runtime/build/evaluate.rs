@@ -3,7 +3,6 @@
 //! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
 //! graph is built, and made again, in the same space, when an argument is set.
 
-use crate::expand::Instance;
 use crate::ir::{Access, Kind, Lifetime, Mode, Program, StatementId};
 use cuweave_ptx::coverage::Verdict;
 
@@ -12,13 +11,10 @@ use crate::runtime::error::{At, Error, Fault, Result, ShortLaunch, at_statement}
 use crate::runtime::kernels::{
     FILL64, FillRecord, Finding, Kernel, LaunchRecord, Limits, Modules, ParamKind, Record, Shape,
 };
-use crate::runtime::token::Token;
 
 use super::arguments::Arguments;
-use super::body::{Body, enter};
 use super::config::{BlockLimits, Config};
 use super::fill::Fillable;
-use super::flattened::Flattened;
 
 /// The recorder of the values that generated code gives for statements, one after the other.
 pub struct Evaluation<'b> {
@@ -53,44 +49,8 @@ impl<'b> Evaluation<'b> {
         Evaluation { program, dims, limits, modules, statement: 0, records, words, open: Vec::new() }
     }
 
-    /// Evaluates statements of a flat program. The arguments of a call are evaluated once for consecutive statements of its callee.
-    ///
-    /// # Errors
-    ///
-    /// Those of the statements' steps; a step that does not record its statement, which an expression of the user's that
-    /// returns can bring about.
-    pub(crate) fn statements(
-        &mut self,
-        flat: &Flattened,
-        body: &dyn Body,
-        statements: &[StatementId],
-    ) -> Result<()> {
-        let frame = |statement: StatementId| flat.instances[statement as usize].frame;
-        for run in statements.chunk_by(|&one, &other| frame(one) == frame(other)) {
-            let done =
-                enter(body, &flat.frames, frame(run[0]), &mut |body| self.run_of_frame(flat, body, run));
-            done.unwrap_or_else(|| {
-                self.statement = run[0];
-                Err(self
-                    .config("an expression in an argument of its call returns before the call".to_owned()))
-            })?;
-        }
-        Ok(())
-    }
-
-    fn run_of_frame(&mut self, flat: &Flattened, body: &dyn Body, statements: &[StatementId]) -> Result<()> {
-        for &statement in statements {
-            let Instance { frame, template, turns } = &flat.instances[statement as usize];
-            let step = flat.frames[*frame as usize].table.steps[*template as usize];
-            match self.program.statements[statement as usize].kind.lifetime() {
-                Some(lifetime) => self.memory(lifetime),
-                None => self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?,
-            }
-        }
-        Ok(())
-    }
-
-    fn one(
+    /// Evaluates one statement by a step, which must record it.
+    pub(super) fn one(
         &mut self,
         statement: StatementId,
         step: impl FnOnce(&mut Evaluation<'b>) -> Result<()>,
@@ -105,7 +65,7 @@ impl<'b> Evaluation<'b> {
     }
 
     /// Records the next statement, which allocates or frees: it has no values.
-    fn memory<B>(&mut self, lifetime: Lifetime<B>) {
+    pub(super) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
         self.records.push(match lifetime {
             Lifetime::Begins(_) => Kind::Alloc(()),
             Lifetime::Ends(_) => Kind::Free(()),

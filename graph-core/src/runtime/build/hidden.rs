@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::check::Checked;
+use crate::index::Vector;
 use crate::ir::{BufferId, Kind, Mode, Order, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
@@ -48,9 +49,9 @@ pub(crate) fn edges(
     if uses.is_empty() {
         return Ok(Vec::new());
     }
-    let mut preds = vec![Vec::new(); program.statements.len()];
+    let mut preds = Vector::filled(Vec::new(), program.statements.len());
     for &(before, after) in checked.edges().iter() {
-        preds[after as usize].push(before);
+        preds[after].push(before);
     }
     let reach = Reach::of(&preds).map_err(|cycle| Error::Plan(cycle.to_string()))?;
     let forward = checked.edges().iter().all(|(before, after)| before < after);
@@ -64,7 +65,7 @@ pub(crate) fn edges(
         return Err(unordered(program, state, edge));
     }
     for &(before, after) in found.keys() {
-        preds[after as usize].push(before);
+        preds[after].push(before);
     }
     if let Err(Cycle { path }) = Reach::of(&preds) {
         let around = path.iter().copied().zip(path.iter().copied().cycle().skip(1));

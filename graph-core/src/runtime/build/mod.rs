@@ -2,6 +2,8 @@
 //!
 //! - `dims`, `config`, `fill`, `arguments`, `evaluate`: what generated code says of lengths and launches; `checks`: whether that
 //!   and the operands hold;
+//! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
+//!   gives;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `node`, `resolve`: the node of each kind of statement; `tables`, `batches`: its batched launches; `patch`: changes of its
 //!   nodes once they are instantiated;
@@ -20,6 +22,7 @@ mod fill;
 mod flattened;
 mod hidden;
 mod hook;
+mod instances;
 mod node;
 mod nodes;
 mod patch;
