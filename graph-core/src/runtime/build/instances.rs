@@ -28,9 +28,8 @@ impl Evaluation<'_> {
             let done =
                 enter(body, &flat.frames, frame(run[0]), &mut |body| self.run_of_frame(flat, body, run));
             done.unwrap_or_else(|| {
-                self.statement = run[0];
-                Err(self
-                    .config("an expression in an argument of its call returns before the call".to_owned()))
+                let reason = "an expression in an argument of its call returns before the call".to_owned();
+                Err(Error::Config { at: at_statement(flat.checked.program(), run[0]), reason })
             })?;
         }
         Ok(())
