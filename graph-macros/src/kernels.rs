@@ -237,6 +237,7 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
                 match what {
                     Open::Access => "Access",
                     Open::Extent => "Extent",
+                    Open::Elements => "Elements",
                     _ => "Coverage",
                 },
                 Span::mixed_site(),

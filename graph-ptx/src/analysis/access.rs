@@ -7,12 +7,13 @@
 
 use crate::analysis::code::{Code, NONE, Source, Step};
 use crate::analysis::effect::{self, Effect, How};
-use crate::analysis::facts::{At, Kernel, Parameter, Site, Touched, quoted, site};
+use crate::analysis::elements::{self, Elements};
+use crate::analysis::facts::{At, Kernel, Number, Parameter, Site, Touched, quoted, site};
 use crate::analysis::flow::{Codes, Flow, Thing};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
-use crate::analysis::{extent, floats, outline};
+use crate::analysis::{extent, floats, number, outline};
 use crate::coverage::{Followed, Outline};
 use crate::isa::Opcode;
 use crate::syntax::{Module, Space};
@@ -348,6 +349,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         });
         found.floats = self.floats(touched);
         let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+        found.elements = self.elements(touched).filter(|_| !hidden || self.anywhere == (None, None));
+        if !touched.iter().any(|touched| touched.definite) {
+            found.number = self.number(parameter);
+        }
         found.updates = match hidden && (self.anywhere.0.is_some() || self.anywhere.1.is_some()) {
             true => Update::Ordered,
             false => touched.iter().map(|touched| self.update(touched)).fold(Update::Nothing, Update::and),
@@ -381,6 +386,29 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
         first.into_iter().collect()
+    }
+
+    fn elements(&self, touched: &[Touched]) -> Option<Elements> {
+        let mut found = Elements::default();
+        if touched.len() > elements::MOST_ACCESSES {
+            return None;
+        }
+        for &Touched { instance, step, how, .. } in touched {
+            let through = |step: u32| {
+                let definite = |touched: &Touched| {
+                    touched.definite && (touched.instance, touched.step) == (instance, step)
+                };
+                self.touched.iter().find(|(_, list)| list.iter().any(definite)).map(|(&parameter, _)| parameter)
+            };
+            let code = &self.flow.instances[instance as usize].code;
+            found.add(code, step, how, self.site((instance, step)), &through);
+        }
+        Some(found)
+    }
+
+    fn number(&self, parameter: u32) -> Option<Number> {
+        let (step, certain) = number::number(&self.flow.kernel, parameter)?;
+        Some(Number { site: self.site((0, step)), certain })
     }
 
     /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share

@@ -1,6 +1,7 @@
 //! The facts that the analysis finds about a kernel and its parameters, as types.
 
 use crate::analysis::effect::How;
+use crate::analysis::elements::Elements;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
 use crate::poly::Poly;
@@ -72,6 +73,19 @@ pub struct Parameter {
     pub unbounded: Option<Site>,
     /// The first access of each width of floats, by its type or by what its bits are used as: bytes of one float, and the access.
     pub floats: Vec<(u32, Site)>,
+    /// The elements of all accesses; `None` where not all are found.
+    pub elements: Option<Elements>,
+    /// For a parameter that no access surely goes through: the first instruction that takes its bits for a number, or may.
+    pub number: Option<Number>,
+}
+
+/// An instruction that takes the bits of a pointer for a number.
+#[derive(Clone, Debug)]
+pub struct Number {
+    /// The instruction.
+    pub site: Site,
+    /// True if an address could not be meant.
+    pub certain: bool,
 }
 
 /// A bound of an access: it stays below this many bytes from the pointer.
