@@ -117,7 +117,7 @@ fn elements_are_confirmed_where_they_are_those_of_the_source() {
                         Some(found) => open.push(format!("{place} {at} {}: {}", right[at].unwrap(), found.reason)),
                         None => confirmed += 1,
                     }
-                    for other in ["f32", "f64", "f16", "u8", "u32", "u64", "bool"] {
+                    for other in ["f32", "f64", "f16", "u8", "u32", "bool"] {
                         let is = Primitive::of(right[at].unwrap()).unwrap();
                         if Primitive::of(other).unwrap() == is {
                             continue;
@@ -143,7 +143,26 @@ fn elements_are_confirmed_where_they_are_those_of_the_source() {
         }
     }
     println!("{confirmed} confirmed, {} open:\n{}", open.len(), open.join("\n"));
+    // Integers that stand for floats in atomics, and a pointer that is kept in shared memory.
+    let meant = |line: &String| {
+        ["atomic_cas_add", "atomic_max_float", "through_shared"].iter().any(|name| line.contains(name))
+    };
+    assert!(open.iter().all(meant) && confirmed >= 1900, "{open:?}");
     for ((is, other), (all, missed)) in &wrong {
-        println!("{is} as {other}: {} of {all} not found: {:?}", missed.len(), missed.iter().take(60).collect::<Vec<_>>());
+        println!("{is} as {other}: {} of {all} not found: {missed:?}", missed.len());
+        let copied = missed.len() * 100 <= all * most_copied(is, other);
+        assert!(copied, "{is} as {other}: {} of {all} not found: {missed:?}", missed.len());
+    }
+}
+
+/// The share of accesses, in percent, that only copy bits or take them apart: they are of either type.
+fn most_copied(is: &str, other: &str) -> usize {
+    let (is, other) = (Primitive::of(is).unwrap(), Primitive::of(other).unwrap());
+    match (is.float, other.float) {
+        _ if other.size > is.size => 10,
+        // Bytes are told from larger elements by arithmetic alone, and so are booleans that are read.
+        (false, false) => 75,
+        (true, _) => 20,
+        (false, true) => 35,
     }
 }

@@ -6,6 +6,7 @@
 //! addresses that are not followed, is [`Access::Unknown`].
 
 use crate::analysis::code::{Code, NONE, Source, Step};
+use crate::analysis::copies::Copies;
 use crate::analysis::effect::{self, Effect, How};
 use crate::analysis::elements::{self, Elements};
 use crate::analysis::facts::{At, Kernel, Number, Parameter, Site, Touched, quoted, site};
@@ -393,15 +394,17 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         if touched.len() > elements::MOST_ACCESSES {
             return None;
         }
+        let mut through: BTreeMap<At, u32> = BTreeMap::new();
+        for (&parameter, list) in &self.touched {
+            let definite = list.iter().filter(|touched| touched.definite);
+            through.extend(definite.map(|touched| ((touched.instance, touched.step), parameter)));
+        }
+        let mut copies: BTreeMap<u32, Copies> = BTreeMap::new();
         for &Touched { instance, step, how, .. } in touched {
-            let through = |step: u32| {
-                let definite = |touched: &Touched| {
-                    touched.definite && (touched.instance, touched.step) == (instance, step)
-                };
-                self.touched.iter().find(|(_, list)| list.iter().any(definite)).map(|(&parameter, _)| parameter)
-            };
-            let code = &self.flow.instances[instance as usize].code;
-            found.add(code, step, how, self.site((instance, step)), &through);
+            let code = &*self.flow.instances[instance as usize].code;
+            let copies = copies.entry(instance).or_insert_with(|| Copies::of(code));
+            let site = self.site((instance, step));
+            found.add((code, copies), (step, how), site, &|step| through.get(&(instance, step)).copied());
         }
         Some(found)
     }

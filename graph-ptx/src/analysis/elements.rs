@@ -2,17 +2,18 @@
 //!
 //! The type of a load or store names the bytes of one register and seldom more: compilers type by size alone, copy memory by
 //! wide words and load several small elements at once. So bits are followed from a load to the arithmetic that takes them,
-//! and from a store back to the arithmetic that made them: through moves, selections and phis, through shared memory,
-//! through vectors that are packed and unpacked, and through shifts and masks, behind which a width says nothing of an
+//! and from a store back to the arithmetic that made them: through moves, selections and phis, through shared
+//! memory and slots of the stack, through vectors that are packed and unpacked, and through shifts and masks, behind which a width says nothing of an
 //! element. Bits that are only copied may be of any type.
 
 use crate::analysis::bits::{Stored, stored};
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::copies::{Copies, Register};
 use crate::analysis::effect::{self, How};
 use crate::analysis::facts::Site;
 use crate::analysis::floats;
 use crate::isa::Opcode;
-use crate::syntax::{Class, Instruction, Space};
+use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
 /// The maximum number of values that are followed for an access.
@@ -45,16 +46,16 @@ pub struct Elements {
 }
 
 impl Elements {
-    /// Adds an access.
+    /// Adds an access: the step of a function whose copies are these. `through` tells the pointer parameter that a step of
+    /// loading goes through.
     pub(crate) fn add(
         &mut self,
-        code: &Code<'_, '_>,
-        step: u32,
-        how: How,
+        (code, copies): (&Code<'_, '_>, &Copies),
+        (step, how): (u32, How),
         site: Site,
         through: &dyn Fn(u32) -> Option<u32>,
     ) {
-        add(&mut self.uses, moved(code, &code.steps[step as usize]), &site);
+        add(&mut self.uses, moved(code, copies, step), &site);
         if how != How::Read {
             stored(code, step, through).into_iter().for_each(|found| add(&mut self.stores, found, &site));
         }
@@ -82,7 +83,8 @@ enum State {
     Changed,
 }
 
-fn moved(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Use {
+fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
+    let step = &code.steps[at as usize];
     let mut uses = Use::default();
     let Some(instruction) = step.instruction else { return uses };
     let last = instruction.types().next_back();
@@ -90,34 +92,41 @@ fn moved(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Use {
     uses.floats.extend(last.and_then(|ty| ty.float()));
     let by_registers =
         matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red);
-    let mut follow = Follow { code, uses, seen: BTreeSet::new() };
+    let mut follow = Follow { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
     match last {
-        Some(ty) if by_registers => {
+        Some(_) if by_registers => {
             (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
-            debug_assert_eq!(follow.uses.width, ty.size());
             if !follow.uses.floats.is_empty() {
                 return follow.uses;
             }
-            follow.uses.integers = matches!(instruction.op(), Opcode::Atom | Opcode::Red)
-                && instruction.modifiers().any(|m| matches!(m, "add" | "min" | "max" | "inc" | "dec"));
+            follow.uses.integers = counts(instruction)
+                || step.sources.iter().any(|source| matches!(source, Source::Special(_)));
             follow.forward(values(&step.defines));
+            let data = step.sources.iter().filter_map(value);
             follow.seen.clear();
-            follow.backward(step.sources.iter().filter_map(value).map(|value| (value, State::Whole)).collect());
-            if step.sources.iter().any(|source| matches!(source, Source::Special(_))) {
-                follow.uses.integers = true;
-            }
+            follow.backward(data.map(|value| (value, State::Whole)).collect());
+            // What is copied from a load is used as the load is.
+            follow.seen.clear();
+            let loaded = std::mem::take(&mut follow.loaded);
+            follow.forward(loaded);
             // A float that is wider is made of more than these bits.
             let width = follow.uses.width;
             follow.uses.floats.retain(|float| *float <= width);
         }
         _ if instruction.op() == Opcode::Cp => {
-            let loads = follow.shared_loads(None);
-            follow.matrices();
+            let loads = follow.loads(at, None, State::Piece);
             follow.forward(loads);
         }
         _ => {}
     }
     follow.uses
+}
+
+/// True for an atomic operation that computes with integers.
+fn counts(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.op(), Opcode::Atom | Opcode::Red)
+        && instruction.types().all(|ty| ty.class() != Class::Float)
+        && instruction.modifiers().any(|m| matches!(m, "add" | "min" | "max" | "inc" | "dec"))
 }
 
 fn values(defines: &[u32]) -> Vec<(u32, State)> {
@@ -198,7 +207,10 @@ fn conversion(instruction: &Instruction<'_>, width: u32) -> OnBits {
 
 struct Follow<'c, 'm, 'a> {
     code: &'c Code<'m, 'a>,
+    copies: &'c Copies,
     uses: Use,
+    /// The loads that were come to from stores.
+    loaded: Vec<(u32, State)>,
     seen: BTreeSet<(u32, State)>,
 }
 
@@ -249,7 +261,10 @@ impl Follow<'_, '_, '_> {
                         continue;
                     }
                     OnBits::Ends => {
-                        let loads = self.through_shared(step, state);
+                        if step.instruction.is_some_and(counts) {
+                            self.integer(state);
+                        }
+                        let loads = self.loads(user, Some(value), state);
                         self.next(&mut list, loads);
                         continue;
                     }
@@ -264,8 +279,9 @@ impl Follow<'_, '_, '_> {
     fn backward(&mut self, mut list: Vec<(u32, State)>) {
         self.seen.extend(list.iter().copied());
         while let Some((value, state)) = list.pop() {
-            let Some(step) = self.code.defining(value).map(|at| &self.code.steps[at as usize]) else { continue };
-            self.float(step.instruction.and_then(floats::result), state);
+            let Some(at) = self.code.defining(value) else { continue };
+            let step = &self.code.steps[at as usize];
+            self.float(step.instruction.and_then(result), state);
             let before = match kind(step, self.uses.width) {
                 OnBits::Moves => state,
                 OnBits::Packs => state.max(State::Piece),
@@ -276,11 +292,13 @@ impl Follow<'_, '_, '_> {
                     continue;
                 }
                 OnBits::Ends => {
-                    if self.is_integer_parameter(step) {
+                    let atomic = step.instruction.is_some_and(counts);
+                    if atomic || self.is_integer_parameter(step) {
                         self.integer(state);
                     }
-                    if step.instruction.is_some_and(|found| is_shared(found, Opcode::Ld)) {
-                        let stores = self.shared_stores(step.instruction, state);
+                    if step.instruction.is_some_and(|found| found.op() == Opcode::Ld) {
+                        self.loaded.push((value, state));
+                        let stores = self.stores(at, value, state);
                         self.next(&mut list, stores);
                     }
                     continue;
@@ -302,49 +320,31 @@ impl Follow<'_, '_, '_> {
         declared.is_some_and(|declared| declared.class() == Class::Integer)
     }
 
-    /// The values that are loaded from shared memory, where the step stores there.
-    fn through_shared(&mut self, step: &Step<'_, '_>, state: State) -> Vec<(u32, State)> {
-        match step.instruction.filter(|instruction| is_shared(instruction, Opcode::St)) {
-            Some(instruction) => {
-                self.matrices();
-                let loads = self.shared_loads(Some(instruction));
-                loads.into_iter().map(|(value, width)| (value, width.max(state))).collect()
-            }
-            None => Vec::new(),
+    /// The values that are loaded where a step stores.
+    fn loads(&mut self, step: u32, value: Option<u32>, state: State) -> Vec<(u32, State)> {
+        let registers: Vec<Register> = self.copies.loads(self.code, step, value).collect();
+        for register in &registers {
+            let load = self.code.steps[register.step as usize].instruction;
+            self.float(load.and_then(result), state);
         }
-    }
-
-    /// Adds the floats of the matrices in shared memory.
-    fn matrices(&mut self) {
-        for instruction in self.code.steps.iter().filter_map(|step| step.instruction) {
-            match instruction.op() {
-                Opcode::Wmma if instruction.has("load") && instruction.space() != Some(Space::Global) => {
-                    self.uses.floats.extend(instruction.types().next_back().and_then(|ty| ty.float()));
-                }
-                Opcode::Wgmma => self.uses.floats.extend(operands(instruction)),
-                _ => {}
+        if registers.iter().any(|register| register.is_shared()) || value.is_none() {
+            for &matrix in &self.copies.matrices {
+                self.float(self.code.steps[matrix as usize].instruction.and_then(operands), state);
             }
         }
+        let state = |width| if width == self.uses.width { state } else { state.max(State::Piece) };
+        registers.into_iter().map(|register| (register.value, state(register.width))).collect()
     }
 
-    /// The values that are loaded from shared memory; those are parts that have another width than `like`.
-    fn shared_loads(&self, like: Option<&Instruction<'_>>) -> Vec<(u32, State)> {
-        let loads = self.code.steps.iter().filter_map(|step| {
-            let matrix = |found: &Instruction<'_>| found.op() == Opcode::Ldmatrix;
-            let instruction = step.instruction.filter(|found| is_shared(found, Opcode::Ld) || matrix(found))?;
-            let state = alike(instruction, like);
-            Some(values(&step.defines).into_iter().map(move |(value, _)| (value, state)))
-        });
-        loads.flatten().collect()
-    }
-
-    fn shared_stores(&self, like: Option<&Instruction<'_>>, state: State) -> Vec<(u32, State)> {
-        let stores = self.code.steps.iter().filter_map(|step| {
-            let instruction = step.instruction.filter(|found| is_shared(found, Opcode::St))?;
-            let width = alike(instruction, like).max(state);
-            Some(step.sources.iter().filter_map(self::value).map(move |value| (value, width)))
-        });
-        stores.flatten().collect()
+    /// The values that are stored where a step loads.
+    fn stores(&mut self, step: u32, value: u32, state: State) -> Vec<(u32, State)> {
+        let registers: Vec<Register> = self.copies.stores(self.code, step, value).collect();
+        for register in &registers {
+            let store = self.code.steps[register.step as usize].instruction;
+            self.float(store.and_then(operands), state);
+        }
+        let state = |width| if width == self.uses.width { state } else { state.max(State::Piece) };
+        registers.into_iter().map(|register| (register.value, state(register.width))).collect()
     }
 }
 
@@ -352,18 +352,15 @@ impl Follow<'_, '_, '_> {
 fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     match instruction.op() {
         Opcode::Mma | Opcode::Wgmma => instruction.types().nth(1)?.float(),
+        Opcode::Wmma => instruction.types().next_back()?.float(),
         _ => floats::operands(instruction),
     }
 }
 
-fn is_shared(instruction: &Instruction<'_>, op: Opcode) -> bool {
-    instruction.op() == op && instruction.space() == Some(Space::Shared)
-}
-
-fn alike(instruction: &Instruction<'_>, like: Option<&Instruction<'_>>) -> State {
-    let width = |instruction| effect::sizes(instruction).1;
-    match like {
-        Some(like) if width(like) == width(instruction) => State::Whole,
-        _ => State::Piece,
+/// The bytes of one float of the result; of a product of matrices, of the sum.
+fn result(instruction: &Instruction<'_>) -> Option<u32> {
+    match instruction.op() {
+        Opcode::Mma | Opcode::Wgmma | Opcode::Wmma => instruction.types().next()?.float(),
+        _ => floats::result(instruction),
     }
 }

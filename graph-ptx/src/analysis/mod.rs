@@ -18,6 +18,7 @@ pub(crate) mod bits;
 pub(crate) mod cfg;
 pub(crate) mod code;
 pub(crate) mod condition;
+pub(crate) mod copies;
 pub mod duration;
 pub(crate) mod effect;
 pub(crate) mod elements;

@@ -52,8 +52,8 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     let least = size.min(8);
     match used.floats.first() {
         Some(_) if float && used.floats.contains(&size) => return None,
-        Some(&width) => return Some(format!("accesses floats of {}", many(width))),
-        None => {}
+        Some(&width) if float || !used.integers => return Some(format!("accesses floats of {}", many(width))),
+        _ => {}
     }
     if used.width != 0 && used.bytes < least {
         return Some(format!("accesses {} at a time, less than an element", many(used.bytes)));
