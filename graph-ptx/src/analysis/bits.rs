@@ -134,11 +134,16 @@ impl<'a> Known<'_, '_, 'a> {
     fn value(&mut self, value: u32, depth: u32) -> Bits {
         self.nodes += 1;
         let defining = self.code.defining(value).filter(|_| !self.code.undefined[value as usize]);
-        let (Some(at), true) = (defining, depth <= DEPTH && self.nodes <= MOST_VALUES) else { return Bits::ANY };
+        let (Some(at), true) = (defining, depth <= DEPTH && self.nodes <= MOST_VALUES) else {
+            return Bits::ANY;
+        };
         let step = &self.code.steps[at as usize];
         let Some(instruction) = step.instruction else {
             let sources = step.sources.iter();
-            return sources.map(|source| self.source(source, depth)).reduce(Bits::either).unwrap_or(Bits::ANY);
+            return sources
+                .map(|source| self.source(source, depth))
+                .reduce(Bits::either)
+                .unwrap_or(Bits::ANY);
         };
         let mut bits = match step.defines.len() {
             1 => self.operation(step, instruction, at, depth),
@@ -151,7 +156,13 @@ impl<'a> Known<'_, '_, 'a> {
     }
 
     /// One of several results: lanes of a load, pieces of a register.
-    fn part(&mut self, step: &Step<'_, 'a>, instruction: &Instruction<'a>, at: u32, (value, depth): (u32, u32)) -> Bits {
+    fn part(
+        &mut self,
+        step: &Step<'_, 'a>,
+        instruction: &Instruction<'a>,
+        at: u32,
+        (value, depth): (u32, u32),
+    ) -> Bits {
         let place = step.defines.iter().position(|&defined| defined == value).unwrap_or(0);
         let size = instruction.types().next_back().map_or(8, |ty| ty.size());
         match (instruction.op(), &step.sources[..]) {
@@ -160,7 +171,8 @@ impl<'a> Known<'_, '_, 'a> {
                 let bytes = size / step.defines.len() as u32;
                 let Bits { may, must } = self.source(whole, depth);
                 let by = 8 * bytes * place as u32;
-                Bits { may: may.checked_shr(by).unwrap_or(0), must: must.checked_shr(by).unwrap_or(0) }.narrow(bytes)
+                Bits { may: may.checked_shr(by).unwrap_or(0), must: must.checked_shr(by).unwrap_or(0) }
+                    .narrow(bytes)
             }
             _ => Bits::ANY,
         }

@@ -55,9 +55,13 @@ impl Copies {
                 Opcode::Wgmma => copies.matrices.push(at),
                 Opcode::Ldmatrix => {
                     let loads = step.defines.iter().filter(|&&value| value != NONE);
-                    copies.shared.0.extend(
-                        loads.map(|&value| Register { value, width: 4, step: at, shared: true, variable: None }),
-                    );
+                    copies.shared.0.extend(loads.map(|&value| Register {
+                        value,
+                        width: 4,
+                        step: at,
+                        shared: true,
+                        variable: None,
+                    }));
                 }
                 Opcode::Ld | Opcode::St => copies.add(code, at, step, instruction),
                 _ => {}
@@ -70,7 +74,8 @@ impl Copies {
         let Some(place) = place(code, step, instruction) else { return };
         let (_, width, _) = effect::sizes(instruction);
         let loads = instruction.op() == Opcode::Ld;
-        let registers: Vec<u32> = if loads { step.defines.clone() } else { step.sources.iter().filter_map(data).collect() };
+        let registers: Vec<u32> =
+            if loads { step.defines.clone() } else { step.sources.iter().filter_map(data).collect() };
         for (lane, &value) in (0..).zip(&registers).filter(|(_, value)| **value != NONE) {
             let mut register = Register { value, width, step: at, shared: false, variable: None };
             let lists = match place {
@@ -78,22 +83,44 @@ impl Copies {
                     (register.shared, register.variable) = (true, variable);
                     &mut self.shared
                 }
-                Where::Slot(base, offset) => self.slots.entry((base, offset + lane * i64::from(width))).or_default(),
+                Where::Slot(base, offset) => {
+                    self.slots.entry((base, offset + lane * i64::from(width))).or_default()
+                }
             };
             if loads { lists.0.push(register) } else { lists.1.push(register) }
         }
     }
 
     /// The registers that are loaded where this step stores a value; `step` copies to shared memory if it is no store.
-    pub fn loads<'c>(&'c self, code: &Code<'_, '_>, step: u32, value: Option<u32>) -> impl Iterator<Item = Register> + use<'c> {
+    pub fn loads<'c>(
+        &'c self,
+        code: &Code<'_, '_>,
+        step: u32,
+        value: Option<u32>,
+    ) -> impl Iterator<Item = Register> + use<'c> {
         let (place, lists) = self.lists(code, step, value, |lists| &lists.1);
-        lists.map(|lists| &lists.0).into_iter().flatten().copied().filter(move |register| register.meets(place))
+        lists
+            .map(|lists| &lists.0)
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(move |register| register.meets(place))
     }
 
     /// The registers that are stored where this step loads a value.
-    pub fn stores<'c>(&'c self, code: &Code<'_, '_>, step: u32, value: u32) -> impl Iterator<Item = Register> + use<'c> {
+    pub fn stores<'c>(
+        &'c self,
+        code: &Code<'_, '_>,
+        step: u32,
+        value: u32,
+    ) -> impl Iterator<Item = Register> + use<'c> {
         let (place, lists) = self.lists(code, step, Some(value), |lists| &lists.0);
-        lists.map(|lists| &lists.1).into_iter().flatten().copied().filter(move |register| register.meets(place))
+        lists
+            .map(|lists| &lists.1)
+            .into_iter()
+            .flatten()
+            .copied()
+            .filter(move |register| register.meets(place))
     }
 
     /// The variable in shared memory, and the registers at the place of a step.
@@ -172,7 +199,8 @@ fn variable(code: &Code<'_, '_>, place: Place, depth: u32) -> Option<u32> {
         _ => return None,
     };
     let step = &code.steps[code.defining(value)? as usize];
-    if !matches!(step.instruction?.op(), Opcode::Mov | Opcode::Cvta | Opcode::Cvt | Opcode::Add | Opcode::Mad) {
+    if !matches!(step.instruction?.op(), Opcode::Mov | Opcode::Cvta | Opcode::Cvt | Opcode::Add | Opcode::Mad)
+    {
         return None;
     }
     step.sources.iter().find_map(|source| match source {

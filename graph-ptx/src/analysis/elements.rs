@@ -99,8 +99,8 @@ fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             if !follow.uses.floats.is_empty() {
                 return follow.uses;
             }
-            follow.uses.integers = counts(instruction)
-                || step.sources.iter().any(|source| matches!(source, Source::Special(_)));
+            follow.uses.integers =
+                counts(instruction) || step.sources.iter().any(|source| matches!(source, Source::Special(_)));
             follow.forward(values(&step.defines));
             let data = step.sources.iter().filter_map(value);
             follow.seen.clear();

@@ -20,14 +20,23 @@ pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> O
     let (stored, site) = found.stores.iter().find(|(stored, _)| wrong(stored))?;
     let ty = if element.values == Values::Boolean { "bool" } else { "char" };
     let message = match stored.may == stored.must {
-        true => format!("`{name}` is declared to have elements of type `{ty}`, the PTX writes {} there", stored.may),
-        false => format!("`{name}` is declared to have elements of type `{ty}`, the PTX writes other bits there"),
+        true => format!(
+            "`{name}` is declared to have elements of type `{ty}`, the PTX writes {} there",
+            stored.may
+        ),
+        false => {
+            format!("`{name}` is declared to have elements of type `{ty}`, the PTX writes other bits there")
+        }
     };
     Some((message, site))
 }
 
 /// Returns the reason that the elements are not proved to be of the declared type, where they are not.
-pub(super) fn unproved(declaration: &Declaration, element: Option<Primitive>, facts: &Facts) -> Option<Unproved> {
+pub(super) fn unproved(
+    declaration: &Declaration,
+    element: Option<Primitive>,
+    facts: &Facts,
+) -> Option<Unproved> {
     let open = |reason| Some(Unproved { what: Open::Elements, reason });
     if facts.access() == Access::Nothing {
         return None;
@@ -39,7 +48,10 @@ pub(super) fn unproved(declaration: &Declaration, element: Option<Primitive>, fa
         return open("the pointer is not followed everywhere".to_owned());
     };
     let used = found.uses.iter().filter_map(|(used, site)| Some((other(element, used)?, site)));
-    let stored = found.stores.iter().filter_map(|(stored, site)| Some((invalid(declaration, element, stored)?.to_owned(), site)));
+    let stored = found
+        .stores
+        .iter()
+        .filter_map(|(stored, site)| Some((invalid(declaration, element, stored)?.to_owned(), site)));
     let (why, site) = used.chain(stored).min_by_key(|(_, site)| site.line)?;
     open(format!("{} {why}", quoted(site)))
 }
@@ -52,7 +64,9 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
     let least = size.min(8);
     match used.floats.first() {
         Some(_) if float && used.floats.contains(&size) => return None,
-        Some(&width) if float || !used.integers => return Some(format!("accesses floats of {}", many(width))),
+        Some(&width) if float || !used.integers => {
+            return Some(format!("accesses floats of {}", many(width)));
+        }
         _ => {}
     }
     if used.width != 0 && used.bytes < least {
