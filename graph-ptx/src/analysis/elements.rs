@@ -24,6 +24,8 @@ pub(crate) const MOST_ACCESSES: usize = 4096;
 /// The use of the bits that an access moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
+    /// True for a store: its bits are also in [`Elements::stores`].
+    pub stores: bool,
     /// The bytes that one register holds of them; 0 where no register does.
     pub width: u32,
     /// The bytes of the registers of a vector together.
@@ -96,6 +98,7 @@ fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     match last {
         Some(_) if by_registers => {
             (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
+            follow.uses.stores = instruction.op() == Opcode::St;
             if !follow.uses.floats.is_empty() {
                 return follow.uses;
             }

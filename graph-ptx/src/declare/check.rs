@@ -223,7 +223,8 @@ impl Check<'_, '_, '_> {
         if let Some(element) = element {
             self.floats(at, &name, element, facts)?;
             if let Some((message, site)) = elements::refuted(&name, element, facts) {
-                self.push("CW303", Some(at), message, vec![quoted(site)], None);
+                let help = "declare integers as its elements: all bits are values of them".to_owned();
+                self.push("CW303", Some(at), message, vec![quoted(site)], Some(help));
                 return None;
             }
             proof.extent = self.extent(at, &name, element.size, &extent, &text, facts)?;

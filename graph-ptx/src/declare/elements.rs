@@ -15,7 +15,10 @@ pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> O
     let wrong = |stored: &Stored| match element.values {
         Values::Any => false,
         Values::Boolean => stored.is_no_boolean(),
-        Values::Character => stored.width == 4 && stored.must > u64::from(u32::from(char::MAX)),
+        Values::Character => {
+            let known = stored.width == 4 && stored.may == stored.must;
+            known && u32::try_from(stored.may).ok().and_then(char::from_u32).is_none()
+        }
     };
     let (stored, site) = found.stores.iter().find(|(stored, _)| wrong(stored))?;
     let ty = if element.values == Values::Boolean { "bool" } else { "char" };
@@ -73,6 +76,8 @@ fn other(element: Primitive, used: &Use) -> Option<String> {
         return Some(format!("accesses {} at a time, less than an element", many(used.bytes)));
     }
     match used {
+        // All of the bits are known, or are listed for that.
+        Use { stores: true, .. } if element.values != Values::Any => None,
         Use { integers: true, width, .. } if float || (*width != least && *width != size) => {
             Some(format!("accesses integers of {}", many(*width)))
         }
