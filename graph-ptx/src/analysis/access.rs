@@ -8,13 +8,13 @@
 use crate::analysis::code::{Code, NONE, Source, Step};
 use crate::analysis::copies::Copies;
 use crate::analysis::effect::{self, Effect, How};
-use crate::analysis::elements::{self, Elements};
-use crate::analysis::facts::{At, Kernel, Number, Parameter, Site, Touched, quoted, site};
+use crate::analysis::elements;
+use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Touched, quoted, site};
 use crate::analysis::flow::{Codes, Flow, Thing};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
-use crate::analysis::{extent, floats, number, outline};
+use crate::analysis::{bits, extent, floats, number, outline};
 use crate::coverage::{Followed, Outline};
 use crate::isa::Opcode;
 use crate::syntax::{Module, Space};
@@ -404,7 +404,11 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             let code = &*self.flow.instances[instance as usize].code;
             let copies = copies.entry(instance).or_insert_with(|| Copies::of(code));
             let site = self.site((instance, step));
-            found.add((code, copies), (step, how), site, &|step| through.get(&(instance, step)).copied());
+            let stored = match how {
+                How::Read => Vec::new(),
+                _ => bits::stored(code, step, &|step| through.get(&(instance, step)).copied()),
+            };
+            found.add(elements::moved(code, copies, step), stored, &site);
         }
         Some(found)
     }

@@ -6,11 +6,9 @@
 //! memory and slots of the stack, through vectors that are packed and unpacked, and through shifts and masks, behind which a width says nothing of an
 //! element. Bits that are only copied may be of any type.
 
-use crate::analysis::bits::{Stored, stored};
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
-use crate::analysis::effect::{self, How};
-use crate::analysis::facts::Site;
+use crate::analysis::effect;
 use crate::analysis::floats;
 use crate::isa::Opcode;
 use crate::syntax::{Class, Instruction};
@@ -24,7 +22,7 @@ pub(crate) const MOST_ACCESSES: usize = 4096;
 /// The use of the bits that an access moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Use {
-    /// True for a store: its bits are also in [`Elements::stores`].
+    /// True for a store: its bits are also known one by one.
     pub stores: bool,
     /// The bytes that one register holds of them; 0 where no register does.
     pub width: u32,
@@ -36,40 +34,6 @@ pub struct Use {
     pub integers: bool,
     /// True if integers are computed with a part of the bits.
     pub parts: bool,
-}
-
-/// The elements that a kernel moves through a parameter: one site, the first in the file, for each of a kind.
-#[derive(Clone, Debug, Default)]
-pub struct Elements {
-    /// The uses of the bits of accesses.
-    pub uses: Vec<(Use, Site)>,
-    /// The bits that stores bring there.
-    pub stores: Vec<(Stored, Site)>,
-}
-
-impl Elements {
-    /// Adds an access: the step of a function whose copies are these. `through` tells the pointer parameter that a step of
-    /// loading goes through.
-    pub(crate) fn add(
-        &mut self,
-        (code, copies): (&Code<'_, '_>, &Copies),
-        (step, how): (u32, How),
-        site: Site,
-        through: &dyn Fn(u32) -> Option<u32>,
-    ) {
-        add(&mut self.uses, moved(code, copies, step), &site);
-        if how != How::Read {
-            stored(code, step, through).into_iter().for_each(|found| add(&mut self.stores, found, &site));
-        }
-    }
-}
-
-fn add<T: PartialEq>(list: &mut Vec<(T, Site)>, found: T, site: &Site) {
-    match list.iter_mut().find(|(known, _)| *known == found) {
-        Some((_, first)) if first.line <= site.line => {}
-        Some((_, first)) => *first = site.clone(),
-        None => list.push((found, site.clone())),
-    }
 }
 
 /// The relation of a followed value to the bits of the access.
@@ -85,7 +49,8 @@ enum State {
     Changed,
 }
 
-fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
+/// Returns the use of the bits that a step of a function moves.
+pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     let step = &code.steps[at as usize];
     let mut uses = Use::default();
     let Some(instruction) = step.instruction else { return uses };
