@@ -137,7 +137,9 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         let label = parameter.to_string();
         match kind {
             ParameterKind::Scalar(ty) => {
-                table.push(quote!(#private::Param::scalar::<#ty>(#label)));
+                let constructor = if proof::is_primitive(ty) { "scalar" } else { "structure" };
+                let constructor = Ident::new(constructor, Span::mixed_site());
+                table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
                 arguments.push(quote!(#parameter: #ty));
                 steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
             }
@@ -237,6 +239,7 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
                 match what {
                     Open::Access => "Access",
                     Open::Extent => "Extent",
+                    Open::Elements => "Elements",
                     _ => "Coverage",
                 },
                 Span::mixed_site(),

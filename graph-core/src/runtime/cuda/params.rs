@@ -208,9 +208,9 @@ impl Packed {
     }
 }
 
-/// The bits of a parameter that PTX declares as one number, in its first bytes; the others are 0.
+/// Returns the bits of a parameter in its first bytes; the others are 0. The type of its value must have no padding.
 pub fn number(word: Word) -> u64 {
-    // SAFETY: words are made by `address_word` and `write_value`. A number has no padding, and `write_value` sets the
+    // SAFETY: words are made by `address_word` and `write_value`, of a value without padding, and `write_value` sets the
     // whole word before it writes a value of fewer bytes.
     unsafe { word.assume_init() }
 }

@@ -257,10 +257,11 @@ fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: Stateme
     for (param, deciding) in launch.kernel.params.iter().zip(&entry.deciding) {
         match deciding {
             Deciding::No => {}
-            Deciding::ByValue if param.is_scalar() => values.push(cuda::number(words[at])),
+            Deciding::ByValue if param.is_scalar() && param.dense => values.push(cuda::number(words[at])),
             // An address: the memory behind it is data.
-            Deciding::ByValue => {}
-            Deciding::Unknown => values.push(u64::from(statement)),
+            Deciding::ByValue if !param.is_scalar() => {}
+            // The bytes of a structure that are padding have no value.
+            Deciding::ByValue | Deciding::Unknown => values.push(u64::from(statement)),
         }
         at += param.words();
     }
