@@ -2,7 +2,9 @@
 //! where that counts, and the report says it elsewhere. The kernels are those of nvcc, NVRTC and the tests' own.
 
 use cuweave::prelude::*;
-use cuweave::{DeclaredPart, Error, ShortLaunch};
+use cuweave::Error;
+use cuweave::error::ShortLaunch;
+use cuweave::report::DeclaredPart;
 
 use alone::device;
 

@@ -3,7 +3,8 @@
 
 use cudarc::driver::sys;
 use cuweave::prelude::*;
-use cuweave::{At, Error};
+use cuweave::Error;
+use cuweave::error::At;
 
 use alone::{Device, device};
 use process::apart;
@@ -63,7 +64,7 @@ fn a_buffer_that_is_too_short() {
     let (a, b, mut out) = (device.zeros(12), device.zeros(10), device.zeros(12));
     let built = device.live();
     let error = refused(sum(&device.ctx, 3, 4, &a, &b, &mut out));
-    let Error::TooShort { at, len: 10, needed: 11, text } = &error else { panic!("{error:?}") };
+    let Error::TooShort { at, len: 10, needed: 11, text, .. } = &error else { panic!("{error:?}") };
     points_at(at, "b", SUM);
     assert_eq!(text, "n * m - 1");
     assert_eq!(device.live(), built);
@@ -109,8 +110,8 @@ fn sizes_that_overflow_and_memory_that_does_not_suffice() {
     let Error::Driver(failure) = &error else { panic!("{error:?}") };
     points_at(failure.at.as_ref().expect("a place"), "t", WIDE + 1);
     assert_eq!(
-        (failure.call.as_str(), failure.name.as_str()),
-        ("cuGraphAddMemAllocNode", "CUDA_ERROR_OUT_OF_MEMORY")
+        (failure.call.to_string().as_str(), failure.name.as_str()),
+        ("`cuGraphAddMemAllocNode`", "CUDA_ERROR_OUT_OF_MEMORY")
     );
     assert_eq!(device.live(), built);
 }
@@ -215,7 +216,7 @@ fn configurations_that_the_device_or_the_kernel_refuses() {
     ];
     for (grid, block, shared, items, line, says) in cases {
         let error = refused(shaped(&device.ctx, grid, block, shared, items, &mut x));
-        let Error::Config { at, reason } = &error else { panic!("{error:?}") };
+        let Error::Config { at, reason, .. } = &error else { panic!("{error:?}") };
         assert_eq!(at.line, SHAPED + line, "{error}");
         assert!(reason.contains(says), "{reason}");
     }
@@ -288,7 +289,7 @@ fn arguments_that_overlap() {
     let mut out = device.zeros(4);
     let producer = make(&device.ctx, 4).expect("it builds").instantiate().expect("it instantiates");
     let error = refused(take_two(&device.ctx, 4, producer.output(), producer.output(), &mut out));
-    let Error::Overlap { first, second } = &error else { panic!("{error:?}") };
+    let Error::Overlap { first, second, .. } = &error else { panic!("{error:?}") };
     points_at(first, "a", TAKE_TWO);
     points_at(second, "b", TAKE_TWO);
 }
@@ -366,7 +367,10 @@ fn with_an_old_driver() {
         Ok(_) => println!("there is a context"),
         Err(error) => {
             println!("{error}");
-            assert_eq!(error, Error::DriverTooOld { found: driver.version() });
+            assert!(
+                matches!(error, Error::DriverTooOld { found, .. } if found == driver.version()),
+                "{error}"
+            );
         }
     }
 }
@@ -388,7 +392,7 @@ fn with_two_devices() {
     let there = other.new_stream().expect("a stream");
     let (a, mut far) = (device.zeros(4), there.alloc_zeros::<f32>(4).expect("an allocation"));
     let error = refused(copies(&device.ctx, 4, 4, &a, &mut far));
-    let Error::OtherContext { at } = &error else { panic!("{error:?}") };
+    let Error::OtherContext { at, .. } = &error else { panic!("{error:?}") };
     points_at(at, "out", COPIES);
     let wrong = there.alloc_zeros::<f32>(4).expect("an allocation");
     let mut out = device.zeros(4);
@@ -400,7 +404,7 @@ fn with_two_devices() {
     let error = refused(exec.set_a(&wrong));
     assert!(matches!(error, Error::OtherContext { .. }), "{error:?}");
     exec.launch(&device.stream).expect("the exec is as it was");
-    assert!(matches!(refused(cuweave::context(7)), Error::NoDevice { ordinal: 7, count: 2 }));
+    assert!(matches!(refused(cuweave::context(7)), Error::NoDevice { ordinal: 7, count: 2, .. }));
 }
 
 #[test]

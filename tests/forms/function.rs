@@ -8,7 +8,8 @@ use cuweave::__private::{
     Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, Generated, GraphFn, Layout,
     Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
-use cuweave::{ArenaPool, Exec, Graph, Report};
+use cuweave::{ArenaPool, Exec, Graph};
+use cuweave::report::Report;
 use cuweave_core::ir::Program;
 use cuweave_core::table::{Op, Printed, encode};
 

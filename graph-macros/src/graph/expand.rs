@@ -184,7 +184,10 @@ impl Expansion<'_> {
                 #unused
                 ::cuweave::__private::build(
                     #ctx,
-                    #name::__args(#(#values,)* ::cuweave::__private::Token),
+                    <#name::Args<'a> as ::cuweave::__private::Generated>::args(
+                        (#(#values,)*),
+                        ::cuweave::__private::Token,
+                    ),
                 )
             }
         }
@@ -272,6 +275,7 @@ impl Expansion<'_> {
                 #(#list.push(#leaves);)*
                 #(#returned)*
             }
+            #[doc(hidden)]
             impl<'a> ::cuweave::__private::GraphFn for #name::Args<'a> {
                 fn table(_: ::cuweave::__private::Token) -> &'static ::cuweave::__private::Table {
                     #table

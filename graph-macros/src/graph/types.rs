@@ -63,8 +63,7 @@ impl Argument {
 }
 
 impl Expansion<'_> {
-    /// The module. Its constructor and the implementation of `Generated` are what reaches the private fields, and ask for a
-    /// token.
+    /// Returns the module. The implementation of `Generated` alone reaches the private fields, and asks for a token.
     pub(super) fn module(&self) -> TokenStream {
         let (name, visibility) = (self.name(), &self.function.vis);
         let documented = format!("The types of the graph function `{name}`.");
@@ -93,7 +92,9 @@ impl Expansion<'_> {
                 #[doc = #exec]
                 ///
                 /// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+                #[must_use = "a graph does nothing until it is launched"]
                 pub struct Exec<'a> {
+                    #[doc(hidden)]
                     core: ::cuweave::__private::ExecCore<Args<'a>>,
                 }
 
@@ -123,11 +124,8 @@ impl Expansion<'_> {
             /// The arguments that a graph is bound to: a field an argument.
             pub struct Args<'a> {
                 #(#[doc = #documented] pub #names: #types,)*
+                #[doc(hidden)]
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
-            }
-
-            pub(super) fn __args<'a>(#(#names: #types,)* _: ::cuweave::__private::Token) -> Args<'a> {
-                Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
             }
 
             impl ::core::fmt::Debug for Args<'_> {
@@ -159,6 +157,7 @@ impl Expansion<'_> {
             #[doc = #what]
             pub struct #name<'v> {
                 #(#fields,)*
+                #[doc(hidden)]
                 __lifetime: ::core::marker::PhantomData<&'v #borrow ()>,
             }
 
@@ -184,6 +183,8 @@ impl Expansion<'_> {
             let name = &argument.name;
             quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor);)
         });
+        let names: Vec<&Ident> = self.signature.arguments.iter().map(|argument| &argument.name).collect();
+        let types = self.signature.arguments.iter().map(Argument::field_type);
         let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         quote! {
@@ -192,6 +193,11 @@ impl Expansion<'_> {
                 type Exec = Exec<'a>;
                 type Views<'v> = Views<'v> where Self: 'v;
                 type ViewsMut<'v> = ViewsMut<'v> where Self: 'v;
+                type Values = (#(#types,)*);
+
+                fn args((#(#names,)*): Self::Values, _: ::cuweave::__private::Token) -> Self {
+                    Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
+                }
 
                 fn operands(
                     &mut self,

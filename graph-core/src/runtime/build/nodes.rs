@@ -11,7 +11,9 @@ use crate::runtime::cuda::{
     self, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
 };
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
-use crate::runtime::kernels::{FILL64, Finding, HUB, Kernel, LaunchRecord, Param, Recorded, Shape};
+use crate::runtime::kernels::{
+    FILL64, Finding, HUB, Kernel, LaunchRecord, LeftAlone, Param, Recorded, Shape,
+};
 use crate::runtime::observe::annotate::{self, Annotated};
 
 use super::definition::Definition;
@@ -40,7 +42,7 @@ pub(crate) struct Nodes {
     /// Launches that are not proved to write all of their write-only parameters.
     pub open: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
-    pub left_alone: Vec<String>,
+    pub left_alone: Vec<LeftAlone>,
     /// Scratch space of the calls that add and change kernel nodes.
     pub scratch: Scratch,
     /// The words of new records while a setter evaluates them.

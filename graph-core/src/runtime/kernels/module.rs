@@ -7,7 +7,7 @@ use cudarc::driver::CudaContext;
 use crate::launches::Allowed;
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Driver, RawModule, record};
-use crate::runtime::error::{DriverFailure, Error, Result, one_line, refused};
+use crate::runtime::error::{DriverFailure, Error, ModuleFailure, Result, one_line, refused};
 use crate::runtime::waits::{self, OwnedEvent};
 
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
@@ -125,7 +125,7 @@ impl Module {
         let target =
             Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
         let help = image::explain(self.image, failure.code, target);
-        Error::Module { path: self.path.to_owned(), failure: Box::new(failure), help }
+        Error::Module(Box::new(ModuleFailure { path: self.path.to_owned(), failure, help }))
     }
 }
 
@@ -274,6 +274,7 @@ struct Kept {
 
 /// Keeps the module of a kernels block loaded in a context.
 #[derive(Clone, Debug)]
+#[must_use = "the module is kept loaded only as long as this lives"]
 pub struct Loaded {
     _kept: Arc<Kept>,
 }
