@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use cuweave::{Exec, Graph, GraphFn};
 use cuweave::report::Report;
+use cuweave::{Exec, Graph, GraphFn};
 
 use common::table::Table;
 use common::{Race, Result, Setup, Times, Until, agree, median, us};

@@ -180,8 +180,8 @@ pub mod output {
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, LeftAlone, LeftUnwritten, NamedKernel,
-        Plan, Report, VouchedFor,
+        Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, LeftAlone, LeftUnwritten,
+        NamedKernel, Plan, Report, VouchedFor,
     };
 }
 

@@ -13,8 +13,8 @@ mod shapes;
 mod temporaries;
 
 use cudarc::driver::CudaSlice;
-use cuweave::{ArenaPool, Exec, Graph, GraphFn};
 use cuweave::report::Report;
+use cuweave::{ArenaPool, Exec, Graph, GraphFn};
 
 use alone::{Device, device};
 

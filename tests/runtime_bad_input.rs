@@ -2,9 +2,9 @@
 //! node and its line; nothing is left behind, and an exec is as it was.
 
 use cudarc::driver::sys;
-use cuweave::prelude::*;
 use cuweave::Error;
 use cuweave::error::At;
+use cuweave::prelude::*;
 
 use alone::{Device, device};
 use process::apart;
@@ -70,7 +70,7 @@ fn a_buffer_that_is_too_short() {
     assert_eq!(device.live(), built);
     // A longer one is taken.
     let long = device.zeros(40);
-    sum(&device.ctx, 3, 4, &a, &long, &mut out).expect("at least as long");
+    drop(sum(&device.ctx, 3, 4, &a, &long, &mut out).expect("at least as long"));
     assert_eq!(device.live().map(|live| live.graphs), built.map(|live| live.graphs));
 }
 
@@ -161,7 +161,7 @@ fn ranges_outside_their_buffers() {
         let Error::ZeroLength { at, .. } = &error else { panic!("{error:?}") };
         points_at(at, "fill", RANGED + line);
     }
-    ranged(&device.ctx, 0, 8, 7, &mut x).expect("all in range");
+    drop(ranged(&device.ctx, 0, 8, 7, &mut x).expect("all in range"));
 }
 
 const NESTED: u32 = line!() + 2;
@@ -221,7 +221,7 @@ fn configurations_that_the_device_or_the_kernel_refuses() {
         assert!(reason.contains(says), "{reason}");
     }
     // More than 48 KiB of shared memory only has to be asked for.
-    shaped(&device.ctx, 1, 32, 64 << 10, 8, &mut x).expect("a configuration that fits");
+    drop(shaped(&device.ctx, 1, 32, 64 << 10, 8, &mut x).expect("a configuration that fits"));
 }
 
 const TAKES: u32 = line!() + 2;
@@ -261,7 +261,7 @@ fn kernels_and_copies_that_are_given_too_little() {
     let Error::PartlyWritten { at, buffer, extent: 4, len: 8, .. } = &error else { panic!("{error:?}") };
     points_at(at, "iota", PARTLY + 2);
     assert_eq!(buffer, "t");
-    partly(&device.ctx, 8, 8, &mut out).expect("wholly written");
+    drop(partly(&device.ctx, 8, 8, &mut out).expect("wholly written"));
 }
 
 #[cuweave::graph]
@@ -311,7 +311,7 @@ fn outputs_that_are_not_the_expected_ones() {
         // The exec is as it was, and so is the other producer, whose output was freed.
         let right = first.launch(&device.stream).expect("it launches");
         consumer.launch(&device.stream, (right,)).expect("it takes over");
-        other.launch(&device.stream).expect("it launches again");
+        drop(other.launch(&device.stream).expect("it launches again"));
         assert_eq!(device.stream.clone_dtoh(&consumer.args().out).expect("a copy"), [3.0; 4]);
 
         // Too short for the consumer, and of a graph that is gone.

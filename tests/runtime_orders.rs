@@ -105,7 +105,7 @@ impl Drop for Alone {
 fn keep_kernels() {
     static KEPT: OnceLock<cuweave::Loaded> = OnceLock::new();
     if !simulated() {
-        KEPT.get_or_init(|| iota::load(&context()).expect("the kernels"));
+        KEPT.get_or_init(|| spin::load(&context()).expect("the kernels"));
     }
 }
 

@@ -26,12 +26,7 @@ impl Image {
     /// Reads the attribute's arguments, and reports faults in them.
     pub fn of(attribute: TokenStream, report: &mut Report) -> Image {
         let span = attribute.span();
-        let mut image = Image {
-            path: String::new(),
-            bytes: quote!(&[]),
-            contents: None,
-            span,
-        };
+        let mut image = Image { path: String::new(), bytes: quote!(&[]), contents: None, span };
         let path = syn::parse2::<Expr>(attribute).ok().and_then(|expr| text(&expr));
         let Some(path) = path else {
             report.error(

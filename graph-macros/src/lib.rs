@@ -10,6 +10,8 @@ mod kernels;
 mod parameters;
 mod proof;
 mod report;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use proc_macro::TokenStream;

@@ -8,8 +8,8 @@ use cuweave::__private::{
     Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, Generated, GraphFn, Layout,
     Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
-use cuweave::{ArenaPool, Exec, Graph};
 use cuweave::report::Report;
+use cuweave::{ArenaPool, Exec, Graph};
 use cuweave_core::ir::Program;
 use cuweave_core::table::{Op, Printed, encode};
 
@@ -100,6 +100,11 @@ impl<'a> Generated for Args<'a> {
         = ()
     where
         Self: 'v;
+    type Values = Args<'a>;
+
+    fn args(values: Args<'a>, _: Token) -> Args<'a> {
+        values
+    }
 
     fn operands(&mut self, visitor: &mut Visitor<'_>, _: Token) {
         self.x.visit(visitor);

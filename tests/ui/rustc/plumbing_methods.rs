@@ -25,8 +25,12 @@ fn of_any<A: GraphFn>(exec: &mut A::Exec, args: &A) {
     A::table(()); //~ E0308
 }
 
+fn forged<A: GraphFn>(values: A::Values) -> A {
+    A::args(values, Default::default()) //~ E0277
+}
+
 fn of_the_module() {
-    scaled::__args(1); //~ E0061
+    scaled::__args(1); //~ E0425
 }
 
 fn of_a_kernel() {

@@ -180,7 +180,10 @@ mod tests {
         assert_eq!((4, 128).shape(FREE), shape([4, 1, 1], [128, 1, 1]));
         assert_eq!(((4, 2), (8, 8, 2)).shape(FREE), shape([4, 2, 1], [8, 8, 2]));
         assert_eq!(((4,), dim(9u8) - 1u8).shape(FREE), shape([4, 1, 1], [8, 1, 1]));
-        assert_eq!((4, (8, 8), 1024).shape(FREE), Ok(Shape { grid: [4, 1, 1], block: [8, 8, 1], shared: 1024 }));
+        assert_eq!(
+            (4, (8, 8), 1024).shape(FREE),
+            Ok(Shape { grid: [4, 1, 1], block: [8, 8, 1], shared: 1024 })
+        );
         assert_eq!((4, 8, dim(3u8) * 4u8).shape(FREE).map(|shape| shape.shared), Ok(12));
         assert_eq!(LaunchConfig::for_num_elems(2000).shape(FREE), shape([2, 1, 1], [1024, 1, 1]));
         assert_eq!(per_item(257u32).shape(FREE), shape([2, 1, 1], [256, 1, 1]));

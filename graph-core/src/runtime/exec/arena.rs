@@ -23,6 +23,7 @@ use crate::runtime::waits::{self, OwnedEvent, SideStream};
 ///
 /// A clone is the same pool. The memory is freed, in stream order, when the pool and all members are gone.
 #[derive(Clone, Debug)]
+#[must_use = "the pool's memory is freed when the pool and its members are dropped"]
 pub struct ArenaPool {
     shared: Arc<Shared>,
 }

@@ -142,9 +142,8 @@ impl Facts {
         for kernel in &self.kernels {
             let Some(module) = modules.module(kernel) else { continue };
             let name = kernel.name;
-            let left = |change, why: &dyn fmt::Display| {
-                LeftAlone::one((name, kernel.module.path()), change, why)
-            };
+            let left =
+                |change, why: &dyn fmt::Display| LeftAlone::one((name, kernel.module.path()), change, why);
             let Some(entry) = module.entry(name) else {
                 self.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;

@@ -43,11 +43,7 @@ impl LeftAlone {
     }
 
     /// Returns the entry for the launches of one kernel.
-    pub(crate) fn one(
-        (name, path): (&str, &str),
-        change: Change,
-        reason: impl fmt::Display,
-    ) -> LeftAlone {
+    pub(crate) fn one((name, path): (&str, &str), change: Change, reason: impl fmt::Display) -> LeftAlone {
         let kernel = NamedKernel { name: name.to_owned(), path: path.to_owned() };
         LeftAlone { kernel: Some(kernel), change, reason: reason.to_string() }
     }

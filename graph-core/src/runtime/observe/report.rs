@@ -225,7 +225,11 @@ impl Budget {
 impl fmt::Display for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Budget { bytes, edges, path_before: before, path_after: after, steps } = self;
-        write!(f, "budget {bytes} bytes: {} edges added, depth {before} before and {after} now", edges.len())?;
+        write!(
+            f,
+            "budget {bytes} bytes: {} edges added, depth {before} before and {after} now",
+            edges.len()
+        )?;
         for BudgetStep { donor, receiver, saves, costs, .. } in steps {
             write!(f, "\n  `{receiver}` after `{donor}`: saves {saves} bytes, costs {costs}")?;
         }
