@@ -153,16 +153,17 @@ pub mod prelude {
     pub use std::mem::MaybeUninit;
 }
 
-/// The arguments of graphs: the traits of what binds, and the types that it is bound as.
-///
-/// | declared | takes | is bound as |
-/// |---|---|---|
-/// | `&[T; len]` | [`BindShared`] | [`Shared`] |
-/// | `&mut [T; len]` | [`BindMut`] | [`Exclusive`] |
-/// | `&Pinned<[T; len]>` | [`BindPinned`] | [`SharedPinned`] |
-/// | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`ExclusivePinned`] |
-/// | `[T; len]` | [`BindTaken`] | [`Taken`] |
 pub mod bind {
+    //! The arguments of graphs: the traits of what binds, and the types that it is bound as.
+    //!
+    //! | declared | takes | is bound as |
+    //! |---|---|---|
+    //! | `&[T; len]` | [`BindShared`] | [`Shared`] |
+    //! | `&mut [T; len]` | [`BindMut`] | [`Exclusive`] |
+    //! | `&Pinned<[T; len]>` | [`BindPinned`] | [`SharedPinned`] |
+    //! | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`ExclusivePinned`] |
+    //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
+
     #[doc(inline)]
     pub use cuweave_core::runtime::{
         BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, PinnedViewMut,
