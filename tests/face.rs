@@ -72,6 +72,25 @@ pub mod program {
     }
 }
 
+/// The line of `let h` in `through`.
+const H: u32 = line!() + 10;
+
+/// A graph with a temporary.
+pub mod temporary {
+    use super::kernels::scale;
+    use cuweave::prelude::*;
+
+    /// out = 2x
+    #[cuweave::graph]
+    pub fn through(n: u32, x: &[f32; n], out: &mut [f32; n]) {
+        let h = alloc::<f32>(n);
+        let first = copy(&x, &mut h);
+        #[after(first)]
+        scale[per_item(n)](&mut h, 2.0, n);
+        copy(&h, &mut out);
+    }
+}
+
 /// Every type that a method of an exec or a graph gives has a public path.
 #[derive(Debug)]
 struct Nameable {
@@ -136,6 +155,21 @@ fn all_that_methods_give_can_be_named() -> cuweave::Result<()> {
     Ok(())
 }
 
+/// Entries of a report are typed: names have places.
+#[test]
+fn reports_name_places() -> cuweave::Result<()> {
+    let (ctx, stream) = device();
+    let (x, mut out) = (stream.clone_htod(&[1.0_f32; 8])?, stream.alloc_zeros::<f32>(8)?);
+    let report = temporary::through(&ctx, 8, &x, &mut out)?.report();
+    let plan = report.plan.expect("there is a temporary");
+    let [h] = &plan.antichain_buffers[..] else { panic!("{plan:?}") };
+    assert_eq!((h.name.as_str(), h.file.as_str(), h.line), ("h", file!(), H));
+    let needs = plan.floor_statement.expect("a statement needs it");
+    assert!(needs.file == file!() && needs.line > H && needs.line < H + 5, "{needs}");
+    assert_eq!(h.to_string(), format!("`h` ({}:{H})", file!()));
+    Ok(())
+}
+
 /// `?` takes the errors of cudarc, and the error tells where it stood.
 const ASKED: u32 = line!() + 2;
 fn too_much(stream: &Arc<CudaStream>) -> cuweave::Result<CudaSlice<u8>> {
@@ -189,4 +223,5 @@ fn errors_have_sources_and_print_as_text() {
     let error = cuweave::context(1000).expect_err("there is no such device");
     assert!(error.source().is_none());
     assert!(format!("{error:?}").starts_with("there is no CUDA device 1000: "), "{error:?}");
+    assert_eq!(format!("{:?}", cuweave_sim::Error::NotLoaded), "the simulated driver is not loaded");
 }

@@ -415,12 +415,14 @@ pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
     DriverFailure { call: FailedCall::Named(failure.call.to_owned()), at, code: failure.code, name, text }
 }
 
+#[doc(hidden)]
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
         Error::driver(failure, None)
     }
 }
 
+#[doc(hidden)]
 impl From<Unavailable> for Error {
     fn from(reason: Unavailable) -> Error {
         match reason {

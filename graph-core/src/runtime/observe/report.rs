@@ -9,7 +9,7 @@ use crate::operation::{Bounds, Budgeted, Operations, What};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
-use crate::runtime::error::{At, at_statement};
+use crate::runtime::error::{At, at_buffer, at_statement};
 use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, LeftAlone, Recorded};
 
 /// The graph pool's step: it takes memory from the system in multiples of this.
@@ -143,8 +143,8 @@ pub struct Plan {
     /// Bytes that the buffers of one set need, of which none is over before another begins: no plan gets below without
     /// more order.
     pub antichain: u64,
-    /// The names of that set.
-    pub antichain_buffers: Vec<String>,
+    /// The buffers of that set.
+    pub antichain_buffers: Vec<At>,
     /// Bytes that one statement needs at once: no order of the statements gets below.
     pub floor: u64,
     /// That statement.
@@ -155,11 +155,10 @@ pub struct Plan {
 
 impl Plan {
     fn of(program: &Program, bounds: &Bounds) -> Plan {
-        let name = |id: u32| program.buffers[id as usize].name.to_string();
         Plan {
             planned: bounds.planned,
             antichain: bounds.antichain,
-            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| name(id)).collect(),
+            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| *at_buffer(program, id)).collect(),
             floor: bounds.floor,
             floor_statement: bounds.floor_statement.map(|id| *at_statement(program, id)),
             optimal: bounds.optimal,
