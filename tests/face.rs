@@ -136,6 +136,13 @@ fn all_that_methods_give_can_be_named() -> cuweave::Result<()> {
     let mut exec: program::doubled::Exec<'_> = graph.instantiate()?;
     let y: cuweave::Output<'_, f32> = exec.launch(&stream)?;
     assert_eq!(stream.clone_dtoh(&y)?, [2.0, 4.0]);
+    // No text is longer for what lies on the device, or for the file of a kernel.
+    let loaded = kernels::scale::load(&ctx)?;
+    let pool = cuweave::ArenaPool::new(&stream)?;
+    for text in [format!("{y:?}"), format!("{:?}", y.slice(1..)), format!("{loaded:?}"), format!("{pool:?}")]
+    {
+        assert!(text.len() < 100 && text.contains(": "), "{text}");
+    }
     drop(y);
     let report = exec.report();
     let names = Nameable {

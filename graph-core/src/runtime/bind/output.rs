@@ -396,7 +396,6 @@ impl Slot {
 /// The address is 0 where the driver would neither wait nor let the host wait for what comes before; the failure is kept in
 /// the context (`CudaContext::check_err`). In a stream that is capturing, the host waits for what comes before, and what is
 /// captured may run only while the output lives.
-#[derive(Debug)]
 #[must_use = "an output is freed where it is dropped"]
 pub struct Output<'e, T> {
     pub(crate) lent: OutputBuffer<'e, T>,
@@ -407,7 +406,6 @@ pub struct Output<'e, T> {
 }
 
 /// The elements of an [`Output`]: a device buffer for cudarc, as the output is.
-#[derive(Debug)]
 pub struct OutputBuffer<'e, T> {
     /// The slot's, which stays as it is until the next launch.
     pub(crate) buffer: Lent<T>,

@@ -1,5 +1,6 @@
 //! Outputs and their views as device buffers for cudarc.
 
+use std::fmt;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
@@ -10,7 +11,6 @@ use cudarc::driver::{
 use super::output::{Output, OutputBuffer, Slot};
 
 /// A part of an [`Output`]: a device buffer for cudarc, as the output is.
-#[derive(Debug)]
 pub struct OutputView<'o, T> {
     slot: &'o Arc<Slot>,
     address: u64,
@@ -19,12 +19,32 @@ pub struct OutputView<'o, T> {
 }
 
 /// A mutable part of an [`Output`]: a device buffer for cudarc, as the output is.
-#[derive(Debug)]
 pub struct OutputViewMut<'o, T> {
     slot: &'o Arc<Slot>,
     address: u64,
     /// For graphs that bind it.
     pub(crate) view: CudaViewMut<'o, T>,
+}
+
+macro_rules! debug {
+    ($($name:ident: |$of:ident| $address:expr, $len:expr;)*) => {$(
+        /// The element type need not be `Debug`: elements on the device are not shown.
+        impl<T> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let $of = self;
+                f.debug_struct(stringify!($name))
+                    .field("address", &$address)
+                    .field("len", &$len)
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug! {
+    Output: |output| output.slot.address(), output.len();
+    OutputBuffer: |output| output.slot.address(), output.buffer.len();
+    OutputView: |view| view.address, view.len();
+    OutputViewMut: |view| view.address, view.len();
 }
 
 /// The bounds of a range within `len` elements.
