@@ -72,6 +72,37 @@ pub mod program {
     }
 }
 
+/// Types of the program's own that nobody else sees, as scalars.
+mod own {
+    use cuweave::cudarc::driver::DeviceRepr;
+    use cuweave::prelude::*;
+
+    #[derive(Clone, Copy, Debug)]
+    #[repr(transparent)]
+    struct Value(f32);
+
+    // SAFETY: a number.
+    #[allow(unsafe_code, reason = "cudarc's trait for parameters of kernels")]
+    unsafe impl DeviceRepr for Value {}
+
+    #[cuweave::graph]
+    fn filled(n: u32, value: Value, x: &mut [f32; n]) {
+        fill(&mut x, value.0);
+    }
+
+    #[test]
+    fn private_types_are_scalars() -> cuweave::Result<()> {
+        let (ctx, stream) = super::device();
+        let mut x = stream.alloc_zeros::<f32>(4)?;
+        let mut exec = filled(&ctx, 4, Value(1.0), &mut x)?.instantiate()?;
+        exec.set_value(Value(2.0))?;
+        exec.launch(&stream)?;
+        drop(exec);
+        assert_eq!(stream.clone_dtoh(&x)?, [2.0; 4]);
+        Ok(())
+    }
+}
+
 /// The line of `let h` in `through`.
 const H: u32 = line!() + 10;
 

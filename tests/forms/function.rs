@@ -100,11 +100,6 @@ impl<'a> Generated for Args<'a> {
         = ()
     where
         Self: 'v;
-    type Values = Args<'a>;
-
-    fn args(values: Args<'a>, _: Token) -> Args<'a> {
-        values
-    }
 
     fn operands(&mut self, visitor: &mut Visitor<'_>, _: Token) {
         self.x.visit(visitor);

@@ -184,10 +184,7 @@ impl Expansion<'_> {
                 #unused
                 ::cuweave::__private::build(
                     #ctx,
-                    <#name::Args<'a> as ::cuweave::__private::Generated>::args(
-                        (#(#values,)*),
-                        ::cuweave::__private::Token,
-                    ),
+                    #name::Args::__new(#(#values,)* ::cuweave::__private::Token),
                 )
             }
         }

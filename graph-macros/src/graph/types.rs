@@ -63,7 +63,8 @@ impl Argument {
 }
 
 impl Expansion<'_> {
-    /// Returns the module. The implementation of `Generated` alone reaches the private fields, and asks for a token.
+    /// Returns the module. The arguments' constructor and the implementation of `Generated` alone reach the private fields, and
+    /// ask for a token.
     pub(super) fn module(&self) -> TokenStream {
         let (name, visibility) = (self.name(), &self.function.vis);
         let documented = format!("The types of the graph function `{name}`.");
@@ -128,6 +129,14 @@ impl Expansion<'_> {
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
             }
 
+            impl<'a> Args<'a> {
+                // A function of the type, not of a trait: types of the user's in a trait would have to be as visible as that.
+                #[doc(hidden)]
+                pub(super) fn __new(#(#names: #types,)* _: ::cuweave::__private::Token) -> Self {
+                    Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
+                }
+            }
+
             impl ::core::fmt::Debug for Args<'_> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                     f.debug_struct("Args") #(#shown)* .finish_non_exhaustive()
@@ -183,8 +192,6 @@ impl Expansion<'_> {
             let name = &argument.name;
             quote!(::cuweave::__private::Bound::visit(&mut self.#name, visitor);)
         });
-        let names: Vec<&Ident> = self.signature.arguments.iter().map(|argument| &argument.name).collect();
-        let types = self.signature.arguments.iter().map(Argument::field_type);
         let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         quote! {
@@ -193,12 +200,6 @@ impl Expansion<'_> {
                 type Exec = Exec<'a>;
                 type Views<'v> = Views<'v> where Self: 'v;
                 type ViewsMut<'v> = ViewsMut<'v> where Self: 'v;
-                type Values = (#(#types,)*);
-
-                fn args((#(#names,)*): Self::Values, _: ::cuweave::__private::Token) -> Self {
-                    Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
-                }
-
                 fn operands(
                     &mut self,
                     visitor: &mut ::cuweave::__private::Visitor<'_>,

@@ -25,12 +25,8 @@ fn of_any<A: GraphFn>(exec: &mut A::Exec, args: &A) {
     A::table(()); //~ E0308
 }
 
-fn forged<A: GraphFn>(values: A::Values) -> A {
-    A::args(values, Default::default()) //~ E0277
-}
-
 fn of_the_module() {
-    scaled::__args(1); //~ E0425
+    scaled::Args::__new(1); //~ E0061
 }
 
 fn of_a_kernel() {

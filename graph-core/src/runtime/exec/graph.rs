@@ -38,11 +38,6 @@ pub trait Generated: Sized {
     where
         Self: 'v;
 
-    /// The bound arguments, in the order of their declaration.
-    type Values;
-
-    /// Returns the arguments as a value of this type.
-    fn args(values: Self::Values, token: Token) -> Self;
     /// Shows the bound buffers, in the order of the program's buffers.
     fn operands(&mut self, visitor: &mut Visitor<'_>, token: Token);
     /// Views of the bound buffers.
