@@ -49,7 +49,7 @@ fn main() -> Result<()> {
     let columns = ["work", "side", "nodes / edges", "us", "a node us", "ratio a node", "planning us", "goal"];
     let mut table = Table::new(&setup, "build_time", &columns)?;
     // What is loaded stays so.
-    let _loaded = (chain::bench::load(ctx)?, chains::bench::load(ctx)?, joins::bench::load(ctx)?);
+    let _loaded = (chain::touch::load(ctx)?, chains::produce::load(ctx)?, joins::after_all::load(ctx)?);
 
     let mut x = stream.alloc_zeros::<u32>(1)?;
     let address = hand::address(&x);

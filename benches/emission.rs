@@ -377,9 +377,9 @@ fn measure(
 ) -> Result<Measured> {
     let (ctx, stream) = (&setup.ctx, &setup.stream);
     stream.synchronize()?;
-    cuweave::trim_graph_memory(ctx)?;
-    cuweave::reset_graph_memory_high(ctx)?;
-    let before = cuweave::graph_memory(ctx)?;
+    cuweave::memory::trim_graph_pool(ctx)?;
+    cuweave::memory::reset_graph_pool_high(ctx)?;
+    let before = cuweave::memory::graph_pool(ctx)?;
     let mut graph = hand::Graph::new()?;
     let mut made: std::collections::BTreeMap<(u8, usize), hand::Node> = std::collections::BTreeMap::new();
     let mut ranges = Vector::filled((0, 0), buffers.len());
@@ -404,7 +404,7 @@ fn measure(
     let exec = graph.instantiate()?;
     exec.launch(stream)?;
     stream.synchronize()?;
-    let memory = cuweave::graph_memory(ctx)?;
+    let memory = cuweave::memory::graph_pool(ctx)?;
     Ok(Measured {
         size,
         addresses: covered(ranges.into()),

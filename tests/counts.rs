@@ -17,7 +17,8 @@ mod temporaries;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice};
-use cuweave::{Graph, GraphFn, Report};
+use cuweave::report::Report;
+use cuweave::{Graph, GraphFn};
 
 const N: u32 = 1_024;
 /// 4 MiB of floats.

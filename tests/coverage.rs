@@ -1,8 +1,10 @@
 //! Launches must cover what they are declared to write: a write-only parameter counts as written in all, so a launch of too few threads is an error
 //! where that counts, and the report says it elsewhere. The kernels are those of nvcc, NVRTC and the tests' own.
 
+use cuweave::Error;
+use cuweave::error::ShortLaunch;
 use cuweave::prelude::*;
-use cuweave::{DeclaredPart, Error, ShortLaunch};
+use cuweave::report::DeclaredPart;
 
 use alone::device;
 
@@ -277,7 +279,7 @@ fn invalid_bits_are_kept_out_when_the_graph_is_built() {
     let device = device();
     let to = device.stream.clone_htod(&[3_u32; 64]).unwrap();
     let mut exec = marked(&device.ctx, 64, 64, 2, &to).unwrap().instantiate().unwrap();
-    exec.launch(&device.stream).unwrap();
+    drop(exec.launch(&device.stream).unwrap());
     let error = marked(&device.ctx, 64, 64, 1, &to).expect_err("half of the flags may be anything");
     assert!(matches!(&error, Error::NotProvedWritten { buffer, .. } if buffer == "flags"), "{error}");
     assert!(

@@ -1,6 +1,6 @@
 //! Element types of declarations that the PTX does not confirm stand in the report, and those that it confirms do not.
 
-use cuweave::DeclaredPart;
+use cuweave::report::DeclaredPart;
 use cuweave::prelude::*;
 
 use alone::device;

@@ -58,7 +58,7 @@ macro_rules! each_form {
     )*};
 }
 
-// 34 branches whose block a setter may change, so that they are put in line, and chains of as many.
+// 34 branches whose block a setter may change, so that they are serialized, and chains of as many.
 in_every_form!(branches(gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, x: &[f32; 64]) {
     for _ in 0..34 {
         let _t = alloc::<f32>(64);

@@ -13,7 +13,8 @@ mod shapes;
 mod temporaries;
 
 use cudarc::driver::CudaSlice;
-use cuweave::{ArenaPool, Exec, Graph, GraphFn, Report};
+use cuweave::report::Report;
+use cuweave::{ArenaPool, Exec, Graph, GraphFn};
 
 use alone::{Device, device};
 
@@ -122,12 +123,12 @@ fn instantiated<A: GraphFn>(graph: cuweave::Result<Graph<A>>) -> Exec<A> {
 fn takes_what_is_planned(device: &Device, report: &Report, launch: impl FnOnce()) {
     let Report { planned_bytes, reserved_bytes, .. } = *report;
     device.ctx.synchronize().expect("all is well");
-    cuweave::trim_graph_memory(&device.ctx).expect("it trims");
-    cuweave::reset_graph_memory_high(&device.ctx).expect("it resets");
-    let before = cuweave::graph_memory(&device.ctx).expect("it tells");
+    cuweave::memory::trim_graph_pool(&device.ctx).expect("it trims");
+    cuweave::memory::reset_graph_pool_high(&device.ctx).expect("it resets");
+    let before = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     launch();
     device.stream.synchronize().expect("all is well");
-    let memory = cuweave::graph_memory(&device.ctx).expect("it tells");
+    let memory = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     println!("planned {planned_bytes}, to be reserved {reserved_bytes}: {memory:?}, before {before:?}");
     assert_eq!(memory.reserved_high - before.reserved, reserved_bytes);
     let used = memory.used_high - before.used;

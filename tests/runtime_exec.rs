@@ -92,12 +92,12 @@ fn the_graph_pool() {
         diamond(&device.ctx, 8, &x, &mut out).expect("it builds").instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     device.stream.synchronize().expect("all is well");
-    let memory = cuweave::graph_memory(&device.ctx).expect("it tells");
+    let memory = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     assert!(memory.used_high >= 64 && memory.reserved_high >= memory.used_high, "{memory:?}");
     drop(exec);
-    cuweave::trim_graph_memory(&device.ctx).expect("it trims");
-    cuweave::reset_graph_memory_high(&device.ctx).expect("it resets");
-    let memory = cuweave::graph_memory(&device.ctx).expect("it tells");
+    cuweave::memory::trim_graph_pool(&device.ctx).expect("it trims");
+    cuweave::memory::reset_graph_pool_high(&device.ctx).expect("it resets");
+    let memory = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     assert!(memory.reserved <= memory.reserved_high && memory.used <= memory.used_high, "{memory:?}");
 }
 
@@ -241,7 +241,7 @@ fn a_module_is_loaded_once_and_as_long_as_it_is_used() {
     let first = odd(&device.ctx, 4, &mut out).expect("it builds");
     assert_eq!(modules(), before + 1);
     let second = odd(&device.ctx, 4, &mut more).expect("it builds");
-    let kept = apart::load(&device.ctx).expect("it is loaded");
+    let kept = apart::odd_numbers::load(&device.ctx).expect("it is loaded");
     assert_eq!(modules(), before + 1);
     let mut exec = first.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
@@ -313,9 +313,7 @@ fn with_a_broken_plan() {
     });
     let mut exec =
         diamond(&device.ctx, 8, &x, &mut out).expect("it builds").instantiate().expect("it instantiates");
-    let result = exec.launch(&device.stream).and_then(|()| {
-        device.stream.synchronize().map_err(|_| Error::Unusable { function: "the context".to_owned() })
-    });
+    let result = exec.launch(&device.stream).and_then(|()| Ok(device.stream.synchronize()?));
     let reports = cuweave_sim::take_reports().expect("reports");
     println!("{reports:#?}");
     assert!(result.is_err());

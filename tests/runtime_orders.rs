@@ -105,7 +105,7 @@ impl Drop for Alone {
 fn keep_kernels() {
     static KEPT: OnceLock<cuweave::Loaded> = OnceLock::new();
     if !simulated() {
-        KEPT.get_or_init(|| load(&context()).expect("the kernels"));
+        KEPT.get_or_init(|| spin::load(&context()).expect("the kernels"));
     }
 }
 
@@ -192,7 +192,7 @@ enum End {
 fn start<'a>(
     ctx: &Arc<CudaContext>,
     stream: &Arc<CudaStream>,
-    x: impl cuweave::BindShared<'a, f32>,
+    x: impl cuweave::bind::BindShared<'a, f32>,
     ticket: &'a mut CudaSlice<u32>,
     out: &'a mut CudaSlice<f32>,
 ) -> Exec<late::Args<'a>> {

@@ -101,7 +101,10 @@ impl Streams {
         if !device.simulated {
             // The driver compiles a file at each load, for longer than all else takes.
             KEPT.get_or_init(|| {
-                (load(&device.ctx).expect("the kernels"), state::load(&device.ctx).expect("the kernels"))
+                (
+                    spin::load(&device.ctx).expect("the kernels"),
+                    state::state_set::load(&device.ctx).expect("the kernels"),
+                )
             });
         }
         let made = (0..3).map(|_| device.ctx.new_stream().expect("a stream"));

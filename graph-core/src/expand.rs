@@ -91,7 +91,7 @@ pub trait Answers {
 }
 
 /// A place in an expansion: the frames so far, the current one, and the values of its loop variables.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct At<'e> {
     /// All frames.
     pub frames: &'e [Frame],

@@ -2,6 +2,8 @@
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
 
+#![deny(missing_debug_implementations)]
+
 pub mod bits;
 pub mod bounds;
 pub mod check;

@@ -8,7 +8,8 @@ use cuweave::__private::{
     Arguments, BindMut, BindShared, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn,
     Layout, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
-use cuweave::{ArenaPool, Exec, Graph, Report};
+use cuweave::report::Report;
+use cuweave::{ArenaPool, Exec, Graph};
 use cuweave_core::ir::Program;
 use cuweave_core::structure::Structure;
 use cuweave_core::table::{Op, Parameter, Printed, encode};

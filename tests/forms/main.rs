@@ -16,7 +16,8 @@ mod reasons;
 mod refused;
 mod writer;
 
-use cuweave::{ArenaPool, Report};
+use cuweave::ArenaPool;
+use cuweave::report::Report;
 use cuweave_core::ir::{Launches, Memory};
 
 use function::{Device, Inputs, Printable, device};
@@ -37,7 +38,7 @@ struct Seen {
     flat: usize,
     largest: usize,
     overlapped: usize,
-    lined_up: usize,
+    serialized: usize,
 }
 
 #[test]
@@ -49,7 +50,7 @@ fn every_form_in_every_lowering_means_the_statements() {
     println!("{seen:?}");
     nothing_is_reported(&device);
     assert!(seen.batches > 2 * PROGRAMS as usize && seen.flat > PROGRAMS as usize, "{seen:?}");
-    assert!(seen.largest > 32 && seen.lined_up > 0, "{seen:?}");
+    assert!(seen.largest > 32 && seen.serialized > 0, "{seen:?}");
     if device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9) {
         assert!(seen.overlapped > 4 * PROGRAMS as usize, "{seen:?}");
     }
@@ -94,7 +95,7 @@ impl Seen {
         self.flat += flat;
         self.largest = report.batches.iter().map(Vec::len).fold(self.largest, usize::max);
         self.overlapped += report.overlapped;
-        self.lined_up += report.lined_up;
+        self.serialized += report.serialized;
     }
 }
 

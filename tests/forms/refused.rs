@@ -1,7 +1,8 @@
 //! What cannot be loaded or added is launched as it is written, and the report says why.
 
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
-use cuweave::{ArenaPool, Report};
+use cuweave::ArenaPool;
+use cuweave::report::Report;
 use cuweave_core::ir::{Launches, Memory, Mode};
 
 use super::function::{Device, Inputs, Left, Printable, device};
@@ -137,7 +138,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     }
     schedule(&device, 0);
     let says = |report: &Report, what: &str| {
-        assert!(report.left_alone.iter().any(|why| why.contains(what)), "{what}: {report}");
+        assert!(report.left_alone.iter().any(|left| left.to_string().contains(what)), "{what}: {report}");
     };
     // The file as it is written is loaded, so the variants are without the wait, too.
     let report = failing(&device, "cuModuleLoadDataEx", &[1]);
@@ -192,7 +193,7 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
         assert_eq!(device.launches(&mut exec, &inputs), Ok(expected()), "{}", exec.core.report());
         let report = exec.core.report();
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
-        assert!(report.left_alone.iter().any(|why| why.contains(call)), "{report}");
+        assert!(report.left_alone.iter().any(|left| left.reason.contains(call)), "{report}");
     }
     super::nothing_is_reported(&device);
 }

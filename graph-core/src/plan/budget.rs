@@ -135,6 +135,7 @@ pub fn fit(
 
 /// Time against bytes: what the critical path is for budgets from what the graph takes as it is down to the floor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CurvePoint {
     /// The budget asked for.
     pub budget: u64,

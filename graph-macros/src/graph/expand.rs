@@ -184,7 +184,7 @@ impl Expansion<'_> {
                 #unused
                 ::cuweave::__private::build(
                     #ctx,
-                    #name::__args(#(#values,)* ::cuweave::__private::Token),
+                    #name::Args::__new(#(#values,)* ::cuweave::__private::Token),
                 )
             }
         }
@@ -264,6 +264,7 @@ impl Expansion<'_> {
             fn __table() -> &'static ::cuweave::__private::Table {
                 #table
             }
+            #[doc(hidden)]
             impl<'a> ::cuweave::__private::GraphFn for #name::Args<'a> {
                 type Values<'v> = #name::Values<'v> where Self: 'v;
 

@@ -63,8 +63,8 @@ impl Argument {
 }
 
 impl Expansion<'_> {
-    /// The module. Its constructor and the implementation of `Generated` are what reaches the private fields, and ask for a
-    /// token.
+    /// Returns the module. The arguments' constructor and the implementation of `Generated` alone reach the private fields, and
+    /// ask for a token.
     pub(super) fn module(&self) -> TokenStream {
         let (name, visibility) = (self.name(), &self.function.vis);
         let documented = format!("The types of the graph function `{name}`.");
@@ -93,7 +93,9 @@ impl Expansion<'_> {
                 #[doc = #exec]
                 ///
                 /// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+                #[must_use = "a graph does nothing until it is launched"]
                 pub struct Exec<'a> {
+                    #[doc(hidden)]
                     core: ::cuweave::__private::ExecCore<Args<'a>>,
                 }
 
@@ -125,6 +127,7 @@ impl Expansion<'_> {
             /// The arguments that a graph is bound to: a field an argument.
             pub struct Args<'a> {
                 #(#[doc = #documented] pub #names: #types,)*
+                #[doc(hidden)]
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
             }
 
@@ -135,8 +138,18 @@ impl Expansion<'_> {
                 pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
             }
 
-            pub(super) fn __args<'a>(#(#names: #types,)* _: ::cuweave::__private::Token) -> Args<'a> {
-                Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
+            impl ::core::fmt::Debug for Values<'_> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Values").finish_non_exhaustive()
+                }
+            }
+
+            impl<'a> Args<'a> {
+                // A function of the type, not of a trait: types of the user's in a trait would have to be as visible as that.
+                #[doc(hidden)]
+                pub(super) fn __new(#(#names: #types,)* _: ::cuweave::__private::Token) -> Self {
+                    Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
+                }
             }
 
             impl ::core::fmt::Debug for Args<'_> {
@@ -168,6 +181,7 @@ impl Expansion<'_> {
             #[doc = #what]
             pub struct #name<'v> {
                 #(#fields,)*
+                #[doc(hidden)]
                 __lifetime: ::core::marker::PhantomData<&'v #borrow ()>,
             }
 
@@ -201,7 +215,6 @@ impl Expansion<'_> {
                 type Exec = Exec<'a>;
                 type Views<'v> = Views<'v> where Self: 'v;
                 type ViewsMut<'v> = ViewsMut<'v> where Self: 'v;
-
                 fn operands(
                     &mut self,
                     visitor: &mut ::cuweave::__private::Visitor<'_>,

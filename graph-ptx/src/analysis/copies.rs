@@ -25,13 +25,20 @@ pub(crate) struct Register {
     variable: Option<u32>,
 }
 
+/// The registers that are loaded from a place and stored there.
+#[derive(Debug, Default)]
+struct Lists {
+    loaded: Vec<Register>,
+    stored: Vec<Register>,
+}
+
 /// Stores, and the loads that may see them.
 #[derive(Debug, Default)]
 pub(crate) struct Copies {
-    /// Registers loaded from shared memory and stored there.
-    shared: (Vec<Register>, Vec<Register>),
-    /// The same by slot.
-    slots: BTreeMap<(u32, i64), (Vec<Register>, Vec<Register>)>,
+    /// The registers of shared memory.
+    shared: Lists,
+    /// The registers of each stack slot: base and offset.
+    slots: BTreeMap<(u32, i64), Lists>,
     /// Loads of matrices from shared memory, and products of such.
     pub matrices: Vec<u32>,
 }
@@ -55,7 +62,7 @@ impl Copies {
                 Opcode::Wgmma => copies.matrices.push(at),
                 Opcode::Ldmatrix => {
                     let loads = step.defines.iter().filter(|&&value| value != NONE);
-                    copies.shared.0.extend(loads.map(|&value| Register {
+                    copies.shared.loaded.extend(loads.map(|&value| Register {
                         value,
                         width: 4,
                         step: at,
@@ -87,7 +94,7 @@ impl Copies {
                     self.slots.entry((base, offset + lane * i64::from(width))).or_default()
                 }
             };
-            if loads { lists.0.push(register) } else { lists.1.push(register) }
+            if loads { lists.loaded.push(register) } else { lists.stored.push(register) }
         }
     }
 
@@ -98,9 +105,9 @@ impl Copies {
         step: u32,
         value: Option<u32>,
     ) -> impl Iterator<Item = Register> + use<'c> {
-        let (place, lists) = self.lists(code, step, value, |lists| &lists.1);
+        let (place, lists) = self.lists(code, step, value, |lists| &lists.stored);
         lists
-            .map(|lists| &lists.0)
+            .map(|lists| &lists.loaded)
             .into_iter()
             .flatten()
             .copied()
@@ -114,9 +121,9 @@ impl Copies {
         step: u32,
         value: u32,
     ) -> impl Iterator<Item = Register> + use<'c> {
-        let (place, lists) = self.lists(code, step, Some(value), |lists| &lists.0);
+        let (place, lists) = self.lists(code, step, Some(value), |lists| &lists.loaded);
         lists
-            .map(|lists| &lists.1)
+            .map(|lists| &lists.stored)
             .into_iter()
             .flatten()
             .copied()
@@ -129,8 +136,8 @@ impl Copies {
         code: &Code<'_, '_>,
         step: u32,
         value: Option<u32>,
-        own: impl Fn(&(Vec<Register>, Vec<Register>)) -> &Vec<Register>,
-    ) -> (Option<u32>, Option<&(Vec<Register>, Vec<Register>)>) {
+        own: impl Fn(&Lists) -> &Vec<Register>,
+    ) -> (Option<u32>, Option<&Lists>) {
         let Some(instruction) = code.steps[step as usize].instruction else { return (None, None) };
         match (instruction.op(), place(code, &code.steps[step as usize], instruction)) {
             (Opcode::Cp | Opcode::Ldmatrix, _) => (None, Some(&self.shared)),

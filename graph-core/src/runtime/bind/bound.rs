@@ -271,6 +271,7 @@ impl<B: Bound, const N: usize> Bound for [B; N] {
 
 impl<T> Shared<'_, T> {
     /// A view of the elements.
+    #[must_use]
     pub fn view(&self) -> CudaView<'_, T> {
         match self {
             Shared::Slice(slice) => slice.as_view(),
@@ -282,6 +283,7 @@ impl<T> Shared<'_, T> {
     }
 
     /// A mutable view of the elements, if the exec owns them.
+    #[must_use]
     pub fn view_mut(&mut self) -> Option<CudaViewMut<'_, T>> {
         match self {
             Shared::Owned(slice) => Some(slice.as_view_mut()),
@@ -290,6 +292,7 @@ impl<T> Shared<'_, T> {
     }
 
     /// The buffer, if it was bound as an owned one.
+    #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
             Shared::Owned(slice) => Some(slice.into_inner()),
@@ -300,6 +303,7 @@ impl<T> Shared<'_, T> {
 
 impl<T> Exclusive<'_, T> {
     /// A view of the elements.
+    #[must_use]
     pub fn view(&self) -> CudaView<'_, T> {
         match self {
             Exclusive::Slice(slice) => slice.as_view(),
@@ -310,6 +314,7 @@ impl<T> Exclusive<'_, T> {
     }
 
     /// A mutable view of the elements.
+    #[must_use]
     pub fn view_mut(&mut self) -> CudaViewMut<'_, T> {
         match self {
             Exclusive::Slice(slice) => slice.as_view_mut(),
@@ -320,6 +325,7 @@ impl<T> Exclusive<'_, T> {
     }
 
     /// The buffer, if it was bound as an owned one.
+    #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
             Exclusive::Owned(slice) => Some(slice.into_inner()),
@@ -385,6 +391,7 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
 
 impl<T> SharedPinned<'_, T> {
     /// The memory.
+    #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
             SharedPinned::Slice(slice) => slice,
@@ -394,6 +401,7 @@ impl<T> SharedPinned<'_, T> {
     }
 
     /// A mutable view of the memory, if the exec owns it.
+    #[must_use]
     pub fn view_mut(&mut self) -> Option<PinnedViewMut<'_, T>> {
         match self {
             SharedPinned::Owned(slice) => Some(PinnedViewMut::new(slice)),
@@ -402,6 +410,7 @@ impl<T> SharedPinned<'_, T> {
     }
 
     /// The memory, if it was bound as owned.
+    #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
             SharedPinned::Owned(slice) => Some(slice),
@@ -412,6 +421,7 @@ impl<T> SharedPinned<'_, T> {
 
 impl<T> ExclusivePinned<'_, T> {
     /// The memory.
+    #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
             ExclusivePinned::Slice(slice) => slice,
@@ -420,6 +430,7 @@ impl<T> ExclusivePinned<'_, T> {
     }
 
     /// A mutable view of the memory.
+    #[must_use]
     pub fn view_mut(&mut self) -> PinnedViewMut<'_, T> {
         match self {
             ExclusivePinned::Slice(slice) => PinnedViewMut::new(slice),
@@ -428,6 +439,7 @@ impl<T> ExclusivePinned<'_, T> {
     }
 
     /// The memory, if it was bound as owned.
+    #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
             ExclusivePinned::Owned(slice) => Some(slice),

@@ -16,6 +16,7 @@
 //! The per-thread default stream is another stream on each thread under one handle. Where a buffer is owned by
 //! one, the legacy default stream stands for it: it is ordered with the per-thread streams of every thread.
 
+use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
@@ -115,6 +116,12 @@ pub struct Visitor<'v> {
     waiting: Vec<Option<Arc<CudaStream>>>,
     found: Vec<Operand>,
     error: Option<Error>,
+}
+
+impl fmt::Debug for Visitor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visitor").field("operands", &self.found.len()).finish_non_exhaustive()
+    }
 }
 
 impl<'v> Visitor<'v> {

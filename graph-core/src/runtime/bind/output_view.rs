@@ -1,5 +1,6 @@
 //! Outputs and their views as device buffers for cudarc.
 
+use std::fmt;
 use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
@@ -10,7 +11,6 @@ use cudarc::driver::{
 use super::output::{Output, OutputBuffer, Slot};
 
 /// A part of an [`Output`]: a device buffer for cudarc, as the output is.
-#[derive(Debug)]
 pub struct OutputView<'o, T> {
     slot: &'o Arc<Slot>,
     address: u64,
@@ -19,12 +19,32 @@ pub struct OutputView<'o, T> {
 }
 
 /// A mutable part of an [`Output`]: a device buffer for cudarc, as the output is.
-#[derive(Debug)]
 pub struct OutputViewMut<'o, T> {
     slot: &'o Arc<Slot>,
     address: u64,
     /// For graphs that bind it.
     pub(crate) view: CudaViewMut<'o, T>,
+}
+
+macro_rules! debug {
+    ($($name:ident: |$of:ident| $address:expr, $len:expr;)*) => {$(
+        /// The element type need not be `Debug`: elements on the device are not shown.
+        impl<T> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let $of = self;
+                f.debug_struct(stringify!($name))
+                    .field("address", &$address)
+                    .field("len", &$len)
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug! {
+    Output: |output| output.slot.address(), output.len();
+    OutputBuffer: |output| output.slot.address(), output.buffer.len();
+    OutputView: |view| view.address, view.len();
+    OutputViewMut: |view| view.address, view.len();
 }
 
 /// The bounds of a range within `len` elements.
@@ -48,49 +68,58 @@ fn address_of<T>(begin: u64, start: usize) -> u64 {
 
 impl<T> Output<'_, T> {
     /// The number of elements.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len()
     }
 
     /// Returns false: every output has elements.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The number of bytes.
+    #[must_use]
     pub fn num_bytes(&self) -> usize {
         self.buffer.num_bytes()
     }
 
     /// The stream that it is freed on: that of the launch, or the default stream where the launch was on the per-thread
     /// one.
+    #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         self.buffer.stream()
     }
 
     /// Its context.
+    #[must_use]
     pub fn context(&self) -> &Arc<CudaContext> {
         self.stream().context()
     }
 
     /// The device's number.
+    #[must_use]
     pub fn ordinal(&self) -> usize {
         self.context().ordinal()
     }
 
     /// A view of all elements.
+    #[must_use]
     pub fn as_view(&self) -> OutputView<'_, T> {
         let (slot, view) = (self.slot, self.buffer.as_view());
         OutputView { slot, address: slot.address(), view }
     }
 
     /// A mutable view of all elements.
+    #[must_use]
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
         let (slot, view) = (self.slot, self.lent.buffer.as_view_mut());
         OutputViewMut { slot, address: slot.address(), view }
     }
 
     /// A view of a range of elements; `None` where it has not so many.
+    #[must_use]
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.buffer.try_slice(start..end)?);
@@ -98,6 +127,7 @@ impl<T> Output<'_, T> {
     }
 
     /// A mutable view of a range of elements; `None` where it has not so many.
+    #[must_use]
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<OutputViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.lent.buffer.try_slice_mut(start..end)?);
@@ -109,6 +139,7 @@ impl<T> Output<'_, T> {
     /// # Panics
     ///
     /// As a slice's index does where it has not so many: [`Output::try_slice`] does not.
+    #[must_use]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> OutputView<'_, T> {
         let len = self.len();
         self.try_slice(range).unwrap_or_else(|| out_of_range(len))
@@ -119,6 +150,7 @@ impl<T> Output<'_, T> {
     /// # Panics
     ///
     /// As a slice's index does where it has not so many: [`Output::try_slice_mut`] does not.
+    #[must_use]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> OutputViewMut<'_, T> {
         let len = self.len();
         self.try_slice_mut(range).unwrap_or_else(|| out_of_range(len))
@@ -133,16 +165,19 @@ fn out_of_range<V>(len: usize) -> V {
 
 impl<T> OutputView<'_, T> {
     /// The number of elements.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.view.len()
     }
 
     /// True if it has no elements.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.view.is_empty()
     }
 
     /// A view of a range of its elements; `None` where it has not so many.
+    #[must_use]
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.view.try_slice(start..end)?);
@@ -156,16 +191,19 @@ impl<T> OutputView<'_, T> {
 
 impl<T> OutputViewMut<'_, T> {
     /// The number of elements.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.view.len()
     }
 
     /// True if it has no elements.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.view.is_empty()
     }
 
     /// A view of the same elements.
+    #[must_use]
     pub fn as_view(&self) -> OutputView<'_, T> {
         OutputView { slot: self.slot, address: self.address, view: self.view.as_view() }
     }
@@ -220,11 +258,13 @@ mutable_device_buffers!(Output OutputViewMut);
 
 impl<T> OutputBuffer<'_, T> {
     /// The number of elements.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len()
     }
 
     /// Returns false: every output has elements.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

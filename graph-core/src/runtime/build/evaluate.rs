@@ -3,6 +3,8 @@
 //! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
 //! graph is built, and made again, in the same space, when an argument is set.
 
+use std::fmt;
+
 use crate::ir::{Access, Kind, Lifetime, Mode, Program, StatementId};
 use cuweave_ptx::coverage::Verdict;
 
@@ -33,6 +35,12 @@ pub struct Evaluation<'b> {
 
 /// The launches that are not proved to write all of their write-only parameters.
 pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+
+impl fmt::Debug for Evaluation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluation").field("statement", &self.statement).finish_non_exhaustive()
+    }
+}
 
 impl<'b> Evaluation<'b> {
     /// Returns an evaluation of that many statements, with space for their values.

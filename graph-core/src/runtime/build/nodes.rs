@@ -9,7 +9,7 @@ use crate::operation::{Operation, Operations, Place, What};
 
 use crate::runtime::cuda::{Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
-use crate::runtime::kernels::{Finding, HUB, Kernel, Record};
+use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone, Record};
 use crate::runtime::observe::annotate::{self, Annotated};
 
 use super::definition::Definition;
@@ -39,7 +39,7 @@ pub(crate) struct Nodes {
     /// Launches that are not proved to write all of their write-only parameters.
     pub open: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
-    pub left_alone: Vec<String>,
+    pub left_alone: Vec<LeftAlone>,
     /// Scratch space of the calls that add and change kernel nodes.
     pub scratch: Scratch,
     /// The words of new records while a setter evaluates them.

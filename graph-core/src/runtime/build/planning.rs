@@ -12,7 +12,7 @@ use crate::operation::Operations;
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
-use crate::runtime::kernels::{Changing, Facts, Modules, Record, Variant, gather};
+use crate::runtime::kernels::{Changing, Facts, LeftAlone, Modules, Record, Variant, gather};
 
 use super::flattened::Flattened;
 use super::{hidden, plans};
@@ -24,7 +24,7 @@ pub(crate) struct Planned {
     /// One variant for each batch.
     pub variants: Vec<Variant>,
     /// The kernels that are launched as written, and the reasons: sorted.
-    pub left_alone: Vec<String>,
+    pub left_alone: Vec<LeftAlone>,
 }
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.

@@ -216,7 +216,7 @@ pub fn number(word: Word) -> u64 {
 }
 
 /// Scratch space for the calls that take arrays of pointers.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     pointers: Vec<usize>,
 }
@@ -228,7 +228,7 @@ pub trait WordCount {
 }
 
 /// The values of a launch's parameters, in consecutive words.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Values<'w, P> {
     /// Their words.
     pub words: &'w [Word],

@@ -14,6 +14,7 @@ use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Definition, Nodes, apply_hook, element, plan};
 use crate::runtime::context;
 use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
 use crate::runtime::waits::{OwnedEvent, OwnedMemory};
 
@@ -128,7 +129,7 @@ impl Core {
             return Err(error);
         }
         self.replan(self.temporaries.lowering, Allowed::default())?;
-        self.nodes.left_alone.push(format!("all launches are as they are written: {error}"));
+        self.nodes.left_alone.push(LeftAlone::all(Change::Any, error));
         anew(self)
     }
 

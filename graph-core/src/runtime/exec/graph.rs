@@ -91,6 +91,7 @@ pub type Exec<A> = <A as Generated>::Exec;
 /// A graph that is built and not instantiated.
 ///
 /// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
+#[must_use = "a graph does nothing until it is instantiated and launched"]
 pub struct Graph<A: GraphFn> {
     core: Core,
     args: A,
@@ -134,16 +135,19 @@ impl<A: GraphFn> Graph<A> {
     }
 
     /// Returns what the graph consists of and what it needs.
+    #[must_use]
     pub fn report(&self) -> Report {
         Report::of(&self.core.subject())
     }
 
     /// Returns how long the host took to build it.
+    #[must_use]
     pub fn times(&self) -> BuildTimes {
         self.core.times
     }
 
     /// Returns the graph as a picture, in the DOT language.
+    #[must_use]
     pub fn dot(&self) -> String {
         self.core.dot()
     }
@@ -231,11 +235,13 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// See the generated `report`.
+    #[must_use]
     pub fn report(&self) -> Report {
         Report::of(&self.core.subject())
     }
 
     /// See the generated `dot`.
+    #[must_use]
     pub fn dot(&self) -> String {
         self.core.dot()
     }

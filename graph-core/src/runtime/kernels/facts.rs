@@ -2,6 +2,7 @@
 //! needs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use cudarc::driver::CudaContext;
 
@@ -14,6 +15,7 @@ use crate::runtime::error::{Error, Result};
 
 use super::declaration::Kernel;
 use super::function::FunctionInfo;
+use super::left_alone::{Change, LeftAlone};
 use super::modules::Modules;
 use super::record::{LaunchRecord, Record};
 use super::shape::Shape;
@@ -49,7 +51,7 @@ pub(crate) struct Facts {
     pub tuning: Tuning,
     kernels: Vec<&'static Kernel>,
     /// The kernels that are launched as written, and the reasons.
-    pub left_alone: BTreeSet<String>,
+    pub left_alone: BTreeSet<LeftAlone>,
 }
 
 /// Gathers the properties of the launches.
@@ -110,7 +112,7 @@ pub(crate) fn gather(
 impl Facts {
     /// Returns facts without launches, for a reason: all launches stay as they are written.
     pub fn unknown(why: &Error) -> Facts {
-        let left_alone = BTreeSet::from([format!("all launches are as they are written: {why}")]);
+        let left_alone = BTreeSet::from([LeftAlone::all(Change::Any, why)]);
         Facts { left_alone, ..Facts::none() }
     }
 
@@ -134,26 +136,27 @@ impl Facts {
     /// Notes which kernels are left alone, and why.
     fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
         if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
-            self.left_alone.insert(format!("no kernel starts early: {why}"));
+            self.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
         for kernel in &self.kernels {
             let Some(module) = modules.module(kernel) else { continue };
-            let (name, path) = (kernel.name, kernel.module.path());
+            let name = kernel.name;
+            let left =
+                |change, why: &dyn fmt::Display| LeftAlone::one((name, kernel.module.path()), change, why);
             let Some(entry) = module.entry(name) else {
-                self.left_alone
-                    .insert(format!("`{name}` is launched as it is written: {path} is machine code"));
+                self.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;
             };
             if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {
-                self.left_alone.insert(format!("`{name}` ({path}) is not batched: {why}"));
+                self.left_alone.insert(left(Change::Batching, &why));
             }
             if allowed.overlap
                 && modules.programmatic().is_ok()
                 && let Err(why) = module.waiting(entry)
             {
-                self.left_alone.insert(format!("`{name}` ({path}) does not start early: {why}"));
+                self.left_alone.insert(left(Change::EarlyStart, &why));
             }
         }
     }
@@ -161,7 +164,7 @@ impl Facts {
     /// Gives up batching the launches of a kernel, one of whose variants cannot be used.
     fn give_up(&mut self, kernel: u32, why: &str) {
         let Kernel { name, module, .. } = self.kernels[kernel as usize];
-        self.left_alone.insert(format!("`{name}` ({}) is not batched: {why}", module.path()));
+        self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
             launch.batch = Batching::Never;
         }
