@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use cuweave_core::plan::nodes::{Emit, MemoryNodes, Packing, memory_nodes};
 use cuweave_core::plan::{Buffer, BufferOrder, Effort, antichain, csv, plan};
 use cuweave_core::reach::Reach;
+use cuweave_testkit::random::Random;
 
 use common::hand::{self, Node};
 use common::table::Table;
@@ -95,26 +96,14 @@ fn on_a_chain(rows: &[csv::Row]) -> (Vec<Vec<u32>>, Vec<Buffer>) {
     ((0..kernels).map(|v| v.checked_sub(1).into_iter().collect()).collect(), buffers)
 }
 
-/// A generator of numbers (xorshift64*): the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end as u64) as usize
-    }
-
-    /// From half to two MiB.
-    fn size(&mut self) -> u64 {
-        (512 << 10) + 256 * self.below(6_145) as u64
-    }
+/// Returns from half to two MiB.
+fn size(random: &mut Random) -> u64 {
+    (512 << 10) + 256 * random.below(6_145_u64)
 }
 
 /// Partial orders in which each kernel writes a buffer of some size, which others read.
 fn shapes() -> Vec<Case> {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::from_state(0x9e37_79b9_7f4a_7c15);
     let mut cases = Vec::new();
     let mut case = |name: &str, preds: Vec<Vec<u32>>, random: &mut Random| {
         let mut readers = vec![Vec::new(); preds.len()];
@@ -126,7 +115,7 @@ fn shapes() -> Vec<Case> {
             .enumerate()
             .map(|(v, mut users)| {
                 users.push(v as u32);
-                Buffer { size: random.size(), align: 256, users, ..Buffer::default() }
+                Buffer { size: size(random), align: 256, users, ..Buffer::default() }
             })
             .collect();
         cases.push((name.to_owned(), preds, buffers));
@@ -145,7 +134,7 @@ fn shapes() -> Vec<Case> {
     for v in 0..320u32 {
         let layer = (v / 16).checked_sub(1);
         layers.push(layer.map_or(Vec::new(), |layer| {
-            let mut preds: Vec<u32> = (0..3).map(|_| 16 * layer + random.below(16) as u32).collect();
+            let mut preds: Vec<u32> = (0..3).map(|_| 16 * layer + random.below(16_u32)).collect();
             preds.sort_unstable();
             preds.dedup();
             preds
@@ -313,7 +302,7 @@ fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) ->
 
 /// Any order that the edges allow.
 fn shuffled(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes, seed: u64) -> Vec<Emit> {
-    let mut random = Random(0x2545_f491_4f6c_dd1d * seed);
+    let mut random = Random::from_state(0x2545_f491_4f6c_dd1d * seed);
     picked(reach, order, nodes, |ready| random.below(ready.len()))
 }
 

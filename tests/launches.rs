@@ -3,15 +3,8 @@
 
 use cuweave::Graph;
 use cuweave::prelude::*;
-
-use process::apart;
-use support::{device, ramp};
-
-#[path = "common/process.rs"]
-mod process;
-#[path = "pass/support.rs"]
-#[allow(unused_macros, unused_imports, dead_code)]
-mod support;
+use cuweave_testkit::device::{device, ramp, simulated};
+use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -256,11 +249,7 @@ fn line_of(launch: usize) -> usize {
 /// Launches `parts` with the nth launch's memory so many bytes behind its buffer's begin, and the grid of the first one
 /// set before; gives the reports.
 fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuweave_sim::Report>> {
-    let device = device();
-    if !cuweave_sim::load().expect("a driver").is_simulated() {
-        println!("not run: only the simulated driver says that a plan is broken");
-        return None;
-    }
+    let device = simulated()?;
     let mut out = device.zeros::<f32>(3 * 200);
     cuweave::__private::change_next_plan(move |program, operations| {
         let launches =

@@ -5,17 +5,14 @@
 //! and its memory, if it is free by then, is taken again and filled with something else. On the simulated driver,
 //! which does work when it is enqueued, the same programs show that nothing is freed twice or left behind.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, PinnedHostSlice};
 use cuweave::Exec;
 use cuweave::prelude::*;
-
-use process::apart;
-
-#[path = "common/process.rs"]
-mod process;
+use cuweave_testkit::device::{driver, turn};
+use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -67,22 +64,17 @@ const N: u32 = 16 << 10;
 /// About two milliseconds on a GPU.
 fn rounds() -> u32 {
     static ROUNDS: OnceLock<u32> = OnceLock::new();
-    *ROUNDS.get_or_init(|| {
-        let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-        println!("driver: {driver}");
-        if driver.is_simulated() { 3 } else { 400_000 }
-    })
+    *ROUNDS.get_or_init(|| if simulated() { 3 } else { 400_000 })
 }
 
 fn simulated() -> bool {
-    cuweave_sim::load().is_ok_and(|driver| driver.is_simulated())
+    driver().is_simulated()
 }
 
 /// One test at a time: the memory of one is not to be taken by another.
 fn alone() -> Alone {
-    static ALONE: Mutex<()> = Mutex::new(());
     rounds();
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = turn();
     Alone { since: Instant::now(), _guard: guard }
 }
 

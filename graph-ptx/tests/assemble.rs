@@ -126,7 +126,7 @@ fn everything_assembles() {
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     let all = std::env::var("CUWEAVE_ASSEMBLE").is_ok_and(|value| value == "all");
     for (file, text) in texts() {
-        let name = corpus::name(&file);
+        let name = cuweave_testkit::files::name(&file);
         // One architecture, and one compiler, says what another does, too.
         let path = file.to_string_lossy();
         let another = [".75.", ".80.", ".135.", "/13.5/"].iter().any(|part| path.contains(part));

@@ -1,12 +1,12 @@
 //! PTX with mutations: whatever it says, it is read and analysed in bounded time, without a panic.
 
 use cuweave_ptx::{self as ptx, report};
-use std::path::Path;
+use cuweave_testkit::{files, random::Random};
 use std::time::{Duration, Instant};
 
 /// Single kernels of the corpus, each with the head of its file and its functions.
 fn seeds() -> Vec<String> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus");
+    let corpus = files::root().join("tests/ptx-corpus");
     let mut seeds = Vec::new();
     for file in [
         "13.5/basic.75.plain.ptx",
@@ -27,15 +27,6 @@ fn seeds() -> Vec<String> {
         }
     }
     seeds
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound.max(1)
-    }
 }
 
 fn mutate(seed: &str, random: &mut Random) -> Vec<u8> {
@@ -113,7 +104,7 @@ fn rewritten(_: &ptx::Module<'_>) -> usize {
 fn mutated_files_are_analysed_or_refused() {
     let seeds = seeds();
     assert!(seeds.len() > 20);
-    let mut random = Random(41);
+    let mut random = Random::new(41);
     let (mut read, mut variants) = (0, 0usize);
     let mut longest = (Duration::ZERO, String::new());
     for case in 0..600 {

@@ -1,9 +1,9 @@
 //! A random program as a graph function: what the macro generates for a written one.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView};
+use cudarc::driver::{CudaSlice, CudaView};
 use cuweave::__private::{
     Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, Generated, GraphFn, Layout,
     Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
@@ -11,10 +11,11 @@ use cuweave::__private::{
 use cuweave::{ArenaPool, Exec, Graph, Report};
 use cuweave_core::ir::Program;
 use cuweave_core::table::{Op, Printed, encode};
+use cuweave_testkit::device;
+use cuweave_testkit::random::Random;
 
-use super::alone;
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
-use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, Z, len_of};
+use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, Z, len_of};
 
 /// A program in a table, for good.
 #[derive(Clone, Copy)]
@@ -175,19 +176,22 @@ impl Args<'_> {
 
 /// A device, and this test alone with it.
 pub struct Device {
-    pub ctx: Arc<CudaContext>,
-    pub stream: Arc<CudaStream>,
-    pub simulated: bool,
-    /// So that no file is read, and no variant made, twice. Devices from before Volta do not take it.
+    /// Keeps the kernels loaded: no file is read, and no variant made, twice. Devices from before Volta refuse the file.
     _loaded: Option<Loaded>,
-    _alone: alone::Device,
+    alone: device::Alone,
+}
+
+impl Deref for Device {
+    type Target = device::Device;
+
+    fn deref(&self) -> &device::Device {
+        &self.alone
+    }
 }
 
 pub fn device() -> Device {
-    let alone = alone::device();
-    let (ctx, stream) = (alone.ctx.clone(), alone.stream.clone());
-    let loaded = load(&MODULE, &ctx).ok();
-    Device { ctx, stream, simulated: alone.simulated, _loaded: loaded, _alone: alone }
+    let alone = device::alone();
+    Device { _loaded: load(&MODULE, &alone.ctx).ok(), alone }
 }
 
 /// What the arguments hold at first, and what the setters set before each launch but the first.
@@ -224,10 +228,6 @@ impl Device {
             z: self.upload(&inputs.z).bind_mut(),
             scalars: inputs.scalars[0],
         }
-    }
-
-    pub fn upload(&self, values: &[u32]) -> CudaSlice<u32> {
-        self.stream.clone_htod(values).expect("an upload")
     }
 
     pub fn build(&self, args: Args<'static>) -> cuweave::Result<Graph<Args<'static>>> {

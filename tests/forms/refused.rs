@@ -6,7 +6,6 @@ use cuweave_core::ir::{Launches, Memory, Mode};
 
 use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{Launched, Takes};
-use super::schedule;
 use super::writer::fork_and_chain;
 
 /// The number of `volume`, which takes what the kernels here take.
@@ -135,7 +134,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     if !device.simulated {
         return println!("not run: only the simulated driver fails on request");
     }
-    schedule(&device, 0);
+    device.schedule(0);
     let says = |report: &Report, what: &str| {
         assert!(report.left_alone.iter().any(|why| why.contains(what)), "{what}: {report}");
     };
@@ -168,7 +167,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     let report = failing(&device, "cuGraphInstantiateWithParams", &[1]);
     assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
     says(&report, "all launches are as they are written: `cuGraphInstantiateWithParams`");
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
 }
 
 /// In a pool the graph is added anew.
@@ -178,7 +177,7 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
     if !device.simulated {
         return println!("not run: only the simulated driver fails on request");
     }
-    schedule(&device, 0);
+    device.schedule(0);
     let pool = ArenaPool::new(&device.stream).expect("a pool");
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
@@ -194,5 +193,5 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
         assert!(report.left_alone.iter().any(|why| why.contains(call)), "{report}");
     }
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
 }
