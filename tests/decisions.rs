@@ -7,7 +7,6 @@ use std::fmt::Write;
 
 use cuweave::prelude::*;
 use cuweave::{Graph, GraphFn};
-use cuweave_core::operation::What;
 use cuweave_testkit::device::{Device, simulated};
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
@@ -77,6 +76,14 @@ fn branches(n: u32, x: &[f32; n], parts: &mut [f32; 6 * n]) {
     models::gelu[per_item(n)](&mut parts[3 * n..4 * n], n);
     axpy[per_item(n)](1.0, &x, &mut parts[4 * n..5 * n], n);
     scale[per_item(n)](&mut parts[4 * n..5 * n], 2.0, n);
+}
+
+/// More small branches than there are lanes, none of which can be batched with another: their blocks differ.
+#[cuweave::graph]
+fn lanes(n: u32, parts: &mut [f32; 34 * n]) {
+    for i in 0..34 {
+        scale[(n.div_ceil(128), 128 + i as u32)](&mut parts[i * n..(i + 1) * n], 2.0, n);
+    }
 }
 
 /// Butterflies: each level reads all parts of the one before in other pairs.
@@ -214,13 +221,7 @@ fn decisions<A: GraphFn>(graph: cuweave::Result<Graph<A>>) -> String {
         operations.overlapped
     );
     for (id, operation) in operations.list.iter().enumerate() {
-        let what = match operation.what {
-            What::Alloc { .. } => "alloc ",
-            What::Free { .. } | What::FreeTaken { .. } => "free ",
-            What::Kernel => "",
-            What::Fill | What::Copy | What::Hub => "node ",
-        };
-        write!(text, "  o{id} {what}{}", operation.name).expect("a string");
+        write!(text, "  o{id} {}", operation.name).expect("a string");
         let batch = operations.batches.iter().find(|batch| operation.sources.contains(&batch.members[0]));
         if let Some(batch) = batch.filter(|_| operation.sources.len() > 1) {
             let how = batch
@@ -270,6 +271,7 @@ fn decisions_about_small_launches() {
     decided!("unequal", unequal(ctx, n, of(15)));
     decided!("chains", chains(ctx, n, of(8)));
     decided!("branches", branches(ctx, n, of(1), of(6)));
+    decided!("lanes", lanes(ctx, n, of(34)));
     decided!("butterflies", butterflies(ctx, n, of(4), of(4)));
     decided!("decoder", decoder(ctx, 64, zeros(&device, 5 * 64 * 64), zeros(&device, 64)));
     decided!("optimiser", optimiser(ctx, n, 0.1, of(6), of(6), of(6)));

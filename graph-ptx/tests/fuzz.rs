@@ -4,6 +4,9 @@ use cuweave_ptx::{self as ptx, report};
 use cuweave_testkit::{files, random::Random};
 use std::time::{Duration, Instant};
 
+/// Mutations; about one in six is still PTX.
+const CASES: usize = 1_200;
+
 /// Single kernels of the corpus, each with the head of its file and its functions.
 fn seeds() -> Vec<String> {
     let corpus = files::root().join("tests/ptx-corpus");
@@ -107,7 +110,7 @@ fn mutated_files_are_analysed_or_refused() {
     let mut random = Random::new(41);
     let (mut read, mut variants) = (0, 0usize);
     let mut longest = (Duration::ZERO, String::new());
-    for case in 0..600 {
+    for case in 0..CASES {
         let bytes = mutate(&seeds[case % seeds.len()], &mut random);
         let start = Instant::now();
         if let Ok(module) = ptx::parse_bytes(&bytes) {
@@ -119,7 +122,7 @@ fn mutated_files_are_analysed_or_refused() {
             longest = (start.elapsed(), String::from_utf8_lossy(&bytes).into_owned());
         }
     }
-    println!("{read} of 600 read, {variants} variants; the longest took {:?}", longest.0);
+    println!("{read} of {CASES} read, {variants} variants; the longest took {:?}", longest.0);
     assert!(read > 100 && variants > 300, "only {read} mutations are still PTX, {variants} variants");
     assert!(longest.0 < Duration::from_secs(5), "{:?} for\n{}", longest.0, longest.1);
 }
