@@ -14,20 +14,12 @@ use cuweave::prelude::*;
 use cuweave_testkit::device::{driver, turn};
 use cuweave_testkit::process::apart;
 
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn spin(out: &mut [MaybeUninit<u32>; 1], rounds: u32);
-}
+use slow::{late, late_out, load, spin};
 
-/// out = x, late
-#[cuweave::graph]
-fn late(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut out);
-}
+#[path = "common/slow.rs"]
+mod slow;
 
-/// The same from and to the host.
+/// out = x, late, from and to the host.
 #[cuweave::graph]
 fn late_up(n: u32, rounds: u32, x: &Pinned<[f32; n]>, ticket: &mut [u32; 1], out: &mut [f32; n]) {
     let wait = spin[(1, 1)](&mut ticket, rounds);
@@ -40,16 +32,6 @@ fn late_down(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut
     let wait = spin[(1, 1)](&mut ticket, rounds);
     #[after(wait)]
     copy(&x, &mut out);
-}
-
-/// The same into an allocation that leaves the graph.
-#[cuweave::graph]
-fn late_out(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1]) -> [f32; n] {
-    let h = alloc::<f32>(n);
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut h);
-    h
 }
 
 #[cuweave::graph]

@@ -13,10 +13,10 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, alone};
 
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn spin(out: &mut [MaybeUninit<u32>; 1], rounds: u32);
-}
+use slow::{late, late_out, load, spin};
+
+#[path = "common/slow.rs"]
+mod slow;
 
 mod state {
     #[cuweave::kernels("tests/kernels/state.ptx")]
@@ -35,24 +35,6 @@ fn owned(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f3
     let wait = spin[(1, 1)](&mut ticket, rounds);
     #[after(wait)]
     copy(&h, &mut out);
-}
-
-/// out = x, late
-#[cuweave::graph]
-fn late(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut out);
-}
-
-/// The same into an allocation that leaves the graph.
-#[cuweave::graph]
-fn late_out(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1]) -> [f32; n] {
-    let h = alloc::<f32>(n);
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut h);
-    h
 }
 
 #[cuweave::graph]

@@ -3,6 +3,7 @@
 #![allow(unsafe_code)]
 #![allow(clippy::new_without_default, clippy::not_unsafe_ptr_arg_deref)]
 
+mod codes;
 mod context;
 mod graph;
 mod notes;
@@ -10,30 +11,8 @@ mod params;
 
 pub use cudarc::driver::sys;
 
+pub use codes::{INVALID, NO_MEMORY, OK, UNSUPPORTED};
 pub use context::Context;
 pub use graph::{Exec, Graph, Node};
 pub use notes::{Notes, Text, reports_of};
 pub use params::{alloc_params, copy_params, fill_params, kernel_params};
-
-use sys::CUresult;
-
-pub const OK: CUresult = CUresult::CUDA_SUCCESS;
-pub const INVALID: CUresult = CUresult::CUDA_ERROR_INVALID_VALUE;
-pub const UNSUPPORTED: CUresult = CUresult::CUDA_ERROR_NOT_SUPPORTED;
-pub const NO_MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
-
-/// Makes a driver call that must succeed.
-#[macro_export]
-macro_rules! ok {
-    ($call:expr) => {
-        assert_eq!(unsafe { $call }, $crate::raw::OK, stringify!($call))
-    };
-}
-
-/// Makes a driver call that must return that code.
-#[macro_export]
-macro_rules! gives {
-    ($code:expr, $call:expr) => {
-        assert_eq!(unsafe { $call }, $code, stringify!($call))
-    };
-}

@@ -4,7 +4,7 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::Notes;
+use super::notes::Notes;
 use crate::ok;
 
 /// A context of the test's own, so that a test breaks no other test's context.

@@ -5,8 +5,9 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult};
 
+use super::codes::OK;
+use super::context::Context;
 use super::params::{alloc_params, copy_params, fill_params, kernel_params};
-use super::{Context, OK};
 use crate::ok;
 
 /// A node of a graph.

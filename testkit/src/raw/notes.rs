@@ -4,7 +4,7 @@ use std::ptr::null;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::{Exec, Graph, Node};
+use super::graph::{Exec, Graph, Node};
 use crate::ok;
 
 /// The simulated driver's own calls, as `ANNOTATE.md` documents them.
