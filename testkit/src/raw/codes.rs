@@ -11,7 +11,7 @@ pub const NO_MEMORY: CUresult = CUresult::CUDA_ERROR_OUT_OF_MEMORY;
 #[macro_export]
 macro_rules! ok {
     ($call:expr) => {
-        assert_eq!(unsafe { $call }, $crate::raw::OK, stringify!($call))
+        assert_eq!(unsafe { $call }, $crate::raw::codes::OK, stringify!($call))
     };
 }
 

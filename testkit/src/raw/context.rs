@@ -4,7 +4,6 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use super::notes::Notes;
 use crate::ok;
 
 /// A context of the test's own, so that a test breaks no other test's context.
@@ -15,12 +14,6 @@ pub struct Context {
 }
 
 impl Context {
-    /// Returns a context of the simulated driver, with its own calls. `None` on a real one, which makes none of its checks.
-    pub fn simulated() -> Option<(Context, Notes)> {
-        let context = Context::new();
-        context.simulated.then(|| (context, Notes::new()))
-    }
-
     pub fn new() -> Self {
         let simulated = cuweave_sim::load().unwrap().is_simulated();
         let (mut context, mut stream) = (null_mut(), null_mut());
