@@ -4,6 +4,7 @@
 // The macros are for tests, which may call the driver.
 #![allow(clippy::new_without_default, clippy::not_unsafe_ptr_arg_deref, clippy::macro_metavars_in_unsafe)]
 
+#[macro_use]
 pub mod codes;
 mod context;
 mod graph;

@@ -4,8 +4,6 @@ use std::ptr::null_mut;
 
 use cudarc::driver::sys::{self, CUresult};
 
-use crate::ok;
-
 /// A context of the test's own, so that a test breaks no other test's context.
 pub struct Context {
     pub context: sys::CUcontext,

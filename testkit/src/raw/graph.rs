@@ -8,7 +8,6 @@ use cudarc::driver::sys::{self, CUresult};
 use super::codes::OK;
 use super::context::Context;
 use super::params::{alloc_params, copy_params, fill_params, kernel_params};
-use crate::ok;
 
 /// A node of a graph.
 pub type Node = sys::CUgraphNode;

@@ -6,7 +6,6 @@ use cudarc::driver::sys::{self, CUresult};
 
 use super::context::Context;
 use super::graph::{Exec, Graph, Node};
-use crate::ok;
 
 /// The simulated driver's own calls, as `ANNOTATE.md` documents them.
 pub struct Notes {
