@@ -19,7 +19,7 @@ use common::hand::{self, Node};
 use common::table::Table;
 use common::{Result, Setup};
 
-/// What the sizes of the traces are multiplied by.
+/// The factor of the sizes of the traces.
 const SCALE: u64 = 64;
 
 fn main() -> Result<()> {
@@ -284,7 +284,7 @@ fn emission(nodes: &[u32], order: &BufferOrder) -> Vec<Emit> {
     list
 }
 
-/// What a node of the list comes after: kernels, then allocs, then frees.
+/// The dependencies of a node of the list: kernels, then allocs, then frees.
 fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit> {
     match emit {
         Emit::Alloc(c) => nodes.alloc_after[c as usize].iter().map(|&b| Emit::Free(b)).collect(),

@@ -160,7 +160,7 @@ fn returned(n: u64, m: u64) -> ([f32; n], [u64; m]) {
     (a, b)
 }
 
-/// What came of many cases.
+/// The results of many cases.
 #[derive(Default)]
 struct Tally {
     built: usize,

@@ -1,4 +1,4 @@
-//! What becomes of launches: batched, overlapped, both, and as they are written give the same bytes; what is set, asked
+//! Launches that are batched, overlapped, both, or as they are written give the same bytes; what is set, asked
 //! and reported still speaks of the launches as they are written.
 
 use cuweave::Graph;
@@ -32,7 +32,7 @@ macro_rules! in_every_form {
     };
 }
 
-/// What a form gives, and its report.
+/// The bytes of a form, and its report.
 macro_rules! each_form {
     ($name:ident, |$form:ident| $run:expr) => {{
         let as_written = {
@@ -270,7 +270,7 @@ fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuwe
     Some(reports)
 }
 
-/// What reports call a launch of `parts`.
+/// Returns the name of a launch of `parts` in reports.
 fn member(launch: usize) -> String {
     format!("`iota` (tests/launches.rs:{}, one of 3 launches in one)", line_of(launch))
 }

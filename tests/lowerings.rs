@@ -1,4 +1,4 @@
-//! What the lowerings of memory have in common, their results, and what the arena's takes on the device. On a GPU where
+//! The lowerings of memory have the same results; the memory that an arena takes of the device. On a GPU where
 //! there is one.
 
 #[path = "../benches/graphs/fork_join.rs"]
@@ -75,7 +75,7 @@ fn results_are_the_same_bit_for_bit() {
     device.nothing_reported();
 }
 
-/// What a graph with one arena takes from the device's graph pool: the plan, rounded up to the pool's step.
+/// A graph with one arena takes its plan, rounded up to the pool's step, from the device's graph pool.
 #[test]
 fn the_arena_takes_what_is_planned() {
     let device = alone();

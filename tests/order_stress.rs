@@ -21,7 +21,7 @@ const PTX: &str = include_str!("kernels/order.ptx");
 const WAIT: &str = "griddepcontrol.wait;";
 const TRIGGER: &str = "griddepcontrol.launch_dependents;";
 
-/// How large a test is: on a GPU the slow blocks take some ten microseconds.
+/// The size of a test: on a GPU the slow blocks take some ten microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     blocks: u32,
@@ -69,7 +69,7 @@ impl Chain {
         (launch % self.ring, (launch + self.ring - self.distance) % self.ring)
     }
 
-    /// What the buffers of a member hold after the launches, one after the other.
+    /// Returns the buffers of a member after the launches in sequence.
     fn meaning(&self, size: Size, member: u32) -> Vec<Vec<u32>> {
         let busy = |rounds: u32| {
             (0..rounds).fold(1u32, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
@@ -101,14 +101,14 @@ impl Chain {
     }
 }
 
-/// Whether kernels let the next start at once, and whether they wait.
+/// The start of a kernel relative to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Start {
     /// As the compiler makes them, along both kinds of edges that it makes.
     AtTheEnd,
-    BehindBegun,
-    /// Every kernel, before its wait.
-    AtOnce,
+    LaunchOrder,
+    /// Every kernel triggers the next launch (`griddepcontrol.launch_dependents`) before its wait.
+    Triggered,
     /// The control.
     WithoutWaiting,
 }
@@ -117,8 +117,8 @@ impl Start {
     fn text(self, rewritten: &str) -> String {
         assert_eq!(rewritten.matches(WAIT).count(), 1, "{rewritten}");
         let instead = match self {
-            Start::AtTheEnd | Start::BehindBegun => WAIT.to_owned(),
-            Start::AtOnce => format!("{TRIGGER} {WAIT}"),
+            Start::AtTheEnd | Start::LaunchOrder => WAIT.to_owned(),
+            Start::Triggered => format!("{TRIGGER} {WAIT}"),
             Start::WithoutWaiting => TRIGGER.to_owned(),
         };
         rewritten.replace(WAIT, &instead)
@@ -169,7 +169,7 @@ impl<'r> Loaded<'r> {
     fn wrong_elements(&self, chain: Chain, start: Start) -> Result<usize, CUresult> {
         let members = self.rewritten.members;
         let port = match start {
-            Start::BehindBegun => sys::CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+            Start::LaunchOrder => sys::CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
             _ => sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
         };
         let start: Vec<_> = (0..members).map(|member| chain.start(self.size, member)).collect();
@@ -288,7 +288,7 @@ fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
     for (function, &size) in
         functions.iter().flat_map(|function| sizes.iter().map(move |size| (function, size)))
     {
-        for start in [Start::AtTheEnd, Start::BehindBegun, Start::AtOnce] {
+        for start in [Start::AtTheEnd, Start::LaunchOrder, Start::Triggered] {
             let loaded = Loaded::new(function, &start.text(&function.text), size);
             for chain in chains() {
                 for seed in 0..if simulated { 3 } else { 1 } {

@@ -84,7 +84,7 @@ fn program(seed: u64) -> Source {
     writer.source(&format!("random {seed}"), Order::Inferred, None)
 }
 
-/// What a fill writes, and what a launch adds.
+/// Returns the value that a fill writes, or that a launch adds.
 fn constant(statement: usize) -> u32 {
     statement as u32 * 77 + 3
 }

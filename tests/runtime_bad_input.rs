@@ -1,4 +1,4 @@
-//! What a graph function is given at build and at launch, and cannot take: an error that names the argument or the
+//! Input that a graph function cannot take, at build and at launch, is an error that names the argument or the
 //! node and its line; nothing is left behind, and an exec is as it was.
 
 use cudarc::driver::sys;

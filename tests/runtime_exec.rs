@@ -1,4 +1,4 @@
-//! What an exec is: its report and picture, its setters, the modules that it keeps, and what the simulated driver is
+//! An exec: its report and picture, its setters, the modules that it keeps, and what the simulated driver is
 //! told of it.
 
 use cudarc::driver::sys;

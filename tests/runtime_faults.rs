@@ -32,7 +32,7 @@ fn consume(n: u32, by: i32, x: &[i32; n], h: [i32; n], out: &mut [i32; n], host:
     copy(&x, &mut host);
 }
 
-/// What the scenario works on, made before any call fails.
+/// The operands of the scenario, made before any call fails.
 struct Inputs {
     ctx: Arc<CudaContext>,
     streams: [Arc<CudaStream>; 3],
@@ -86,7 +86,7 @@ fn scenario(inputs: &mut Inputs) -> cuweave::Result<()> {
     Ok(())
 }
 
-/// What a scenario without a fault leaves: 1 + 3 from the one producer, and what `x` was bound to last.
+/// Checks the contents after a scenario without a fault: 1 + 3 from the one producer, and what `x` was bound to last.
 fn check(inputs: &Inputs) {
     let stream = &inputs.streams[0];
     let read = |buffer: &CudaSlice<i32>| stream.clone_dtoh(buffer).expect("a download");

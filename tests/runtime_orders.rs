@@ -267,7 +267,7 @@ fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher
     drop(taken);
 }
 
-/// What is written is read, and written again, by others right after the exec is gone.
+/// A buffer that was written is read, and written again, by others right after the exec is dropped.
 #[test]
 fn what_a_launch_writes_is_used_next() {
     let _alone = alone();

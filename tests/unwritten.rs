@@ -1,4 +1,4 @@
-//! What nothing wrote and a copy brings to the host, told by the name of the buffer.
+//! A copy to the host of bytes that nothing wrote is reported with the name of the buffer.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, simulated_alone};

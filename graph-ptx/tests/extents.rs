@@ -1,4 +1,4 @@
-//! How many extents of the corpus are proved, and what the bounds are.
+//! The number of extents of the corpus that are proved, and their bounds.
 
 use cuweave_ptx::declare::{self, Access, Declaration, Declared, Kind, Primitive};
 use cuweave_ptx::poly::Poly;

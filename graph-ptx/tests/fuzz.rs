@@ -65,7 +65,7 @@ fn mutate(seed: &str, random: &mut Random) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
-/// What the rewriting makes of a module is read again. Returns how many variants it made.
+/// Rewrites a module and reads the result again. Returns the number of variants.
 #[cfg(feature = "rewrite")]
 fn rewritten(module: &ptx::Module<'_>) -> usize {
     use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, batchable, batched, free_name, waiting};

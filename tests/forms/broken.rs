@@ -19,7 +19,7 @@ use super::writer::{fork, fork_and_chain, random};
 /// Every kernel waits.
 const WAITS: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true, brief: false };
 
-/// What came of a broken graph.
+/// The result of a broken graph.
 #[derive(Debug, PartialEq)]
 enum Caught {
     No,
@@ -61,7 +61,7 @@ fn simulated() -> Option<Devices> {
     Some(Devices(Some(device)))
 }
 
-/// Whether the first elements of two launches' parts are the same, and one of them writes it: each launch touches the
+/// Returns true if the first elements of two launches' parts are the same, and one of them writes it: each launch touches the
 /// first element of each of its parts, but for those that it picks elements of.
 fn certainly_conflict(a: &Statement, b: &Statement) -> bool {
     let first = |statement: &Statement| -> Vec<(u32, u32, Mode)> {

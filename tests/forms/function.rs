@@ -194,7 +194,7 @@ pub fn device() -> Device {
     Device { _loaded: load(&MODULE, &alone.ctx).ok(), alone }
 }
 
-/// What the arguments hold at first, and what the setters set before each launch but the first.
+/// The first contents of the arguments, and the values that the setters set before each later launch.
 #[derive(Clone)]
 pub struct Inputs {
     pub x: Vec<u32>,
@@ -215,11 +215,11 @@ impl Inputs {
     }
 }
 
-/// What a launch leaves: `x`, `z` and the outputs.
+/// The contents after a launch: `x`, `z` and the outputs.
 pub type Left = Vec<Vec<u32>>;
 
 impl Device {
-    /// What a program is bound to at first.
+    /// Returns the arguments that a program is bound to first.
     pub fn args(&self, function: Printable, inputs: &Inputs) -> Args<'static> {
         Args {
             printable: function,
@@ -284,7 +284,7 @@ impl Device {
         Ok((left, exec.core.report(), flat))
     }
 
-    /// What each launch leaves by the statements one after the other, without setters: a graph a launch.
+    /// Returns the contents after each launch by a graph of the statements in sequence, built anew for each launch without setters.
     pub fn meaning(&self, one_by_one: Printable, inputs: &Inputs) -> Vec<Left> {
         let mut inputs = inputs.clone();
         let all = inputs.scalars.clone();

@@ -25,7 +25,7 @@ const MEMORIES: [Memory; 3] = [Memory::Nodes, Memory::Arena, Memory::Owned];
 const FORMS: [Option<Launches>; 4] =
     [Some(Launches::AsWritten), Some(Launches::Batched), Some(Launches::Overlapped), None];
 
-/// What the programs came to: a test of batches that are never made tests nothing.
+/// The counts over all programs: a test of batches that are never made tests nothing.
 #[derive(Debug, Default)]
 struct Seen {
     launches: usize,

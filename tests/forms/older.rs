@@ -22,7 +22,7 @@ fn on(test: &str, (capability, version): (&str, &str)) {
     apart(test, &settings);
 }
 
-/// Of the device, and whether kernels start early on it.
+/// Returns the compute capability of the device, and true if kernels start early on it.
 fn capability(device: &Device) -> ((i32, i32), bool) {
     let capability = device.ctx.compute_capability().expect("the device's capability");
     (capability, capability.0 >= 9)

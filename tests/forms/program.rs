@@ -22,7 +22,7 @@ pub enum Number {
     Argument(usize),
 }
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Clone, Debug)]
 pub enum Does {
     /// Allocates, frees or copies: the statement says all of it.
@@ -53,7 +53,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// What setters change, and what that reaches.
+    /// The values that setters change, and the statements that those reach.
     pub fn scalars(&self) -> Vec<Scalar> {
         let of = |scalar: usize, which: fn(&Launch, usize) -> bool| -> Vec<u32> {
             let uses = |does: &Does| matches!(does, Does::Launch(launch) if which(launch, scalar));
@@ -71,7 +71,7 @@ impl Function {
             .collect()
     }
 
-    /// Whether its first launches have equal grids.
+    /// True if its first launches have equal grids.
     pub fn begins_alike(&self) -> bool {
         let grid = |at: usize| match &self.does[at] {
             Does::Launch(launch) => Some(launch.grid),

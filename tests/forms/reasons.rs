@@ -1,4 +1,4 @@
-//! What cannot be rewritten is launched as it is written, and the report says why: a file for every reason that a driver
+//! Kernels that cannot be rewritten are launched as they are written, and the report says why: a file for every reason that a driver
 //! loads. The others are in the unit tests of the rewriting.
 
 use super::function::device;

@@ -115,7 +115,7 @@ fn scenario(device: &Device, end: End, trouble: Trouble<'_>) -> bool {
     steps.struck
 }
 
-/// Whatever touches what a launch uses, in conflict, is ordered with it.
+/// Panics unless all work that conflicts with a launch is ordered with it.
 fn check(work: &[Work], [x, y, out, sum, other]: [u64; 5], case: &str) {
     for (at, launch) in work.iter().enumerate().filter(|(_, work)| work.name == "cuGraphLaunch") {
         let conflicts = |work: &Work| {
