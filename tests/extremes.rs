@@ -166,6 +166,8 @@ struct Tally {
     built: usize,
     refused: usize,
     panics: Vec<String>,
+    /// True if the cases have the same lengths, on which alone a budget's curve depends: the first graph's is drawn.
+    same_lengths: bool,
 }
 
 impl Tally {
@@ -178,7 +180,10 @@ impl Tally {
     ) {
         let work = || -> cuweave::Result<()> {
             let graph = build()?;
-            let _ = (graph.report().to_string(), graph.memory_svg(), graph.budget_curve(3));
+            let _ = (graph.report().to_string(), graph.memory_svg());
+            if !self.same_lengths || self.built == 0 {
+                let _ = graph.budget_curve(3);
+            }
             let mut exec = graph.instantiate()?;
             change(&mut exec);
             Ok(())
@@ -237,7 +242,7 @@ fn grids_and_blocks_of_any_size_build_or_are_refused() {
     let Some(device) = simulated() else { return };
     let x = device.stream.alloc_zeros::<f32>(64).expect("an allocation");
     let mut random = Random::new(7);
-    let mut tally = Tally::default();
+    let mut tally = Tally { same_lengths: true, ..Tally::default() };
     for round in 0..14 {
         let grid = if round == 0 {
             [0x7fff_ffff, 65_535, 65_535]
