@@ -14,12 +14,13 @@ use cuweave_core::index::{Index, Vector};
 use cuweave_core::plan::nodes::{Emit, MemoryNodes, Packing, memory_nodes};
 use cuweave_core::plan::{Buffer, BufferIndex, BufferOrder, Effort, Rank, antichain, csv, plan};
 use cuweave_core::reach::{Node, Reach};
+use cuweave_testkit::random::Random;
 
 use common::hand;
 use common::table::Table;
 use common::{Result, Setup};
 
-/// What the sizes of the traces are multiplied by.
+/// The factor of the sizes of the traces.
 const SCALE: u64 = 64;
 
 fn main() -> Result<()> {
@@ -98,26 +99,14 @@ fn on_a_chain(rows: &Vector<Rank, csv::Row>) -> (Preds, Buffers) {
     ((0..kernels).map(|v| v.checked_sub(1).map(Node::new).into_iter().collect()).collect(), buffers)
 }
 
-/// A generator of numbers (xorshift64*): the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end as u64) as usize
-    }
-
-    /// From half to two MiB.
-    fn size(&mut self) -> u64 {
-        (512 << 10) + 256 * self.below(6_145) as u64
-    }
+/// Returns from half to two MiB.
+fn size(random: &mut Random) -> u64 {
+    (512 << 10) + 256 * random.below(6_145_u64)
 }
 
 /// Partial orders in which each kernel writes a buffer of some size, which others read.
 fn shapes() -> Vec<Case> {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::from_state(0x9e37_79b9_7f4a_7c15);
     let mut cases = Vec::new();
     let mut case = |name: &str, preds: Vec<Vec<usize>>, random: &mut Random| {
         let preds: Preds = preds.into_iter().map(|list| list.into_iter().map(Node::new).collect()).collect();
@@ -130,7 +119,7 @@ fn shapes() -> Vec<Case> {
             .map(|(v, users)| {
                 let mut users = users.clone();
                 users.push(v);
-                Buffer { size: random.size(), align: 256, users, ..Buffer::default() }
+                Buffer { size: size(random), align: 256, users, ..Buffer::default() }
             })
             .collect();
         cases.push((name.to_owned(), preds, buffers));
@@ -149,7 +138,7 @@ fn shapes() -> Vec<Case> {
     for v in 0..320usize {
         let layer = (v / 16).checked_sub(1);
         layers.push(layer.map_or(Vec::new(), |layer| {
-            let mut preds: Vec<usize> = (0..3).map(|_| 16 * layer + random.below(16)).collect();
+            let mut preds: Vec<usize> = (0..3).map(|_| 16 * layer + random.below(16_usize)).collect();
             preds.sort_unstable();
             preds.dedup();
             preds
@@ -295,7 +284,7 @@ fn emission(nodes: &[Node], order: &BufferOrder) -> Vec<Emit> {
     list
 }
 
-/// What a node of the list comes after: kernels, then allocs, then frees.
+/// The dependencies of a node of the list: kernels, then allocs, then frees.
 fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit> {
     match emit {
         Emit::Alloc(c) => nodes.alloc_after[c].iter().map(|&b| Emit::Free(b)).collect(),
@@ -313,7 +302,7 @@ fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) ->
 
 /// Any order that the edges allow.
 fn shuffled(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes, seed: u64) -> Vec<Emit> {
-    let mut random = Random(0x2545_f491_4f6c_dd1d * seed);
+    let mut random = Random::from_state(0x2545_f491_4f6c_dd1d * seed);
     picked(reach, order, nodes, |ready| random.below(ready.len()))
 }
 

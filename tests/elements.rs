@@ -1,12 +1,9 @@
 //! Element types of declarations that the PTX does not confirm stand in the report, and those that it confirms do not.
 
-use cuweave::report::DeclaredPart;
 use cuweave::prelude::*;
+use cuweave::report::DeclaredPart;
 
-use alone::device;
-
-#[path = "common/alone.rs"]
-mod alone;
+use cuweave_testkit::device::alone as device;
 
 /// The declarations whose elements are those of the kernels.
 mod right {

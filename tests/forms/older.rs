@@ -5,10 +5,10 @@ use cuweave::report::Report;
 use cuweave_core::ir::{Launches, Memory};
 
 use super::function::{Device, Inputs, Printable, device};
-use super::process::apart;
 use super::refused::{File, PLAIN, VOLUME};
 use super::writer::{fork_and_chain, side_by_side};
 use super::{FORMS, LAUNCHES, Seen, every_form};
+use cuweave_testkit::process::apart;
 
 /// Compute capabilities with drivers' versions: of their time, and the oldest and the newest of ours. The kernels here
 /// are for sm_70.
@@ -22,7 +22,7 @@ fn on(test: &str, (capability, version): (&str, &str)) {
     apart(test, &settings);
 }
 
-/// Of the device, and whether kernels start early on it.
+/// Returns the compute capability of the device, and true if kernels start early on it.
 fn capability(device: &Device) -> ((i32, i32), bool) {
     let capability = device.ctx.compute_capability().expect("the device's capability");
     (capability, capability.0 >= 9)
@@ -42,7 +42,7 @@ fn with_random_programs() {
     let mut seen = Seen::default();
     (0..16).for_each(|seed| every_form(&device, seed, None, &mut seen));
     println!("{seen:?}");
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
     let (capability, early) = capability(&device);
     assert!(seen.batches > 16, "{seen:?}");
     // Launches are flattened and serialized only where that was measured.

@@ -1,11 +1,10 @@
-//! What cannot be rewritten is launched as it is written, and the report says why: a file for every reason that a driver
+//! Kernels that cannot be rewritten are launched as they are written, and the report says why: a file for every reason that a driver
 //! loads. The others are in the unit tests of the rewriting.
 
 use cuweave::report::Change;
 
 use super::function::device;
 use super::refused::{File, PLAIN, both, expected, overlaps};
-use super::schedule;
 
 /// A file, and what the report says of its kernel: nothing where it is batched, or starts early.
 struct Case {
@@ -149,7 +148,7 @@ fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
     if !overlaps(&device) {
         return println!("not run: the files are for compute capability 9.0");
     }
-    schedule(&device, 3);
+    device.schedule(3);
     for Case { file, batching, early } in cases() {
         let name = format!("{}, {}{}{}{}", file.head, file.declared, file.directive, file.first, file.then);
         let [as_written, everything] =
@@ -170,5 +169,5 @@ fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
         assert_eq!(report.batches.len(), usize::from(batching.is_none()), "{name}: {report}");
         assert_eq!(report.overlapped > 0, early.is_none(), "{name}: {report}");
     }
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
 }

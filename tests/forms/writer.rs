@@ -4,9 +4,10 @@ use cuweave_core::compile;
 use cuweave_core::ir::{Access, Buffer, Kind, Mode, Options, Origin, Program, Statement};
 use cuweave_core::order::Source;
 use cuweave_ptx::poly::Poly;
+use cuweave_testkit::random::Random;
 
 use super::kernels::{FRESH, KERNELS, STATE_GET, STATE_SET, STATE_STEP, STATELESS};
-use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, UNIT, X, Y, Z};
+use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, UNIT, X, Y, Z};
 
 /// A part of a buffer: its first element, and the one behind its last.
 type Part = (u32, u32, u32);
