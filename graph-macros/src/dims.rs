@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use cuweave_core::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
-use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
@@ -42,7 +42,7 @@ impl Bound {
         {
             let (key, text) = (key(expr), name.to_string());
             let poly = symbols.opaque(&key, &text);
-            return Bound { poly, term: Term::Leaf(Rc::new((wrapped(expr), key))), text };
+            return Bound { poly, term: Term::of(expr, integers), text };
         }
         let poly = poly(expr, integers, symbols);
         let text = if as_written { compact(expr) } else { symbols.text(&poly) };
@@ -71,6 +71,10 @@ impl Bound {
 pub enum Term {
     /// A literal.
     Constant(u64),
+    /// The variable of a loop that is unrolled when the graph is built.
+    Variable(u32),
+    /// The length of a part of an argument.
+    Length(u32),
     /// An expression that rustc computes: its tokens, which give a `Dim`, and its [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// An operator and its sides.
@@ -99,6 +103,10 @@ impl Term {
                 }
                 _ => Term::leaf(expr),
             },
+            Expr::Path(path) => {
+                let variable = path.path.get_ident().and_then(|name| turn_of(&name.to_string()));
+                variable.map_or_else(|| Term::leaf(expr), Term::Variable)
+            }
             _ => Term::leaf(expr),
         }
     }
@@ -111,6 +119,8 @@ impl Term {
     pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> u32) {
         match self {
             Term::Constant(value) => code.push(Op::Constant(*value)),
+            Term::Variable(variable) => code.push(Op::Variable(*variable)),
+            Term::Length(part) => code.push(Op::Length(*part)),
             Term::Leaf(one) => code.push(Op::Leaf(leaf(&one.0, &one.1))),
             Term::Operation(op, sides) => {
                 sides.0.code(code, leaf);
@@ -167,7 +177,10 @@ fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
         Expr::Group(inner) => is_integer(&inner.expr, integers),
         Expr::Cast(cast) => is_wide(&cast.ty) && is_integer(&cast.expr, integers),
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_)),
-        Expr::Path(path) => path.path.get_ident().is_some_and(|name| integers.contains(&name.to_string())),
+        Expr::Path(path) => path.path.get_ident().is_some_and(|name| {
+            let name = name.to_string();
+            integers.contains(&name) || turn_of(&name).is_some()
+        }),
         Expr::Binary(binary) => {
             checked(&binary.op).is_some()
                 && is_integer(&binary.left, integers)
@@ -295,18 +308,47 @@ pub fn compact(expr: &Expr) -> String {
     text.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")").replace(" :: ", "::")
 }
 
-/// Puts the values of loop variables in.
+/// The name by which generated code knows the variable of a loop that is unrolled when the graph is built.
+const TURN: &str = "__turn_";
+
+/// Returns the name of a loop's variable in generated code.
+pub fn turn(variable: u32) -> Ident {
+    Ident::new(&format!("{TURN}{variable}"), Span::mixed_site())
+}
+
+/// Returns the variable that a name of generated code stands for.
+pub fn turn_of(name: &str) -> Option<u32> {
+    name.strip_prefix(TURN)?.parse().ok()
+}
+
+/// The meaning of a name in expressions of scalars.
+#[derive(Clone)]
+pub enum Meaning {
+    /// The variable of a loop that is unrolled while the crate compiles.
+    Number(i128),
+    /// A variable of a loop that is unrolled when the graph is built, or a `let` of a scalar.
+    Expression(Box<Expr>),
+}
+
+/// Puts the meanings of names in.
 pub struct Substitute<'v> {
     /// Innermost last.
-    pub variables: &'v [(String, i128)],
+    pub variables: &'v [(String, Meaning)],
 }
 
 impl VisitMut for Substitute<'_> {
     fn visit_expr_mut(&mut self, expr: &mut Expr) {
         if let Expr::Path(path) = expr
             && let Some(ident) = path.path.get_ident()
-            && let Some((_, value)) = self.variables.iter().rev().find(|(name, _)| ident == name)
+            && let Some((_, meaning)) = self.variables.iter().rev().find(|(name, _)| ident == name)
         {
+            let value = match meaning {
+                Meaning::Number(value) => value,
+                Meaning::Expression(meaning) => {
+                    *expr = (**meaning).clone();
+                    return;
+                }
+            };
             let literal = syn::LitInt::new(&value.unsigned_abs().to_string(), ident.span());
             *expr = if *value < 0 { syn::parse_quote!(-#literal) } else { syn::parse_quote!(#literal) };
             return;
@@ -316,7 +358,7 @@ impl VisitMut for Substitute<'_> {
 }
 
 /// The value of an expression of literals and loop variables.
-pub fn constant(expr: &Expr, variables: &[(String, i128)]) -> Option<i128> {
+pub fn constant(expr: &Expr, variables: &[(String, Meaning)]) -> Option<i128> {
     match expr {
         Expr::Paren(inner) => constant(&inner.expr, variables),
         Expr::Group(inner) => constant(&inner.expr, variables),
@@ -327,7 +369,10 @@ pub fn constant(expr: &Expr, variables: &[(String, i128)]) -> Option<i128> {
         },
         Expr::Path(path) => {
             let ident = path.path.get_ident()?;
-            variables.iter().rev().find(|(name, _)| ident == name).map(|(_, value)| *value)
+            match variables.iter().rev().find(|(name, _)| ident == name)? {
+                (_, Meaning::Number(value)) => Some(*value),
+                (_, Meaning::Expression(meaning)) => constant(meaning, &[]),
+            }
         }
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Neg(_)) => {
             constant(&unary.expr, variables)?.checked_neg()

@@ -258,9 +258,11 @@ impl Expansion<'_> {
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let table = table::table(self.lowered, self.signature, &self.steps);
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
+        let (arm_function, arm) = self.steps.arms(name, &scalars);
         quote! {
             #chunks
             #leaf_chunks
+            #arm_function
             fn __table() -> &'static ::cuweave::__private::Table {
                 #table
             }
@@ -291,7 +293,7 @@ impl Expansion<'_> {
                 }
 
                 fn arm(&self, number: u32, turns: &[u64], _: ::cuweave::__private::Token) -> u32 {
-                    0
+                    #arm
                 }
 
                 fn evaluate(

@@ -10,7 +10,7 @@ use cuweave_core::ir::{
 };
 use cuweave_core::kind::Stage;
 use cuweave_core::order::Source;
-use cuweave_core::structure::Structure;
+use cuweave_core::structure::{Item, Structure, Variable};
 use cuweave_core::table::Op;
 use cuweave_ptx::nearest::nearest;
 use cuweave_ptx::poly::{Poly, Symbols};
@@ -24,12 +24,13 @@ use super::attributes::Attributes;
 use super::launch::Literal;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
-use crate::dims::{Bound, Substitute};
+use crate::dims::{Bound, Meaning, Substitute, turn_of};
 use crate::report::Report;
 
 mod calls;
 mod names;
 mod statements;
+mod structure;
 mod tail;
 mod views;
 
@@ -58,6 +59,10 @@ pub struct Lowered {
     pub spans: Spans,
     /// The nesting of the statements.
     pub structure: Structure,
+    /// The loops that are unrolled when the graph is built.
+    pub turns: Vec<Turn>,
+    /// The `if`s and `match`es, as expressions that give the number of the arm.
+    pub choices: Vec<Expr>,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -123,7 +128,15 @@ struct Lowering<'r> {
     symbols: Symbols,
     scopes: Scopes,
     /// Loop variables, innermost last.
-    variables: Vec<(String, i128)>,
+    variables: Vec<(String, Meaning)>,
+    /// The items of the block that is being lowered.
+    items: Vec<Item>,
+    /// The loops that are unrolled when the graph is built, with their ranges as they are written.
+    turns: Vec<Turn>,
+    /// True if there is a loop, a choice or a call: the statements do not stand one after the other.
+    structured: bool,
+    /// The `if`s and `match`es, as expressions that give the number of the arm.
+    choices: Vec<Expr>,
     dims: Vec<Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
     buffers: Vec<Buffer>,
@@ -159,6 +172,14 @@ struct Lowering<'r> {
     unknown: Vec<Ident>,
 }
 
+/// A loop that is unrolled when the graph is built.
+pub struct Turn {
+    /// The range as it is written, with the names of outer loops put in.
+    pub range: Expr,
+    /// The name of the variable.
+    pub name: String,
+}
+
 /// A loop being unrolled: how many statements stand before it, and where it is.
 #[derive(Clone, Copy)]
 struct Unrolling {
@@ -185,6 +206,10 @@ pub fn lower(
         symbols: Symbols::default(),
         scopes: Scopes::new(),
         variables: Vec::new(),
+        items: Vec::new(),
+        turns: Vec::new(),
+        structured: false,
+        choices: Vec::new(),
         dims: Vec::new(),
         dim_ids: BTreeMap::new(),
         buffers: Vec::new(),
@@ -238,11 +263,18 @@ impl Lowering<'_> {
     ) -> Lowered {
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let (dims, leaves) = codes(&self.dims);
+        let structure = Structure {
+            body: if self.structured { self.items } else { Vec::new() },
+            returned: self.returned_lengths,
+            variables: variables(&self.turns, &dims, &leaves),
+            leaf_variables: leaves.iter().map(|leaf| turns_in(leaf.clone())).collect(),
+            ..Structure::default()
+        };
         let program = Program {
             name: name.to_string().into(),
             file: file.into(),
             options,
-            dims: self.dims.into_iter().map(|bound| bound.text.into()).collect(),
+            dims: self.dims.into_iter().map(|bound| readable(bound.text, &self.turns).into()).collect(),
             buffers: self.buffers.into(),
             statements: self.statements.into(),
             views: self.parts.into_iter().collect(),
@@ -259,7 +291,9 @@ impl Lowering<'_> {
             lints: self.lints,
             argument_buffers,
             spans: self.spans,
-            structure: Structure { returned: self.returned_lengths, ..Structure::default() },
+            structure,
+            turns: self.turns,
+            choices: self.choices,
             unknown: self.unknown,
             faulty: false,
         }
@@ -410,7 +444,9 @@ impl Lowering<'_> {
             after: Vec::new().into(),
         });
         self.kinds.push(kind);
-        self.statements.len() as StatementId - 1
+        let id = self.statements.len() as StatementId - 1;
+        self.items.push(Item::Statement(id));
+        id
     }
 
     pub(super) fn name(&mut self, name: Option<&Ident>, id: StatementId) {
@@ -493,6 +529,40 @@ fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
         code
     };
     (bounds.iter().map(code).collect(), leaves)
+}
+
+/// Returns the text of a bound with the names of loop variables as they are written.
+fn readable(mut text: String, turns: &[Turn]) -> String {
+    for (number, Turn { name, .. }) in turns.iter().enumerate().rev() {
+        text = text.replace(&format!("__turn_{number}"), name);
+    }
+    text
+}
+
+/// Returns the variables of the loops, with the bounds that mention each.
+fn variables(turns: &[Turn], dims: &[Vec<Op>], leaves: &[TokenStream]) -> Vec<Variable> {
+    let of_leaves: Vec<Vec<u32>> = leaves.iter().map(|leaf| turns_in(leaf.clone())).collect();
+    let mentions = |code: &[Op], variable: u32| {
+        code.iter().any(|op| match op {
+            Op::Variable(other) => *other == variable,
+            Op::Leaf(leaf) => of_leaves[*leaf as usize].contains(&variable),
+            _ => false,
+        })
+    };
+    let variable = |(number, turn): (u32, &Turn)| Variable {
+        name: turn.name.clone().into(),
+        dims: (0..).zip(dims).filter(|(_, code)| mentions(code, number)).map(|(dim, _)| dim).collect(),
+    };
+    (0..).zip(turns).map(variable).collect()
+}
+
+/// Returns the loops whose variables stand in tokens, rising, each once.
+pub fn turns_in(tokens: TokenStream) -> Vec<u32> {
+    let mut names = BTreeSet::new();
+    collect(tokens, &mut names);
+    let mut turns: Vec<u32> = names.iter().filter_map(|name| turn_of(name)).collect();
+    turns.sort_unstable();
+    turns
 }
 
 /// The names of the scalar arguments, and of those whose type is an integer.

@@ -17,7 +17,8 @@ use syn::{Attribute, Expr, Path, Type};
 
 use super::idents::{ident, named};
 use super::launch;
-use super::lower::{LaunchArgument, LaunchSyntax, Lowered, collect};
+use super::lower::{LaunchArgument, LaunchSyntax, Lowered, collect, turns_in};
+use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
 const CHUNK: usize = 64;
@@ -181,13 +182,14 @@ impl<'l> Steps<'l> {
     /// The user's expressions stand in functions of their own, where no `self` is and no name of generated code.
     pub fn evaluation(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
         // No name that a user's could meet: their expressions stand among these.
-        let [args, number, evaluation] =
-            ["args", "step", "evaluation"].map(|name| Ident::new(name, Span::mixed_site()));
+        let [args, number, turns, evaluation] =
+            ["args", "step", "turns", "evaluation"].map(|name| Ident::new(name, Span::mixed_site()));
         let mut chunks = TokenStream::new();
         let mut arms = TokenStream::new();
         for (index, statements) in self.first.chunks(CHUNK).enumerate() {
             let steps = (index * CHUNK..).zip(statements).map(|(step, &at)| {
                 let (step, evaluated) = (step as u32, self.step(at, &evaluation));
+                let evaluated = self.in_turn(evaluated, &turns);
                 match self.lowered.lints.get(&(at as u32)) {
                     Some(levels) => quote!(#step => { #(#levels)* let done = #evaluated; done }),
                     None => quote!(#step => #evaluated,),
@@ -198,6 +200,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #args: &#function::Values<'_>,
                     #number: u32,
+                    #turns: &[u64],
                     #evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
                     let #function::Values { #(#scalars,)* .. } = #args;
@@ -209,7 +212,7 @@ impl<'l> Steps<'l> {
                 }
             });
             let end = (index * CHUNK + statements.len()) as u32;
-            arms.extend(quote!(..#end => #chunk(self, step, evaluation),));
+            arms.extend(quote!(..#end => #chunk(self, step, turns, evaluation),));
         }
         let body = quote!(match step { #arms _ => ::core::result::Result::Ok(()) });
         (chunks, body)
@@ -217,15 +220,23 @@ impl<'l> Steps<'l> {
 
     /// Returns functions that give the values of some expressions of bounds each, and the body that calls the right one.
     pub fn leaves(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
-        let [values, number] = ["values", "number"].map(|name| Ident::new(name, Span::mixed_site()));
+        let [values, number, turns] =
+            ["values", "number", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
         let mut chunks = TokenStream::new();
         let mut arms = TokenStream::new();
         for (index, leaves) in self.lowered.leaves.chunks(CHUNK).enumerate() {
             let numbers = (index * CHUNK..).map(|number| number as u32);
-            let leaves_of_chunk = numbers.zip(leaves).map(|(number, leaf)| quote!(#number => #leaf,));
+            let leaves_of_chunk = numbers.zip(leaves).map(|(number, leaf)| {
+                let leaf = self.in_turn(leaf.clone(), &turns);
+                quote!(#number => #leaf,)
+            });
             let chunk = format_ident!("__leaf_{index}");
             chunks.extend(quote! {
-                fn #chunk(#values: &#function::Values<'_>, #number: u32) -> ::cuweave::__private::Dim {
+                fn #chunk(
+                    #values: &#function::Values<'_>,
+                    #number: u32,
+                    #turns: &[u64],
+                ) -> ::cuweave::__private::Dim {
                     let #function::Values { #(#scalars,)* .. } = #values;
                     #(let #scalars = *#scalars;)*
                     match #number {
@@ -235,9 +246,55 @@ impl<'l> Steps<'l> {
                 }
             });
             let end = (index * CHUNK + leaves.len()) as u32;
-            arms.extend(quote!(..#end => #chunk(self, number),));
+            arms.extend(quote!(..#end => #chunk(self, number, turns),));
         }
         (chunks, quote!(match number { #arms _ => ::cuweave::__private::dim(0u64) }))
+    }
+
+    /// Returns a function that gives the numbers of the arms that choices take, and the body that calls it.
+    pub fn arms(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
+        if self.lowered.choices.is_empty() {
+            return (TokenStream::new(), quote!(0));
+        }
+        let [values, number, turns] =
+            ["values", "number", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
+        let choices = (0u32..).zip(&self.lowered.choices).map(|(number, choice)| {
+            let choice = self.in_turn(choice.to_token_stream(), &turns);
+            quote!(#number => #choice,)
+        });
+        let function = quote! {
+            fn __arm(#values: &#function::Values<'_>, #number: u32, #turns: &[u64]) -> u32 {
+                let #function::Values { #(#scalars,)* .. } = #values;
+                #(let #scalars = *#scalars;)*
+                match #number {
+                    #(#choices)*
+                    _ => 0,
+                }
+            }
+        };
+        (function, quote!(__arm(self, number, turns)))
+    }
+
+    /// Returns an expression with the variables of the loops that it mentions in scope, of the types of their ranges.
+    fn in_turn(&self, expression: TokenStream, turns: &Ident) -> TokenStream {
+        let mut mentioned: BTreeSet<u32> = turns_in(expression.clone()).into_iter().collect();
+        // The ranges of inner loops mention outer ones, which have lower numbers.
+        for variable in (0..self.lowered.turns.len() as u32).rev() {
+            if mentioned.contains(&variable) {
+                let range = &self.lowered.turns[variable as usize].range;
+                mentioned.extend(turns_in(range.to_token_stream()));
+            }
+        }
+        if mentioned.is_empty() {
+            return expression;
+        }
+        let bindings = mentioned.iter().map(|&variable| {
+            let (name, at) = (turn(variable), variable as usize);
+            let range = &self.lowered.turns[at].range;
+            // The closure is never called: it says the type of the range.
+            quote!(let #name = ::cuweave::__private::turn(|| #range, #turns[#at]);)
+        });
+        quote!({ #(#bindings)* #expression })
     }
 
     /// The expression that evaluates a step.

@@ -55,6 +55,29 @@ impl<T: ToDim + Copy> ToDim for &T {
     }
 }
 
+/// An integer that the variable of a loop can be.
+#[diagnostic::on_unimplemented(message = "a loop runs over a range of integers, not of `{Self}`")]
+pub trait TurnVariable: Sized {
+    /// Returns the value of a turn. It lies in the loop's range, so it fits.
+    fn of_turn(value: u64) -> Self;
+}
+
+macro_rules! turn_variables {
+    ($($ty:ty)*) => {$(
+        impl TurnVariable for $ty {
+            fn of_turn(value: u64) -> $ty {
+                <$ty>::try_from(value).unwrap_or(<$ty>::MAX)
+            }
+        }
+    )*};
+}
+turn_variables!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
+
+/// Returns the variable of a loop in a turn, in the type of the range that the loop runs over.
+pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: u64) -> T {
+    T::of_turn(value)
+}
+
 /// An integer as a dimension.
 pub fn dim(value: impl ToDim) -> Dim {
     value.to_dim()

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
+use crate::dims::Meaning;
 use syn::{Expr, FieldValue, Item, Macro, PatIdent};
 
 /// The names in an expression.
@@ -40,7 +41,7 @@ impl Names {
     }
 
     /// Returns whether a variable's name may stand for something else in it, so that its value cannot be put there.
-    pub fn binds(&self, variables: &[(String, i128)]) -> bool {
+    pub fn binds(&self, variables: &[(String, Meaning)]) -> bool {
         variables
             .iter()
             .any(|(name, _)| self.mentioned.contains(name) && (self.opaque || self.bound.contains(name)))
@@ -81,12 +82,17 @@ impl<'e> Visit<'e> for Names {
 }
 
 /// The expression in a block that gives the variables in it their values.
-pub fn within(variables: &[(String, i128)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
+pub fn within(variables: &[(String, Meaning)], mentioned: &BTreeSet<String>, expr: &Expr) -> Expr {
     // The innermost of several variables with one name comes last.
     let bindings = variables.iter().filter(|(name, _)| mentioned.contains(name)).map(|(name, value)| {
         let name = Ident::new(name, Span::call_site());
-        let value = proc_macro2::Literal::i128_unsuffixed(*value);
-        quote::quote!(let #name = #value;)
+        match value {
+            Meaning::Number(value) => {
+                let value = proc_macro2::Literal::i128_unsuffixed(*value);
+                quote::quote!(let #name = #value;)
+            }
+            Meaning::Expression(meaning) => quote::quote!(let #name = #meaning;),
+        }
     });
     syn::parse_quote!({ #(#bindings)* #expr })
 }

@@ -8,7 +8,7 @@ use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
 
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
-use crate::dims::constant;
+use crate::dims::{Meaning, constant};
 use crate::graph::attributes::Attributes;
 use crate::graph::scope::{Binding, Borrow, View};
 use crate::graph::signature::Signature;
@@ -57,7 +57,7 @@ impl Lowering<'_> {
     }
 
     /// A block in which the variable of a loop has its name.
-    fn block_with(&mut self, variable: Option<&Ident>, statements: &[Stmt]) {
+    pub(super) fn block_with(&mut self, variable: Option<&Ident>, statements: &[Stmt]) {
         self.scopes.enter();
         if let Some(variable) = variable {
             self.scopes.bind(variable, Binding::Number);
@@ -236,10 +236,18 @@ impl Lowering<'_> {
                 "`split_at_mut` gives two parts",
                 "bind both: `let (lo, hi) = x.split_at_mut(k);`",
             )),
+            Expr::If(choice) if name.is_none() => {
+                self.no_after(&[outer, &choice.attrs].concat());
+                self.if_else(choice)
+            }
+            Expr::Match(choice) if name.is_none() => {
+                self.no_after(&[outer, &choice.attrs].concat());
+                self.match_arms(choice)
+            }
             _ => {
                 let what = match expr {
-                    Expr::If(_) => "`if` is",
-                    Expr::Match(_) => "`match` is",
+                    Expr::If(_) => "the value of an `if` is",
+                    Expr::Match(_) => "the value of a `match` is",
                     Expr::While(_) => "`while` is",
                     Expr::Loop(_) => "`loop` is",
                     Expr::Return(_) => "`return` is",
@@ -277,11 +285,7 @@ impl Lowering<'_> {
             _ => return Err(self.not_in_language(&each.pat, "this pattern is", &[])),
         };
         let Some((from, to)) = self.literal_range(&each.expr) else {
-            return Err(self.refuse(
-                &each.expr,
-                "the bounds of a loop are literals",
-                "write the numbers, as in `for i in 0..4`: the loop is unrolled while the crate compiles",
-            ));
+            return self.turns(each, variable);
         };
         // The outermost loop is the one that grows too long.
         let outermost = self.unrolling.is_none();
@@ -289,7 +293,7 @@ impl Lowering<'_> {
             *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span: each.span() });
         for value in from..to {
             if let Some(variable) = variable {
-                self.variables.push((variable.to_string(), value));
+                self.variables.push((variable.to_string(), Meaning::Number(value)));
             }
             self.block_with(variable, &each.body.stmts);
             if variable.is_some() {

@@ -1,0 +1,125 @@
+//! Lowers what is decided when the graph is built: loops over scalars, and choices between statements.
+
+use cuweave_core::structure::{Choice, Item, Loop, Turns};
+use proc_macro2::Ident;
+use quote::quote;
+use syn::spanned::Spanned;
+use syn::{Expr, ExprForLoop, ExprIf, ExprMatch, RangeLimits, Stmt};
+
+use super::{Lower, Lowering, Turn};
+use crate::dims::{Bound, Meaning, turn};
+
+impl Lowering<'_> {
+    /// A loop over a range of scalars: its body is lowered once, with a variable.
+    pub(super) fn turns(&mut self, each: &ExprForLoop, variable: Option<&Ident>) -> Lower<()> {
+        let Some((start, end)) = scalar_range(&each.expr) else {
+            return Err(self.refuse(
+                &each.expr,
+                "a loop runs over a range of integers",
+                "write `for i in 0..4`, or `for i in 0..n` with a scalar argument",
+            ));
+        };
+        let lo = self.bound(&start);
+        let mut hi = self.bound(&end.0);
+        if end.1 {
+            hi = hi.plus(&Bound::constant(1), &mut self.symbols);
+        }
+        let (lo, hi) = (self.dim(lo), self.dim(hi));
+        let (from, to) = (self.substituted(&start), self.substituted(&end.0));
+        let number = self.turns.len() as u32;
+        let name = variable.map_or_else(|| "_".to_owned(), ToString::to_string);
+        self.turns.push(Turn { range: syn::parse_quote!((#from)..(#to)), name: name.clone() });
+        self.structured = true;
+        let stands_for = turn(number);
+        self.variables.push((name, Meaning::Expression(Box::new(syn::parse_quote!(#stands_for)))));
+        let body = self.items_of(|lowering| lowering.block_with(variable, &each.body.stmts));
+        self.variables.pop();
+        let line = each.span().start().line as u32;
+        self.items.push(Item::Loop(Loop { line, variable: number, turns: Turns::Range(lo, hi), body }));
+        Ok(())
+    }
+
+    /// Lowers a block, and returns its items.
+    fn items_of(&mut self, lower: impl FnOnce(&mut Self)) -> Vec<Item> {
+        let outside = std::mem::take(&mut self.items);
+        lower(self);
+        std::mem::replace(&mut self.items, outside)
+    }
+
+    /// `if a { .. } else if b { .. } else { .. }`: the conditions are evaluated when the graph is built.
+    pub(super) fn if_else(&mut self, choice: &ExprIf) -> Lower<()> {
+        let mut arms = Vec::new();
+        let mut number = quote!(0u32);
+        let mut conditions = Vec::new();
+        let mut next = Some(choice);
+        let mut last: Option<&Expr> = None;
+        while let Some(one) = next {
+            if matches!(&*one.cond, Expr::Let(_)) {
+                return Err(self.not_in_language(&one.cond, "a pattern in a condition is", &[]));
+            }
+            conditions.push(self.substituted(&one.cond));
+            arms.push(self.items_of(|lowering| lowering.block(&one.then_branch.stmts)));
+            (next, last) = match one.else_branch.as_ref().map(|(_, branch)| &**branch) {
+                Some(Expr::If(inner)) => (Some(inner), None),
+                other => (None, other),
+            };
+        }
+        if let Some(Expr::Block(block)) = last {
+            arms.push(self.items_of(|lowering| lowering.block(&block.block.stmts)));
+        }
+        for (at, condition) in conditions.iter().enumerate().rev() {
+            let at = at as u32;
+            let otherwise = if at as usize + 1 == conditions.len() {
+                let count = conditions.len() as u32;
+                quote!(#count)
+            } else {
+                number
+            };
+            number = quote!(if #condition { #at } else { #otherwise });
+        }
+        self.choose(choice.span().start().line as u32, syn::parse_quote!(#number), arms);
+        Ok(())
+    }
+
+    /// `match scalar { .. }`: the scalar is evaluated when the graph is built.
+    pub(super) fn match_arms(&mut self, choice: &ExprMatch) -> Lower<()> {
+        let of = self.substituted(&choice.expr);
+        let mut arms = Vec::new();
+        let mut patterns = Vec::new();
+        for (at, arm) in (0u32..).zip(&choice.arms) {
+            let pattern = &arm.pat;
+            let guard = arm.guard.as_ref().map(|(_, guard)| {
+                let guard = self.substituted(guard);
+                quote!(if #guard)
+            });
+            patterns.push(quote!(#pattern #guard => #at,));
+            arms.push(self.items_of(|lowering| match &*arm.body {
+                Expr::Block(block) if block.label.is_none() => lowering.block(&block.block.stmts),
+                body => lowering.block(&[Stmt::Expr(body.clone(), None)]),
+            }));
+        }
+        let number = syn::parse_quote!(match #of { #(#patterns)* });
+        self.choose(choice.span().start().line as u32, number, arms);
+        Ok(())
+    }
+
+    fn choose(&mut self, line: u32, number: Expr, arms: Vec<Vec<Item>>) {
+        self.structured = true;
+        self.choices.push(number);
+        let number = self.choices.len() as u32 - 1;
+        self.items.push(Item::Choice(Choice { line, number, arms }));
+    }
+}
+
+/// Returns the ends of a range that has both, and whether the second is included.
+fn scalar_range(expr: &Expr) -> Option<(Expr, (Expr, bool))> {
+    match expr {
+        Expr::Paren(inner) => scalar_range(&inner.expr),
+        Expr::Group(inner) => scalar_range(&inner.expr),
+        Expr::Range(range) => {
+            let (start, end) = (range.start.as_deref()?.clone(), range.end.as_deref()?.clone());
+            Some((start, (end, matches!(range.limits, RangeLimits::Closed(_)))))
+        }
+        _ => None,
+    }
+}
