@@ -75,13 +75,18 @@ pub(crate) struct Globals<'m, 'a> {
 }
 
 impl<'m, 'a> Globals<'m, 'a> {
-    pub fn new(module: &'m Module<'a>) -> Self {
-        let mut globals = Self {
+    /// No variables and no functions, for analyses that look at the registers and the memory of one function only.
+    pub fn none() -> Self {
+        Self {
             variables: Vec::new(),
             by_name: HashMap::new(),
             of_bodies: HashMap::new(),
             functions: HashMap::new(),
-        };
+        }
+    }
+
+    pub fn new(module: &'m Module<'a>) -> Self {
+        let mut globals = Self::none();
         for variable in module.variables() {
             let next = globals.variables.len() as u32;
             if *globals.by_name.entry(variable.name).or_insert(next) == next {
@@ -128,6 +133,19 @@ impl<'m, 'a> Code<'m, 'a> {
     /// Returns the step that defines a value; `None` for a value that none defines.
     pub fn defining(&self, value: u32) -> Option<u32> {
         self.definitions.get(value as usize).copied().filter(|&at| at != NONE)
+    }
+
+    /// Returns the steps of each block: the first, and one past the last.
+    pub fn ranges(&self) -> Vec<(u32, u32)> {
+        let mut ranges = vec![(0, 0); self.cfg.blocks.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            let range = &mut ranges[step.block as usize];
+            if range.1 == 0 {
+                range.0 = at as u32;
+            }
+            range.1 = at as u32 + 1;
+        }
+        ranges
     }
 
     /// Fills [`Code::users`], [`Code::definitions`] and [`Code::undefined`] from the steps.

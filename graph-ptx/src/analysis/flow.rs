@@ -13,7 +13,7 @@ use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
 use crate::analysis::value::{MEMORY, Origin, Value};
 use crate::analysis::{ssa, transfer};
-use crate::isa::Opcode;
+use crate::isa::{self, Operation};
 use crate::syntax::{Class, Instruction, Module, Space};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -514,8 +514,9 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     fn compute(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) -> Value {
-        if instruction.op() == Opcode::Cvta && instruction.has("shared") && !instruction.has("to")
-            || instruction.op() == Opcode::Mapa
+        let operation = isa::row(instruction.op()).operation;
+        if operation == Operation::Address && instruction.has("shared") && !instruction.has("to")
+            || operation == Operation::SharedAddress
         {
             let origin = self.origin(Thing::Shared);
             return Value::address(origin, 0).moved();

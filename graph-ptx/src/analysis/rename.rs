@@ -4,7 +4,7 @@
 //! defines them; renaming walks the dominator tree with an undo log.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::isa::Opcode;
+use crate::isa::{self, ControlFlow};
 
 /// Splits the registers of a body whose steps still name registers.
 pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
@@ -154,7 +154,10 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned
         }
         for step in &mut by_block[at][phis[at].len()..] {
             renaming.step(step);
-            if step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ret) {
+            if step
+                .instruction
+                .is_some_and(|instruction| isa::row(instruction.op()).flow == ControlFlow::Return)
+            {
                 let values = returned.iter().map(|&register| renaming.value(register)).collect();
                 code.returned.push(values);
             }

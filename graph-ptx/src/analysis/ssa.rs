@@ -5,8 +5,8 @@
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
-use crate::analysis::{effect, rename};
-use crate::isa::Opcode;
+use crate::analysis::effect::{self, Effect};
+use crate::analysis::rename;
 use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
 use std::collections::HashMap;
 
@@ -143,7 +143,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             call: None,
         };
         let operands = &instruction.operands;
-        if instruction.op() == Opcode::Call {
+        if effect::effect(instruction) == Effect::Call {
             self.call(instruction, &mut step);
             return step;
         }
