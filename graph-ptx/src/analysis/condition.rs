@@ -155,7 +155,10 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                     _ => None,
                 })
                 .collect();
-            let of_the_thread = || self.of_the_thread(&inputs);
+            let of_the_thread = || {
+                let read = step.sources.iter().filter(|source| matches!(source, Source::Place(..)));
+                self.of_the_thread(&read.filter_map(Source::value).collect::<Vec<u32>>())
+            };
             match isa::row(instruction.op()).operation {
                 Operation::Or if !truth && inputs.len() == 2 => {
                     stack.extend(inputs.iter().map(|&input| (input, false)));

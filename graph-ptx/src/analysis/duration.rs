@@ -259,6 +259,43 @@ mod tests {
     }
 
     #[test]
+    fn a_branch_decides_on_the_loop_on_either_side() {
+        let count = "mov.u32 %r3, 0; L: add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, 9; @%p2 bra L;";
+        let test = "ld.param.u32 %r1, [n]; setp.eq.u32 %p1, %r1, 0;";
+        let taken = format!("{test} @%p1 bra A; bra E; A: {count} E:");
+        assert_eq!(of(PARAMETERS, &taken), [false, true, false, false]);
+        let other = format!("{test} @%p1 bra A; bra B; A: mov.u32 %r4, 1; bra E; B: {count} E:");
+        assert_eq!(of(PARAMETERS, &other), [false, true, false, false]);
+        // A thread that fails an assertion ends the launch.
+        let trap = format!("{test} @!%p1 bra A; trap; A: {count}");
+        assert_eq!(of(PARAMETERS, &trap), [false; 4]);
+    }
+
+    #[test]
+    fn a_register_that_is_used_twice_is_two_values() {
+        let body = "ld.param.u32 %r1, [n]; add.s32 %r2, %r1, 1; mov.u32 %r1, 9; mov.u32 %r3, 0;\n\
+            L: add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r1; @%p1 bra L;";
+        assert_eq!(of(PARAMETERS, body), [false; 4]);
+    }
+
+    #[test]
+    fn the_carry_flag_is_followed() {
+        let body = "ld.param.u32 %r1, [n]; add.cc.u32 %r2, %r1, -1; addc.u32 %r4, 0, 0; mov.u32 %r3, 0;\n\
+            L: add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r4; @%p1 bra L;";
+        assert_eq!(of(PARAMETERS, body), [false, true, false, false]);
+    }
+
+    #[test]
+    fn each_of_many_parameters_is_told_apart() {
+        let names: Vec<String> = (0..130).map(|at| format!(".param .u32 a{at}")).collect();
+        let body = "ld.param.u32 %r1, [a64]; ld.param.u32 %r2, [a129]; add.s32 %r1, %r1, %r2; mov.u32 %r3, 0;\n\
+            L: add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r1; @%p1 bra L;";
+        let found = of(&names.join(", "), body);
+        let deciding: Vec<usize> = (0..130).filter(|&at| found[at]).collect();
+        assert_eq!(deciding, [64, 129]);
+    }
+
+    #[test]
     fn what_goes_straight_to_its_end_is_brief() {
         let add = "add.s32 %r1, %r1, 1;";
         assert!(brief(&format!("mov.u32 %r1, %tid.x; setp.gt.s32 %p1, %r1, 9; @%p1 bra E; {add}\nE:")));

@@ -37,10 +37,7 @@ pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
 }
 
 fn read(step: &Step<'_, '_>) -> impl Iterator<Item = u32> {
-    let sources = step.sources.iter().filter_map(|source| match source {
-        Source::Place(Place::Value(value), _) | Source::Memory(Place::Value(value), _) => Some(*value),
-        _ => None,
-    });
+    let sources = step.sources.iter().filter_map(Source::value);
     sources
         .chain(step.keeps.iter().copied())
         .chain(step.guard.map(|guard| guard.0))
@@ -209,14 +206,16 @@ impl Renaming<'_> {
     fn step(&mut self, step: &mut Step<'_, '_>) {
         for source in &mut step.sources {
             match source {
-                Source::Place(Place::Value(value), _) => match self.value(*value) {
+                Source::Place(Place::Value(value) | Place::Part(value), _) => match self.value(*value) {
                     NONE => *source = Source::Other(""),
                     now => *value = now,
                 },
-                Source::Memory(Place::Value(value), offset) => match self.value(*value) {
-                    NONE => *source = Source::Memory(Place::Absolute, *offset),
-                    now => *value = now,
-                },
+                Source::Memory(Place::Value(value) | Place::Part(value), offset) => {
+                    match self.value(*value) {
+                        NONE => *source = Source::Memory(Place::Absolute, *offset),
+                        now => *value = now,
+                    }
+                }
                 _ => {}
             }
         }

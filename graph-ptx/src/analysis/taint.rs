@@ -129,20 +129,11 @@ impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
     /// Calls `found` with the cells that a step reads.
     fn each_read(&self, step: &Step<'_, '_>, mut found: impl FnMut(u32)) {
         for source in &step.sources {
-            match source {
-                Source::Place(Place::Value(value), _) | Source::Memory(Place::Value(value), _) => {
-                    if *value != NONE {
-                        found(*value);
-                    }
-                }
-                Source::Place(Place::Local(local), _) | Source::Memory(Place::Local(local), _) => {
-                    found(self.local(*local));
-                }
-                Source::Place(..)
-                | Source::Memory(..)
-                | Source::Constant(_)
-                | Source::Special(_)
-                | Source::Other(_) => {}
+            if let Some(value) = source.value() {
+                found(value);
+            }
+            if let Source::Place(Place::Local(local), _) | Source::Memory(Place::Local(local), _) = source {
+                found(self.local(*local));
             }
         }
         let guard = step.guard.map(|guard| guard.0);

@@ -1,6 +1,6 @@
 //! Following a value back through the steps that define it.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::code::{Code, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::isa::{self, Operation, Threads, Yields, register};
 use crate::syntax::Class;
@@ -101,8 +101,8 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
                         found.insert(*name);
                     }
                 },
-                Source::Place(Place::Value(value), _) if *value != NONE => stack.push(*value),
-                _ => {}
+                Source::Place(..) => stack.extend(source.value()),
+                Source::Memory(..) | Source::Constant(_) | Source::Other(_) => {}
             }
         }
     }

@@ -239,3 +239,32 @@ opcodes! {
     // Memory of the frame.
     Alloca "alloca" Alloca None None [First] None Computed Next Never [None],
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mnemonics_lead_to_their_rows() {
+        for &opcode in Opcode::ALL {
+            assert_eq!(opcode.mnemonic().map(Opcode::of), Some(opcode));
+        }
+        assert_eq!((Opcode::of("made"), Opcode::Unknown.mnemonic()), (Opcode::Unknown, None));
+    }
+
+    #[test]
+    fn the_columns_of_a_row_agree() {
+        for &opcode in Opcode::ALL {
+            let row = row(opcode);
+            assert_eq!(row.addresses == Addresses::None, row.space == StateSpace::None, "{opcode:?}");
+            assert_eq!(row.defines == Defines::Never, row.yields == Yields::Nothing, "{opcode:?}");
+            let computes = matches!(row.yields, Yields::Computed | Yields::Exchanged | Yields::Voted);
+            assert!(row.operation == Operation::None || computes, "{opcode:?}");
+            assert!(row.flow == ControlFlow::Next || row.effect == Effect::Control, "{opcode:?}");
+            let touches =
+                !matches!(row.effect, Effect::Compute | Effect::Call | Effect::Control | Effect::Alloca);
+            let by_handle = matches!(row.effect, Effect::TextureRead | Effect::TextureWrite);
+            assert_eq!(row.addresses != Addresses::None, touches && !by_handle, "{opcode:?}");
+        }
+    }
+}

@@ -4,7 +4,7 @@
 //! product and something else the assembler makes the same in every form of a kernel (`benches/results/contraction.md`);
 //! of a sum of two products it fuses one, and nothing says that it is the same one where the code around it differs.
 
-use crate::analysis::code::{Globals, NONE, Place, Source, Step};
+use crate::analysis::code::{Globals, NONE, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer};
@@ -44,8 +44,8 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
     taint.settle();
     let of_products = |step: &&Step<'_, '_>| {
         let products = step.sources.iter().filter(|source| match source {
-            Source::Place(Place::Value(value), _) if *value != NONE => taint.value(*value) == PRODUCT,
-            _ => false,
+            Source::Place(..) => source.value().is_some_and(|value| taint.value(value) == PRODUCT),
+            Source::Memory(..) | Source::Constant(_) | Source::Special(_) | Source::Other(_) => false,
         });
         products.count() > 1
     };

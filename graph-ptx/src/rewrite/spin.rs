@@ -8,7 +8,7 @@
 
 use super::uses::{Scan, callee};
 use crate::analysis::cfg::loops::loops;
-use crate::analysis::code::{Code, Globals, NONE, Place, Source, Step};
+use crate::analysis::code::{Code, Globals, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer, turns};
@@ -204,7 +204,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
 
     /// Returns true if a compare-and-swap compares with what was read in the loop.
     fn retries(&self, swap: &Step<'_, '_>) -> bool {
-        let Some(&Source::Place(Place::Value(comparand), _)) = swap.sources.get(1) else { return false };
+        let Some(comparand) = swap.sources.get(1).and_then(Source::value) else { return false };
         let loads = self.steps().filter(|step| {
             step.instruction.is_some_and(|load| {
                 effect::effect(load) == Effect::Load && load.space() != Some(Space::Param)
@@ -212,7 +212,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         });
         let mut sources: Vec<&Step<'_, '_>> = loads.collect();
         sources.push(swap);
-        comparand != NONE && self.depends(&sources).value(comparand) != 0
+        self.depends(&sources).value(comparand) != 0
     }
 
     /// Follows the results of some steps within the loop.
@@ -239,8 +239,9 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
         let global = load.instruction.is_some_and(|load| matches!(load.space(), None | Some(Space::Global)));
         global
             && match load.sources.first() {
-                Some(Source::Memory(Place::Value(address), _)) => !self.changes(*address),
-                Some(Source::Memory(..)) => true,
+                Some(address @ Source::Memory(..)) => {
+                    address.value().is_none_or(|value| !self.changes(value))
+                }
                 _ => false,
             }
     }
@@ -257,10 +258,7 @@ impl<'c, 'm, 'a> Loop<'c, 'm, 'a> {
             if step.instruction.is_some() {
                 return true;
             }
-            work.extend(step.sources.iter().filter_map(|source| match source {
-                Source::Place(Place::Value(value), _) => Some(*value),
-                _ => None,
-            }));
+            work.extend(step.sources.iter().filter_map(Source::value));
         }
         false
     }
