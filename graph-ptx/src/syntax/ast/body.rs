@@ -124,7 +124,7 @@ pub struct Instruction<'a> {
     /// Operands, destinations first.
     pub operands: Vec<Operand<'a>>,
     /// The opcode without its modifiers.
-    pub(in crate::syntax) op: Opcode,
+    pub(crate) op: Opcode,
 }
 
 impl<'a> Instruction<'a> {
@@ -162,7 +162,7 @@ impl<'a> Instruction<'a> {
 }
 
 /// Returns `ld` of `ld.param.u64`.
-pub(in crate::syntax) fn mnemonic(opcode: &str) -> &str {
+pub(crate) fn mnemonic(opcode: &str) -> &str {
     let bytes = opcode.as_bytes();
     let mut end = 0;
     while end < bytes.len() && bytes[end] != b'.' {

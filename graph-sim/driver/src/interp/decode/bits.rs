@@ -2,6 +2,7 @@
 
 use super::compare::combine;
 use super::function::{Decoder, Result};
+use super::operation::Bits;
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
@@ -79,31 +80,6 @@ fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high: bool) -> u
         x.wrapping_mul(y)
     };
     (c as i32).wrapping_add(one(0)).wrapping_add(one(1)) as u32 as u64
-}
-
-/// An instruction of two sources and more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bits {
-    /// `selp`
-    Select,
-    /// `slct`
-    SelectBySign,
-    /// `prmt`
-    Permute,
-    /// `lop3`
-    Logic,
-    /// `shf`
-    Funnel,
-    /// `dp4a`
-    Dot4,
-    /// `dp2a`
-    Dot2,
-    /// `copysign`
-    Copysign,
-    /// `szext`
-    Extend,
-    /// `bmsk`
-    Mask,
 }
 
 impl<'m> Decoder<'_, 'm> {

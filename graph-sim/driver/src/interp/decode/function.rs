@@ -1,8 +1,7 @@
 //! Decoding of one function: rows for its names, and its statements in order.
 
-use super::bits::Bits;
 use super::names::{Names, SharedVariable, shared_variable};
-use super::operation::{Alu, Many, One, Two};
+use super::operation::{Alu, Bits, Many, One, Two};
 use crate::interp::code::*;
 use crate::interp::number::FloatOp;
 use cuweave_ptx::isa::Opcode;

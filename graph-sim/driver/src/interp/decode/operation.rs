@@ -1,19 +1,19 @@
-//! The operations of `alu`, as the dispatch names them.
+//! The operations of `alu` and `bits`, as the dispatch names them.
 
 use crate::interp::number::FloatOp;
 
 /// An instruction of integers, floats or bits, by its number of sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Alu {
-    /// Of one source.
+    /// An instruction of one source.
     One(One),
-    /// Of two sources.
+    /// An instruction of two sources.
     Two(Two),
-    /// Of three sources and more.
+    /// An instruction of three sources and more.
     Many(Many),
-    /// Of floats alone.
+    /// An instruction of floats alone.
     Float(FloatOp),
-    /// Reads the carry flag: `addc`, `subc` and `madc`.
+    /// An instruction that reads the carry flag: `addc`, `subc` and `madc`.
     WithCarry(Two),
 }
 
@@ -103,4 +103,29 @@ impl Alu {
     pub fn counts_bits(self) -> bool {
         matches!(self, Alu::Two(Two::Shl | Two::Shr) | Alu::Many(Many::Bfe | Many::Fns))
     }
+}
+
+/// An instruction of two sources and more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bits {
+    /// `selp`
+    Select,
+    /// `slct`
+    SelectBySign,
+    /// `prmt`
+    Permute,
+    /// `lop3`
+    Logic,
+    /// `shf`
+    Funnel,
+    /// `dp4a`
+    Dot4,
+    /// `dp2a`
+    Dot2,
+    /// `copysign`
+    Copysign,
+    /// `szext`
+    Extend,
+    /// `bmsk`
+    Mask,
 }
