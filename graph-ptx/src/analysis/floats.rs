@@ -159,7 +159,7 @@ fn types(instruction: &Instruction<'_>) -> Types {
 }
 
 /// The bytes of one float of the operands, where the instruction takes floats of one type.
-fn operands(instruction: &Instruction<'_>) -> Option<u32> {
+pub(super) fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     let last = || instruction.types().next_back()?.float();
     match (types(instruction), effect::yields(instruction)) {
         (Types::One, _) => one_type(instruction),
@@ -181,7 +181,7 @@ fn operands(instruction: &Instruction<'_>) -> Option<u32> {
 }
 
 /// The bytes of one float of the result, where it is one.
-fn result(instruction: &Instruction<'_>) -> Option<u32> {
+pub(super) fn result(instruction: &Instruction<'_>) -> Option<u32> {
     match types(instruction) {
         Types::One => one_type(instruction),
         Types::Conversion => instruction.types().next()?.float(),
