@@ -176,7 +176,10 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
                 .help("remove the `free`: its owner frees it"),
             );
         } else if let Some(first) =
-            lives[buffer as usize].free.filter(|&first| first != id && !used_after[buffer as usize])
+            lives[buffer as usize].free.filter(|&first| {
+                let again = first != id && !ordered.source.regions.exclusive(first, id);
+                again && !used_after[buffer as usize]
+            })
         {
             found.push(
                 Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
@@ -222,7 +225,10 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
         {
             continue;
         }
-        let after = |id: StatementId| if explicit { ordered.reach.precedes(free, id) } else { free < id };
+        let exclusive = |id: StatementId| ordered.source.regions.exclusive(free, id);
+        let after = |id: StatementId| {
+            if explicit { ordered.reach.precedes(free, id) } else { free < id && !exclusive(id) }
+        };
         let Some(&(id, index)) = life.accesses.iter().find(|&&(id, _)| after(id)) else { continue };
         used_after[buffer] = true;
         let name = &declared.name;

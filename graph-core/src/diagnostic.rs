@@ -36,6 +36,20 @@ pub enum Site {
     Output(u32),
 }
 
+impl Site {
+    /// Returns the same role at the statement that `of` gives for its own.
+    #[must_use]
+    pub fn of_statements(self, of: impl Fn(StatementId) -> StatementId) -> Site {
+        match self {
+            Site::Statement(id) => Site::Statement(of(id)),
+            Site::Access(id, index) => Site::Access(of(id), index),
+            Site::Freed(id) => Site::Freed(of(id)),
+            Site::After(id, index) => Site::After(of(id), index),
+            Site::Output(index) => Site::Output(index),
+        }
+    }
+}
+
 impl Diagnostic {
     /// Makes a diagnostic without notes.
     pub fn new(code: Code, site: Site, message: impl Into<String>) -> Diagnostic {

@@ -14,7 +14,7 @@ use cuweave_ptx::poly::Poly;
 
 use crate::ir::{Access, Buffer, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, Text, View};
 use crate::kind::Lifetime;
-use crate::order::Source;
+use crate::order::{Regions, Source};
 use crate::structure::{Argument, Call, Choice, Item, Loop, Part, PartId, Step, Turns};
 use crate::table::{Decoded, Op, Parameter};
 
@@ -243,7 +243,13 @@ pub fn expand<A: Answers>(
     };
     let poisoned = vec![false; program.buffers.len()];
     Ok(Expanded {
-        source: Source { program, polys: flat.polys, poisoned, order_unknown: false },
+        source: Source {
+            program,
+            polys: flat.polys,
+            poisoned,
+            order_unknown: false,
+            regions: Regions::default(),
+        },
         values: flat.values,
         elements: flat.elements,
         instances: flat.instances,

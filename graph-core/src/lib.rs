@@ -37,5 +37,6 @@ pub mod plan;
 pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
+pub mod sample;
 pub mod structure;
 pub mod table;

@@ -35,6 +35,55 @@ pub struct Source {
     pub poisoned: Vec<bool>,
     /// True if an `#[after]` names something unknown, which is already reported: missing order is not an error then.
     pub order_unknown: bool,
+    /// The parts of the program that may not run: in a sample of a structured function. Flat programs have none.
+    pub regions: Regions,
+}
+
+/// Parts of a program that may not run.
+#[derive(Clone, Debug, Default)]
+pub struct Regions {
+    /// The regions, outer ones first.
+    pub list: Vec<Region>,
+    /// The number of choices.
+    pub choices: u32,
+}
+
+/// Consecutive statements that may not run: the turns of a loop, or an arm of a choice.
+#[derive(Clone, Debug)]
+pub struct Region {
+    /// The first statement.
+    pub first: StatementId,
+    /// The statement behind the last.
+    pub end: StatementId,
+    /// The ranges of buffers that are written behind it, whether it runs or not.
+    pub written: Vec<(BufferId, DimId, DimId)>,
+    /// The choice that it is an arm of.
+    pub arm: Option<Arm>,
+}
+
+/// An arm of a choice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arm {
+    /// The number of the choice.
+    pub choice: u32,
+    /// The number of the arm.
+    pub number: u32,
+    /// True for the last arm of a choice of which one arm always runs.
+    pub completes: bool,
+}
+
+impl Regions {
+    /// Returns true if two statements stand in different arms of one choice.
+    pub fn exclusive(&self, one: StatementId, other: StatementId) -> bool {
+        let arms = |statement: StatementId| {
+            let around = self.list.iter().filter(move |region| (region.first..region.end).contains(&statement));
+            around.filter_map(|region| region.arm)
+        };
+        !self.list.is_empty()
+            && arms(one).any(|arm| {
+                arms(other).any(|its| arm.choice == its.choice && arm.number != its.number)
+            })
+    }
 }
 
 /// A program with its order.
@@ -115,7 +164,7 @@ impl Source {
     pub fn with_values(program: Program, values: &[u64]) -> Source {
         let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let poisoned = vec![false; program.buffers.len()];
-        Source { program, polys, poisoned, order_unknown: false }
+        Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
     }
 
     /// The bounds of an access as polynomials.

@@ -4,7 +4,7 @@ use cuweave_core::ir::{
     Access, Buffer, BufferId, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
     StatementId,
 };
-use cuweave_core::order::Source;
+use cuweave_core::order::{Regions, Source};
 use cuweave_ptx::poly::Poly;
 
 /// A program that is being written. All lengths and bounds are numbers, and elements have four bytes.
@@ -114,7 +114,7 @@ impl Writer {
             outputs: outputs.into(),
         };
         let polys = dims.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        Source { program, polys, poisoned, order_unknown: false }
+        Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use cuweave_core::compile;
 use cuweave_core::ir::{Access, Buffer, Kind, Mode, Options, Origin, Program, Statement};
-use cuweave_core::order::Source;
+use cuweave_core::order::{Regions, Source};
 use cuweave_ptx::poly::Poly;
 use cuweave_testkit::random::Random;
 
@@ -406,7 +406,7 @@ impl Writer {
             outputs: outputs.into(),
         };
         let polys: Vec<Poly> = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        let source = Source { program, polys, poisoned, order_unknown: false };
+        let source = Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() };
         let mut one_by_one = source.clone();
         let mut previous = None;
         for (id, statement) in (0..).zip(one_by_one.program.statements.to_mut()) {

@@ -1,12 +1,13 @@
 //! CW101 and CW107: reads and returns of elements that nothing has written.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::lives::Life;
+use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{Access, BufferId, DimId, Mode, Order, Origin, StatementId};
-use crate::order::Ordered;
+use crate::order::{Ordered, Region, Regions};
 
 /// An access whose mode is settled: statement, index, mode, relied on.
 pub(super) type Settled = (StatementId, u32, Mode, bool);
@@ -36,7 +37,9 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
     let mut ever_written = vec![false; program.buffers.len()];
     let silent = explicit && ordered.source.order_unknown;
     let mut fresh: Vec<(StatementId, u32)> = Vec::new();
+    let mut regions = Entered::new(&ordered.source.regions);
     for id in sequence {
+        regions.advance(ordered, id, &mut written);
         let statement = &program.statements[id as usize];
         let mut writes: Vec<(BufferId, Written)> = Vec::new();
         for (index, access) in statement.accesses.iter().enumerate() {
@@ -46,6 +49,10 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
                 continue;
             }
             if access.mode == Mode::Write {
+                // Settled before, by the macro.
+                if statement.kind.has_declaration() {
+                    fresh.push((id, index));
+                }
                 writes.push((access.buffer, Written { id, index, relied_on: false }));
                 continue;
             }
@@ -69,6 +76,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
             written[buffer as usize].write(ordered, write);
         }
     }
+    regions.advance(ordered, StatementId::MAX, &mut written);
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
         if first && !ever_written[buffer as usize] && !ordered.poisoned(buffer) {
@@ -107,49 +115,70 @@ fn writer_unordered(ordered: &Ordered, life: &Life, at: (StatementId, u32)) -> b
 struct Coverage {
     /// The writes, in order.
     writes: Vec<Written>,
+    state: State,
+}
+
+/// The ranges that are written at a point of the program.
+#[derive(Clone, Default)]
+struct State {
     /// The first write of each range: no proof needs another.
-    distinct: Vec<usize>,
+    distinct: Vec<Range>,
     ranges: BTreeSet<(DimId, DimId)>,
     /// Ranges that writes together cover; those are relied on already.
     covered: BTreeSet<(DimId, DimId)>,
 }
 
+/// A range that is written.
+#[derive(Clone, Copy)]
+struct Range {
+    lo: DimId,
+    hi: DimId,
+    /// The write; none for what the turns of a loop write together.
+    write: Option<usize>,
+}
+
 impl Coverage {
     fn write(&mut self, ordered: &Ordered, write: Written) {
         let access = ordered.access((write.id, write.index));
-        if self.ranges.insert((access.lo, access.hi)) {
-            self.distinct.push(self.writes.len());
-        }
+        self.state.add(access.lo, access.hi, Some(self.writes.len()));
         self.writes.push(write);
     }
 
     /// Returns true if writes are proved to cover an access; the first such writes are then relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
-        if self.covered.contains(&(access.lo, access.hi)) {
+        if self.state.covered.contains(&(access.lo, access.hi)) {
             return true;
         }
-        let Some(chain) = self.chain(ordered, access) else { return false };
-        for at in chain {
-            self.writes[at].relied_on = true;
+        let Some(chain) = self.state.chain(&ordered.bounds, access) else { return false };
+        for write in chain.into_iter().filter_map(|range| range.write) {
+            self.writes[write].relied_on = true;
         }
-        self.covered.insert((access.lo, access.hi));
+        self.state.covered.insert((access.lo, access.hi));
         true
     }
+}
 
-    /// Writes that together are proved to cover a range, if there are such: from the range's start, each write that
-    /// begins at or before a point reached so far reaches its own end. O(distinct writes²) bound comparisons at worst.
-    fn chain(&self, ordered: &Ordered, access: &Access) -> Option<Vec<usize>> {
-        let bounds = &ordered.bounds;
-        let range = |at: usize| ordered.access((self.writes[at].id, self.writes[at].index));
+impl State {
+    fn add(&mut self, lo: DimId, hi: DimId, write: Option<usize>) {
+        if self.ranges.insert((lo, hi)) {
+            self.distinct.push(Range { lo, hi, write });
+        }
+    }
+
+    /// Ranges that together are proved to cover one, if there are such: from its start, each write that begins at or before a
+    /// point reached so far reaches its own end. O(distinct writes²) bound comparisons at worst.
+    fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
         // Nearly always one write covers all of it.
-        if let Some(&one) = self.distinct.iter().find(|&&at| bounds.contains(range(at), access)) {
+        let contains =
+            |range: &&Range| bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi);
+        if let Some(&one) = self.distinct.iter().find(contains) {
             return Some(vec![one]);
         }
         if bounds.at_most(access.hi, access.lo) {
             return Some(Vec::new());
         }
         // Points reached, each with the write that ends there and the point it was reached from.
-        let mut points: Vec<(DimId, Option<(usize, usize)>)> = vec![(access.lo, None)];
+        let mut points: Vec<(DimId, Option<(Range, usize)>)> = vec![(access.lo, None)];
         let mut unused = self.distinct.clone();
         let mut at = 0;
         while at < points.len() {
@@ -157,22 +186,81 @@ impl Coverage {
             if bounds.at_most(access.hi, point) {
                 let mut chain = Vec::new();
                 let mut step = points[at].1;
-                while let Some((write, from)) = step {
-                    chain.push(write);
+                while let Some((range, from)) = step {
+                    chain.push(range);
                     step = points[from].1;
                 }
                 return Some(chain);
             }
-            unused.retain(|&write| {
-                let reached = bounds.at_most(range(write).lo, point);
+            unused.retain(|&range| {
+                let reached = bounds.at_most(range.lo, point);
                 if reached {
-                    points.push((range(write).hi, Some((write, at))));
+                    points.push((range.hi, Some((range, at))));
                 }
                 !reached
             });
             at += 1;
         }
         None
+    }
+
+    /// The ranges of `self` that `other` has, too.
+    fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
+        let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
+        let same = |one: &Range, other: &Range| equal(one.lo, other.lo) && equal(one.hi, other.hi);
+        self.distinct.iter().filter(|one| other.iter().any(|other| same(one, other))).copied().collect()
+    }
+}
+
+/// The regions around a statement, with the states before them.
+struct Entered<'r> {
+    regions: &'r Regions,
+    next: usize,
+    stack: Vec<(&'r Region, Vec<State>)>,
+    /// By choice, for each buffer: the ranges that all arms so far have written.
+    arms: BTreeMap<u32, Vec<Vec<Range>>>,
+}
+
+impl<'r> Entered<'r> {
+    fn new(regions: &'r Regions) -> Entered<'r> {
+        Entered { regions, next: 0, stack: Vec::new(), arms: BTreeMap::new() }
+    }
+
+    /// Leaves the regions that end before a statement, and enters those that begin with it.
+    fn advance(&mut self, ordered: &Ordered, id: StatementId, written: &mut [Coverage]) {
+        loop {
+            if let Some((region, before)) = self.stack.pop_if(|(region, _)| region.end <= id) {
+                self.leave(ordered, region, before, written);
+            } else if let Some(region) = self.regions.list.get(self.next).filter(|region| region.first <= id) {
+                self.next += 1;
+                self.stack.push((region, written.iter().map(|coverage| coverage.state.clone()).collect()));
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// After a region that may not have run, only what was written before it is known to be, and what it is known to write
+    /// together with others.
+    fn leave(&mut self, ordered: &Ordered, region: &Region, before: Vec<State>, written: &mut [Coverage]) {
+        let after: Vec<State> =
+            written.iter_mut().zip(before).map(|(coverage, state)| std::mem::replace(&mut coverage.state, state)).collect();
+        for &(buffer, lo, hi) in &region.written {
+            written[buffer as usize].state.add(lo, hi, None);
+        }
+        let Some(arm) = region.arm else { return };
+        let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
+            None => after.into_iter().map(|state| state.distinct).collect(),
+            Some(others) => {
+                after.iter().zip(others).map(|(state, other)| state.common(other, &ordered.bounds)).collect()
+            }
+        };
+        if arm.completes {
+            for (coverage, ranges) in written.iter_mut().zip(&common) {
+                ranges.iter().for_each(|range| coverage.state.add(range.lo, range.hi, range.write));
+            }
+        }
+        self.arms.insert(arm.choice, common);
     }
 }
 

@@ -278,6 +278,7 @@ impl Expansion<'_> {
                     #name::Values { #(#scalars: self.#scalars,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
+            #[doc(hidden)]
             impl ::cuweave::__private::Body for #name::Values<'_> {
                 fn table(&self, _: ::cuweave::__private::Token) -> &'static ::cuweave::__private::Table {
                     __table()

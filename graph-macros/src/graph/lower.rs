@@ -9,7 +9,8 @@ use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
 use cuweave_core::kind::Stage;
-use cuweave_core::order::Source;
+use cuweave_core::order::{Regions, Source};
+use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Item, Structure, Variable};
 use cuweave_core::table::Op;
 use cuweave_ptx::nearest::nearest;
@@ -24,7 +25,7 @@ use super::attributes::Attributes;
 use super::launch::Literal;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
-use crate::dims::{Bound, Meaning, Substitute, turn_of};
+use crate::dims::{Bound, Meaning, Substitute, turn, turn_of, variable};
 use crate::report::Report;
 
 mod calls;
@@ -63,6 +64,10 @@ pub struct Lowered {
     pub turns: Vec<Turn>,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     pub choices: Vec<Expr>,
+    /// What the check knows of them.
+    pub conditions: Vec<Condition>,
+    /// The variable of each of these loops in the polynomials.
+    pub variables: Vec<Poly>,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -137,6 +142,8 @@ struct Lowering<'r> {
     structured: bool,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     choices: Vec<Expr>,
+    /// What the check knows of them.
+    conditions: Vec<Condition>,
     dims: Vec<Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
     buffers: Vec<Buffer>,
@@ -154,7 +161,7 @@ struct Lowering<'r> {
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
     /// Turns of all loops in it.
-    turns: usize,
+    unrolled: usize,
     /// True if a loop that is too long was reported.
     too_many: bool,
     /// Something was refused as not in the language.
@@ -210,6 +217,7 @@ pub fn lower(
         turns: Vec::new(),
         structured: false,
         choices: Vec::new(),
+        conditions: Vec::new(),
         dims: Vec::new(),
         dim_ids: BTreeMap::new(),
         buffers: Vec::new(),
@@ -223,7 +231,7 @@ pub fn lower(
         outputs: Vec::new(),
         spans: Spans::default(),
         unrolling: None,
-        turns: 0,
+        unrolled: 0,
         too_many: false,
         refused: false,
         scalars: BTreeSet::new(),
@@ -263,6 +271,9 @@ impl Lowering<'_> {
     ) -> Lowered {
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let (dims, leaves) = codes(&self.dims);
+        let mut symbols = self.symbols;
+        let symbols: Vec<Poly> =
+            (0..self.turns.len() as u32).map(|number| variable(&turn(number), &mut symbols)).collect();
         let structure = Structure {
             body: if self.structured { self.items } else { Vec::new() },
             returned: self.returned_lengths,
@@ -281,7 +292,7 @@ impl Lowering<'_> {
             outputs: self.outputs.into(),
         };
         Lowered {
-            source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown },
+            source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown, regions: Regions::default() },
             dims,
             leaves,
             integers: self.integers,
@@ -294,6 +305,8 @@ impl Lowering<'_> {
             structure,
             turns: self.turns,
             choices: self.choices,
+            conditions: self.conditions,
+            variables: symbols,
             unknown: self.unknown,
             faulty: false,
         }

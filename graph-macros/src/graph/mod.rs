@@ -13,7 +13,10 @@ mod table;
 mod types;
 
 use cuweave_core::compile;
-use cuweave_core::ir::Program;
+use cuweave_core::codes::Code;
+use cuweave_core::diagnostic::Site;
+use cuweave_core::ir::{Access, Mode, Program, StatementId};
+use cuweave_core::sample::{Sampled, Shape, sample};
 use cuweave_core::structure::Structure;
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -46,12 +49,9 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         &function.block,
         &mut report,
     );
-    let (checked, found) = compile::front(lowered.source.clone());
-    for diagnostic in &found {
-        report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
-    }
+    let checked = check(&lowered, &mut report);
     match checked {
-        Some(checked) if !report.failed() => lowered.settle(checked.program()),
+        Some(settled) if !report.failed() => lowered.settle(&settled),
         _ => lowered.silence(),
     }
     let words = words(&item);
@@ -60,12 +60,53 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     quote!(#expansion #words #told)
 }
 
+/// Checks a lowered function, a structured one by a sample of its turns, and reports what is wrong with it. Returns the settled
+/// accesses of statements, unless there are faults.
+fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Vec<(StatementId, Vec<Access>)>> {
+    let (source, templates) = match lowered.structure.is_flat() {
+        true => {
+            let count = lowered.source.program.statements.len() as StatementId;
+            (lowered.source.clone(), (0..count).collect())
+        }
+        false => {
+            let shape = Shape {
+                structure: &lowered.structure,
+                variables: &lowered.variables,
+                conditions: &lowered.conditions,
+            };
+            let Sampled { source, templates } = sample(&lowered.source, &shape);
+            (source, templates)
+        }
+    };
+    let (checked, mut found) = compile::front(source);
+    for diagnostic in &mut found {
+        diagnostic.site = diagnostic.site.of_statements(|id| templates[id as usize]);
+    }
+    // A fault in a loop is one fault, whatever the number of its turns.
+    let mut told: Vec<(Code, Site)> = Vec::new();
+    for diagnostic in &found {
+        if !told.contains(&(diagnostic.code, diagnostic.site)) {
+            told.push((diagnostic.code, diagnostic.site));
+            report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
+        }
+    }
+    let checked = checked?;
+    let statements = checked.program().statements.iter();
+    Some(templates.into_iter().zip(statements.map(|statement| statement.accesses.to_vec())).collect())
+}
+
 impl lower::Lowered {
-    /// Takes over the modes that the check has settled.
-    fn settle(&mut self, checked: &Program) {
-        let statements = self.source.program.statements.to_mut().iter_mut();
-        for (statement, checked) in statements.zip(checked.statements.iter()) {
-            statement.accesses.clone_from(&checked.accesses);
+    /// Takes over the modes that the check has settled. Elements that are fresh in one turn of a loop are fresh for rustc.
+    fn settle(&mut self, settled: &[(StatementId, Vec<Access>)]) {
+        let statements = self.source.program.statements.to_mut();
+        for (template, accesses) in settled {
+            let own = statements[*template as usize].accesses.to_mut();
+            for (own, settled) in own.iter_mut().zip(accesses) {
+                if settled.mode == Mode::Write {
+                    own.mode = Mode::Write;
+                }
+                own.relied_on |= settled.relied_on;
+            }
         }
     }
 

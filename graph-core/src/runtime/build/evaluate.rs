@@ -5,11 +5,13 @@
 
 use std::fmt;
 
+use crate::codes::Code;
+use crate::diagnostic::render;
 use crate::ir::{Access, Kind, Lifetime, Mode, Program, StatementId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::runtime::cuda::{self, Word};
-use crate::runtime::error::{At, Error, Fault, Result, ShortLaunch, at_statement};
+use crate::runtime::error::{At, Error, Fault, Refusal, Result, ShortLaunch, at_statement};
 use crate::runtime::kernels::{
     FILL64, FillRecord, Finding, Kernel, LaunchRecord, Limits, Modules, ParamKind, Record, Shape,
 };
@@ -31,6 +33,16 @@ pub struct Evaluation<'b> {
     words: Vec<Word>,
     /// Launches that are not proved to write all of their write-only parameters.
     open: Open,
+}
+
+/// Returns the first argument whose elements are not all written, and whose parameter may be read. rustc says the same where the
+/// macro knows; in loops and calls the numbers of the build decide.
+fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'a Access> {
+    let parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
+    let mut pairs = accesses.iter().zip(parameters);
+    pairs
+        .find(|(access, param)| access.mode == Mode::Write && param.kind == ParamKind::ReadWrite)
+        .map(|(access, _)| access)
 }
 
 /// The launches that are not proved to write all of their write-only parameters.
@@ -160,6 +172,9 @@ impl<'b> Evaluation<'b> {
         if let Some(fault) = arguments.fault {
             return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
         }
+        if let Some(access) = read_before_written(kernel, accesses) {
+            return Err(self.read_unwritten(kernel, access));
+        }
         for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
             let len = self.len(access);
             if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
@@ -173,6 +188,17 @@ impl<'b> Evaluation<'b> {
         self.words.extend_from_slice(arguments.words());
         self.records.push(Kind::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
         Ok(())
+    }
+
+    /// Returns the error for an argument whose elements are not all written before the kernel may read them.
+    #[cold]
+    fn read_unwritten(&self, kernel: &Kernel, access: &Access) -> Error {
+        let name = self.name(access);
+        let notes = [format!("`{}` takes it as `&mut [T; _]`, and may read it", kernel.name)];
+        let help = format!("write all of `{name}` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`");
+        let message = format!("`{name}` is given to the kernel `{}` before it is written", kernel.name);
+        let text = render(Code::CW101, &message, &notes, Some(&help));
+        Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
     }
 
     /// Returns true if elements that a launch does not write leave the graph, and not all bits are values of them.

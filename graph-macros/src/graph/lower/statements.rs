@@ -299,9 +299,9 @@ impl Lowering<'_> {
             if variable.is_some() {
                 self.variables.pop();
             }
-            self.turns += 1;
+            self.unrolled += 1;
             let statements = self.statements.len() - unrolling.first;
-            if statements > MOST_STATEMENTS || self.turns > MOST_TURNS {
+            if statements > MOST_STATEMENTS || self.unrolled > MOST_TURNS {
                 self.over_limit(unrolling.span);
             }
             if self.too_many {
@@ -310,7 +310,7 @@ impl Lowering<'_> {
         }
         if outermost {
             self.unrolling = None;
-            self.turns = 0;
+            self.unrolled = 0;
         }
         Ok(())
     }

@@ -1,10 +1,12 @@
 //! Lowers what is decided when the graph is built: loops over scalars, and choices between statements.
 
+use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Choice, Item, Loop, Turns};
+use cuweave_ptx::poly::Poly;
 use proc_macro2::Ident;
 use quote::quote;
 use syn::spanned::Spanned;
-use syn::{Expr, ExprForLoop, ExprIf, ExprMatch, RangeLimits, Stmt};
+use syn::{BinOp, Expr, ExprForLoop, ExprIf, ExprMatch, RangeLimits, Stmt};
 
 use super::{Lower, Lowering, Turn};
 use crate::dims::{Bound, Meaning, turn};
@@ -77,8 +79,29 @@ impl Lowering<'_> {
             };
             number = quote!(if #condition { #at } else { #otherwise });
         }
+        let total = arms.len() > conditions.len();
+        let compares = if conditions.len() == 1 { self.comparison(&conditions[0]) } else { None };
         self.choose(choice.span().start().line as u32, syn::parse_quote!(#number), arms);
+        self.conditions.push(Condition { compares, total });
         Ok(())
+    }
+
+    /// Returns the sides of `a == b` or `a != b` of integers, and true for `==`.
+    fn comparison(&mut self, condition: &Expr) -> Option<(Poly, Poly, bool)> {
+        match condition {
+            Expr::Paren(inner) => self.comparison(&inner.expr),
+            Expr::Group(inner) => self.comparison(&inner.expr),
+            Expr::Binary(binary) => {
+                let equal = match binary.op {
+                    BinOp::Eq(_) => true,
+                    BinOp::Ne(_) => false,
+                    _ => return None,
+                };
+                let mut side = |expr: &Expr| Bound::of(expr, true, &self.integers, &mut self.symbols).poly;
+                Some((side(&binary.left), side(&binary.right), equal))
+            }
+            _ => None,
+        }
     }
 
     /// `match scalar { .. }`: the scalar is evaluated when the graph is built.
@@ -88,11 +111,7 @@ impl Lowering<'_> {
         let mut patterns = Vec::new();
         for (at, arm) in (0u32..).zip(&choice.arms) {
             let pattern = &arm.pat;
-            let guard = arm.guard.as_ref().map(|(_, guard)| {
-                let guard = self.substituted(guard);
-                quote!(if #guard)
-            });
-            patterns.push(quote!(#pattern #guard => #at,));
+            patterns.push(quote!(#pattern => #at,));
             arms.push(self.items_of(|lowering| match &*arm.body {
                 Expr::Block(block) if block.label.is_none() => lowering.block(&block.block.stmts),
                 body => lowering.block(&[Stmt::Expr(body.clone(), None)]),
@@ -100,6 +119,8 @@ impl Lowering<'_> {
         }
         let number = syn::parse_quote!(match #of { #(#patterns)* });
         self.choose(choice.span().start().line as u32, number, arms);
+        // rustc sees to it that a `match` takes all values.
+        self.conditions.push(Condition { compares: None, total: true });
         Ok(())
     }
 

@@ -1,0 +1,120 @@
+//! Graph functions whose structure is decided when the graph is built: loops over scalars, choices.
+
+use cuweave::prelude::*;
+use cuweave_testkit::device::device;
+
+#[cuweave::kernels("tests/kernels/common.ptx")]
+unsafe extern "ptx-kernel" {
+    fn set(out: &mut [MaybeUninit<f32>; n], value: f32, n: u32);
+    fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
+    fn scale(x: &mut [f32; n], a: f32, n: u32);
+    fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
+}
+
+/// x is multiplied by 2 as often as `steps` says.
+#[cuweave::graph]
+fn doubled(n: u32, steps: u32, x: &mut [f32; n]) {
+    for _ in 0..steps {
+        scale[per_item(n)](&mut x, 2.0, n);
+    }
+}
+
+#[test]
+fn a_loop_is_as_long_as_the_build_says() {
+    let device = device();
+    for steps in [0_u32, 1, 2, 5] {
+        let mut x = device.upload(&[1.0_f32; 8]);
+        let graph = doubled(&device.ctx, 8, steps, &mut x).expect("it builds");
+        assert_eq!(graph.report().launches, steps as usize);
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        assert_eq!(device.download(&x), [(1 << steps) as f32; 8]);
+    }
+}
+
+/// Row by row into a temporary, which is read as a whole: the rows are independent.
+#[cuweave::graph]
+fn rows(n: u32, count: u32, out: &mut [f32; n * count]) {
+    let h = alloc::<f32>(n * count);
+    for i in 0..count {
+        set[per_item(n)](&mut h[i * n..(i + 1) * n], i as f32, n);
+    }
+    copy(&h, &mut out);
+}
+
+#[test]
+fn rows_that_turns_write_are_read_together() {
+    let device = device();
+    let mut out = device.zeros::<f32>(12);
+    let graph = rows(&device.ctx, 4, 3, &mut out).expect("it builds");
+    let report = graph.report();
+    assert_eq!((report.launches, report.depth), (3, 2), "{report}");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    let expected: Vec<f32> = (0..12).map(|at| (at / 4) as f32).collect();
+    assert_eq!(device.download(&out), expected);
+}
+
+/// A sum of rows: the first is copied, the others are added.
+#[cuweave::graph]
+fn summed(n: u32, count: u32, x: &[f32; n * count], out: &mut [f32; n]) {
+    let acc = alloc::<f32>(n);
+    for i in 0..count {
+        if i == 0 {
+            copy_to[per_item(n)](&x[..n], &mut acc, n);
+        } else {
+            axpy[per_item(n)](1.0, &x[i * n..(i + 1) * n], &mut acc, n);
+        }
+    }
+    if count == 0 {
+        set[per_item(n)](&mut out, 0.0, n);
+    } else {
+        copy(&acc, &mut out);
+    }
+}
+
+#[test]
+fn the_first_turn_may_differ() {
+    let device = device();
+    let x = device.upload(&(0..12).map(|at| at as f32).collect::<Vec<f32>>());
+    let mut out = device.zeros::<f32>(4);
+    let mut exec =
+        summed(&device.ctx, 4, 3, &x, &mut out).expect("it builds").instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    assert_eq!(device.download(&out), [12.0, 15.0, 18.0, 21.0]);
+}
+
+/// Loops in loops, with scalars of the variables, and a choice by `match`.
+#[cuweave::graph]
+fn nested(n: u32, outer: u32, inner: u32, mode: u32, x: &mut [f32; n]) {
+    for i in 1..=outer {
+        for j in i..inner {
+            match mode {
+                0 => scale[per_item(n)](&mut x, (i * 10 + j) as f32, n),
+                1 | 2 => {
+                    scale[per_item(n)](&mut x, 2.0, n);
+                    scale[per_item(n)](&mut x, 0.5, n);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn loops_in_loops_see_their_variables() {
+    let device = device();
+    let product: f32 = (1..=2_u32).flat_map(|i| (i..4).map(move |j| (i * 10 + j) as f32)).product();
+    for (mode, expected, launches) in [(0, product, 5), (2, 1.0, 10), (7, 1.0, 0)] {
+        let mut x = device.upload(&[1.0_f32; 8]);
+        let graph = nested(&device.ctx, 8, 2, 4, mode, &mut x).expect("it builds");
+        assert_eq!(graph.report().launches, launches);
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        assert_eq!(device.download(&x), [expected; 8], "mode {mode}");
+    }
+}
