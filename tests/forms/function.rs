@@ -3,18 +3,18 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, CudaView};
+use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave::__private::{
     Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, Generated, GraphFn, Layout,
-    Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
+    Lend, Lender, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
-use cuweave::{ArenaPool, Exec, Graph, Report};
+use cuweave::{ArenaPool, DeviceView, Exec, Graph, Report};
 use cuweave_core::ir::Program;
 use cuweave_core::table::{Op, Printed, encode};
 
 use super::alone;
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
-use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, Z, len_of};
+use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, X, Z, len_of};
 
 /// A program in a table, for good.
 #[derive(Clone, Copy)]
@@ -92,7 +92,7 @@ impl GraphFn for Args<'_> {
 impl<'a> Generated for Args<'a> {
     type Exec = Methods<'a>;
     type Views<'v>
-        = [CudaView<'v, u32>; 2]
+        = [DeviceView<'v, u32>; 2]
     where
         Self: 'v;
     type ViewsMut<'v>
@@ -106,11 +106,11 @@ impl<'a> Generated for Args<'a> {
         self.z.visit(visitor);
     }
 
-    fn views(&self, _: Token) -> [CudaView<'_, u32>; 2] {
-        [self.x.view(), self.z.view()]
+    fn views<'v>(&'v self, lender: &Lender<'v>, _: Token) -> [DeviceView<'v, u32>; 2] {
+        [self.x.lend(lender, X), self.z.lend(lender, Z)]
     }
 
-    fn views_mut(&mut self, _: Token) {}
+    fn views_mut<'v>(&'v mut self, _: &Lender<'v>, _: Token) {}
 
     fn exec(core: ExecCore<Self>, _: Token) -> Methods<'a> {
         let outputs = BUILT.get().and_then(Table::get).map_or(0, |table| table.program.outputs.len());

@@ -1,7 +1,7 @@
 //! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
 //!
 //! A bound argument is visited when the graph is built and when it is set, for its address, its length and what
-//! guards it (see `operand.rs`).
+//! guards it (see `visitor.rs`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,11 @@ use cudarc::driver::{
 };
 
 use crate::runtime::cuda::{Own, PinnedViewMut};
+use crate::runtime::error::Error;
 
-use super::operand::Visitor;
 use super::output::{Output, OutputDescription};
-use super::output_view::{OutputView, OutputViewMut};
+use super::view::{DeviceView, DeviceViewMut, Source};
+use super::visitor::Visitor;
 
 /// The buffer that a `&[T; len]` argument is bound to.
 #[non_exhaustive]
@@ -28,8 +29,8 @@ pub enum Shared<'a, T> {
     Arc(Arc<CudaSlice<T>>),
     /// A buffer of the exec's own.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a part of it.
-    Output(OutputView<'a, T>),
+    /// A borrowed output of another graph, or a view that an exec hands out.
+    Output(DeviceView<'a, T>),
 }
 
 /// The buffer that a `&mut [T; len]` argument is bound to.
@@ -41,8 +42,8 @@ pub enum Exclusive<'a, T> {
     View(CudaViewMut<'a, T>),
     /// A buffer of the exec's own.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a part of it.
-    Output(OutputViewMut<'a, T>),
+    /// A borrowed output of another graph, or a view that an exec hands out.
+    Output(DeviceViewMut<'a, T>),
 }
 
 /// The buffer that a `&Pinned<[T; len]>` argument is bound to.
@@ -131,7 +132,8 @@ bindings! {
         {'a, T} &Arc<CudaSlice<T>> => |slice| Shared::Arc(slice.clone());
         {'a, T} CudaSlice<T> => |slice| Shared::Owned(Own::new(slice));
         {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Output(output.as_view());
-        {'a, T} OutputView<'a, T> => |view| Shared::Output(view);
+        {'a, T} DeviceView<'a, T> => |view| Shared::Output(view);
+        {'a, T} &DeviceView<'a, T> => |view| Shared::Output(view.slice(..));
         {'a, T} Shared<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&mut [T; len]` argument.
@@ -145,7 +147,8 @@ bindings! {
         {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| Exclusive::View(view.slice_mut(..));
         {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(Own::new(slice));
         {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::Output(output.as_view_mut());
-        {'a, T} OutputViewMut<'a, T> => |view| Exclusive::Output(view);
+        {'a, T} DeviceViewMut<'a, T> => |view| Exclusive::Output(view);
+        {'a, 'b, T} &'a mut DeviceViewMut<'b, T> => |view| Exclusive::Output(view.as_view_mut());
         {'a, T} Exclusive<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.
@@ -199,6 +202,10 @@ impl<T> BindTaken<T> for &Output<'_, T> {
     }
 }
 
+fn nothing() -> Error {
+    Error::Plan("a view of no buffer is bound".to_owned())
+}
+
 /// A bound argument, or an array of them.
 pub trait Bound {
     /// Shows each buffer to the visitor, in order.
@@ -208,18 +215,18 @@ pub trait Bound {
 impl<T> Bound for Shared<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            Shared::Slice(slice) => visitor.shared(*slice, slice.stream(), true),
-            Shared::View(view) => {
-                // A view's stream is behind a trait that the view's other methods hide.
-                let stream = cudarc::driver::DeviceSlice::stream(view).clone();
-                visitor.shared(view, &stream, true);
-            }
-            Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
-            Shared::Owned(slice) => visitor.exclusive(&mut **slice, false),
-            Shared::Output(view) => {
-                let (slot, address) = view.slot();
-                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), false);
-            }
+            Shared::Slice(slice) => visitor.shared(*slice, None, true),
+            Shared::View(view) => visitor.shared(view, None, true),
+            Shared::Arc(slice) => visitor.shared(&**slice, None, false),
+            Shared::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
+            Shared::Output(view) => match view.source {
+                Source::Output(slot) => {
+                    let elements = (view.address, view.len());
+                    visitor.output::<T>(slot, DeviceSlice::stream(view), elements, false);
+                }
+                Source::Operand(lent) => visitor.shared(&view.view, Some(lent), true),
+                Source::Nothing => visitor.refuse(nothing()),
+            },
         }
     }
 }
@@ -227,13 +234,17 @@ impl<T> Bound for Shared<'_, T> {
 impl<T> Bound for Exclusive<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            Exclusive::Slice(slice) => visitor.exclusive(*slice, true),
-            Exclusive::View(view) => visitor.exclusive(view, true),
-            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, false),
-            Exclusive::Output(view) => {
-                let (slot, address) = view.slot();
-                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), true);
-            }
+            Exclusive::Slice(slice) => visitor.exclusive(*slice, None, true),
+            Exclusive::View(view) => visitor.exclusive(view, None, true),
+            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
+            Exclusive::Output(view) => match view.source {
+                Source::Output(slot) => {
+                    let elements = (view.address, view.len());
+                    visitor.output::<T>(slot, DeviceSlice::stream(view), elements, true);
+                }
+                Source::Operand(lent) => visitor.exclusive(&mut view.view, Some(lent), true),
+                Source::Nothing => visitor.refuse(nothing()),
+            },
         }
     }
 }

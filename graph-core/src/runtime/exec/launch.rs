@@ -8,7 +8,7 @@ use crate::runtime::bind::{Handed, Output};
 use crate::runtime::context;
 use crate::runtime::cuda::{Event, Outcome, Stream};
 use crate::runtime::error::{Error, Result, at_buffer};
-use crate::runtime::waits::{self, OwnedMemory};
+use crate::runtime::waits::{self, OwnedMemory, StreamKey};
 
 use super::core::Core;
 
@@ -69,7 +69,7 @@ impl Core {
             arena.last = Some(self.in_flight.done.clone());
         }
         drop(arena);
-        self.operands.launched();
+        self.operands.launched(self.definition.driver);
         self.temporaries.owned.iter_mut().for_each(OwnedMemory::launched);
         taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
         self.operands.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.in_flight.done));
@@ -121,7 +121,7 @@ impl Core {
             }
         }
         self.temporaries.owned.iter().try_for_each(|memory| memory.order(stream))?;
-        let touched = self.operands.touched.get();
+        let touched = self.operands.is_touched();
         for owner in
             self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)
         {
@@ -132,7 +132,15 @@ impl Core {
             driver.record(owner.event.raw(), owner.raw)?;
             driver.wait(stream, owner.event.raw())?;
         }
-        if !touched && (!self.operands.pinned_pending || self.operands.pinned.is_empty()) {
+        if touched {
+            let key = StreamKey::of(driver, stream);
+            let of = (stream, Some(&key));
+            self.operands
+                .list
+                .iter()
+                .try_for_each(|operand| operand.order_lendings(driver, of, operand.exclusive))?;
+            driver.enter(self.definition.context)?;
+        } else if !self.operands.pinned_pending || self.operands.pinned.is_empty() {
             return Ok(());
         }
         driver.relaxed(|| {
