@@ -2,12 +2,12 @@
 
 pub use cudarc;
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BudgetStep, Budgeted,
-    BuildTimes, CurvePoint, DeclaredPart, DeviceView, DeviceViewMut, DriverFailure, Error, Exclusive,
-    ExclusivePinned, Exec, Graph, GraphFn, GraphMemory, LeftUnwritten, Loaded, Output, OutputBuffer,
-    OutputDescription, OutputView, OutputViewMut, Pinned, PinnedViewMut, Plan, Report, Result, Shared,
-    SharedPinned, ShortLaunch, Taken, VouchedFor, context, graph_memory, reset_graph_memory_high,
-    trim_graph_memory,
+    AnyBits, ArenaPool, At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer,
+    BudgetStep, Budgeted, Buffer, BuildTimes, CurvePoint, DeclaredPart, DeviceView, DeviceViewMut,
+    DriverFailure, Error, Exclusive, ExclusivePinned, Exec, Graph, GraphFn, GraphMemory, LeftUnwritten,
+    Loaded, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, PinnedViewMut, Plan,
+    Report, Result, Shared, SharedPinned, ShortLaunch, Taken, VouchedFor, context, graph_memory,
+    reset_graph_memory_high, trim_graph_memory,
 };
 pub use cuweave_macros::{graph, kernels};
 

@@ -32,9 +32,9 @@ mod waits;
 pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, DeviceView, DeviceViewMut, Exclusive,
-    ExclusivePinned, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Shared,
-    SharedPinned, Taken,
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView,
+    DeviceViewMut, Exclusive, ExclusivePinned, Output, OutputBuffer, OutputDescription, OutputView,
+    OutputViewMut, Pinned, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, PinnedViewMut};

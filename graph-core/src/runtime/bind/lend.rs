@@ -33,7 +33,7 @@ impl<'v, T> Lend<'v> for &'v Shared<'_, T> {
 
     fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceView<'v, T> {
         let (source, address) = source(lender, first);
-        DeviceView { source, address, view: self.view() }
+        self.view_of(source, address)
     }
 }
 
@@ -42,7 +42,7 @@ impl<'v, T> Lend<'v> for &'v Exclusive<'_, T> {
 
     fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceView<'v, T> {
         let (source, address) = source(lender, first);
-        DeviceView { source, address, view: self.view() }
+        self.view_of(source, address)
     }
 }
 
@@ -51,7 +51,7 @@ impl<'v, T> Lend<'v> for &'v mut Shared<'_, T> {
 
     fn lend(self, lender: &Lender<'v>, first: u32) -> Option<DeviceViewMut<'v, T>> {
         let (source, address) = source(lender, first);
-        Some(DeviceViewMut { source, address, view: self.view_mut()? })
+        self.view_mut_of(source, address)
     }
 }
 
@@ -60,7 +60,7 @@ impl<'v, T> Lend<'v> for &'v mut Exclusive<'_, T> {
 
     fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceViewMut<'v, T> {
         let (source, address) = source(lender, first);
-        DeviceViewMut { source, address, view: self.view_mut() }
+        self.view_mut_of(source, address)
     }
 }
 

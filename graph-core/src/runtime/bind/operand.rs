@@ -26,6 +26,7 @@ use crate::runtime::cuda::{Driver, Event, Stream};
 use crate::runtime::error::Result;
 use crate::runtime::waits::{OwnedEvent, home};
 
+use super::ledger::Tracked;
 use super::output::Slot;
 use super::uses::Lendings;
 
@@ -66,6 +67,8 @@ pub(crate) struct Operand {
     pub slot: Option<Arc<Slot>>,
     /// The output that is borrowed, which is told of the graph's launches.
     pub output: Option<Arc<Slot>>,
+    /// The [`Buffer`](super::Buffer) that is bound, which the launches of all execs are ordered by.
+    pub shared: Option<Arc<Tracked>>,
     /// Its uses through the views that the exec hands out.
     pub lendings: Arc<Lendings>,
 }
@@ -87,6 +90,7 @@ impl Operand {
             recorded: Event::NONE,
             slot: None,
             output: None,
+            shared: None,
             lendings: Arc::default(),
         }
     }

@@ -10,6 +10,7 @@ use crate::runtime::cuda::{Driver, Event};
 
 use super::operand::{Operand, Owners};
 use super::output::Slot;
+use super::sharing::Sharing;
 
 /// The operands and outputs of a graph, and the events that record their uses.
 #[derive(Debug, Default)]
@@ -32,6 +33,8 @@ pub(crate) struct Operands {
     pub touched: AtomicBool,
     /// True if a setter has replaced a borrowed operand whose uses through views only a wait of the host comes after.
     pub uncertain: bool,
+    /// The operands that other execs may use between the launches.
+    pub sharing: Sharing,
     /// One slot for each output; that of a taken-over buffer is its maker's.
     pub slots: Vec<Arc<Slot>>,
 }
@@ -41,6 +44,7 @@ impl Operands {
     pub fn new(list: Vec<Operand>, owners: Owners) -> Operands {
         let mut operands = Operands { owners, pinned_pending: true, ..Operands::default() };
         list.iter().for_each(|operand| operands.count(operand, true));
+        operands.sharing.bind(&list);
         operands.list = list;
         operands
     }

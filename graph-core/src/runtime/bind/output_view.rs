@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys};
 
 use super::output::{Output, OutputBuffer};
-use super::view::{DeviceView, DeviceViewMut, Source, address_of, out_of_range, pointer, within};
+use super::view::{DeviceView, DeviceViewMut, Mutable, Source, address_of, out_of_range, pointer, within};
 
 /// A part of an [`Output`].
 pub type OutputView<'o, T> = DeviceView<'o, T>;
@@ -49,13 +49,18 @@ impl<T> Output<'_, T> {
     /// A view of all elements.
     pub fn as_view(&self) -> OutputView<'_, T> {
         let (slot, view) = (self.slot, self.buffer.as_view());
-        DeviceView { source: Source::Output(slot), address: slot.address(), view }
+        DeviceView { source: Source::Output(slot), address: slot.address(), view, buffer: None }
     }
 
     /// A mutable view of all elements.
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
         let (slot, view) = (self.slot, self.lent.buffer.as_view_mut());
-        DeviceViewMut { source: Source::Output(slot), address: slot.address(), view }
+        DeviceViewMut {
+            source: Source::Output(slot),
+            address: slot.address(),
+            view: Mutable::Cudarc(view),
+            buffer: None,
+        }
     }
 
     /// A view of a range of elements; `None` where it has not so many.
@@ -66,6 +71,7 @@ impl<T> Output<'_, T> {
             source: Source::Output(slot),
             address: address_of::<T>(slot.address(), start),
             view,
+            buffer: None,
         })
     }
 
@@ -76,7 +82,8 @@ impl<T> Output<'_, T> {
         Some(DeviceViewMut {
             source: Source::Output(slot),
             address: address_of::<T>(slot.address(), start),
-            view,
+            view: Mutable::Cudarc(view),
+            buffer: None,
         })
     }
 

@@ -101,6 +101,11 @@ impl Uses {
         self.0.iter().any(|known| known.used.load(Ordering::Relaxed))
     }
 
+    /// True if all uses are by one stream.
+    pub fn is_all_by(&self, key: &StreamKey) -> bool {
+        self.0.iter().filter(|known| known.used.load(Ordering::Relaxed)).all(|known| known.key.is(key))
+    }
+
     /// True if one stream alone has uses, and all of them are known to be recorded.
     pub fn is_by_one(&self) -> bool {
         let mut used = self.0.iter().filter(|known| known.used.load(Ordering::Relaxed));

@@ -8,6 +8,8 @@ use cudarc::driver::{
     CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
 };
 
+use super::buffer::Buffer;
+use super::ledger::Tracked;
 use super::lending::LentOperand;
 use super::output::Slot;
 
@@ -18,24 +20,31 @@ pub(crate) enum Source<'v> {
     Output(&'v Arc<Slot>),
     /// A buffer that an exec is bound to.
     Operand(LentOperand<'v>),
-    /// Nothing: no call takes the view's address.
+    /// A buffer that lends its elements.
+    Buffer(&'v Tracked),
+    /// A buffer of cudarc's, whose uses cudarc records.
+    Plain,
+    /// Nothing that can be used: no call takes the address.
     Nothing,
 }
 
 impl Source<'_> {
-    /// Orders a use by a stream; `cudarc` returns the guard with which cudarc would record it. `None` where the use cannot be
-    /// ordered.
-    pub fn reach<'a>(
+    /// Orders a use of `address` by a stream; `cudarc` does so as cudarc would. Returns the address and the guard that records
+    /// the use; the address 0 where the use cannot be ordered.
+    fn reach<'a>(
         &self,
-        stream: &CudaStream,
-        write: bool,
-        cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
-    ) -> Option<SyncOnDrop<'a>> {
-        match self {
+        address: u64,
+        (stream, write): (&'a CudaStream, bool),
+        cudarc: impl FnOnce(&'a CudaStream) -> (u64, SyncOnDrop<'a>),
+    ) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        let guard = match self {
             Source::Output(slot) => slot.reach(stream, write),
-            Source::Operand(operand) => operand.reach(stream, write, cudarc),
+            Source::Operand(operand) => operand.reach(stream, write, |quiet| cudarc(quiet).1),
+            Source::Buffer(tracked) => tracked.reach(stream, write),
+            Source::Plain => return cudarc(stream),
             Source::Nothing => None,
-        }
+        };
+        pointer(address, guard)
     }
 }
 
@@ -58,6 +67,7 @@ pub struct DeviceView<'v, T> {
     pub(crate) address: u64,
     /// For graphs that bind it.
     pub(crate) view: CudaView<'v, T>,
+    pub(crate) buffer: Option<&'v Buffer<T>>,
 }
 
 /// A mutable view of device memory: a device buffer for cudarc, as [`DeviceView`] is.
@@ -65,7 +75,54 @@ pub struct DeviceViewMut<'v, T> {
     pub(crate) source: Source<'v>,
     pub(crate) address: u64,
     /// For graphs that bind it.
-    pub(crate) view: CudaViewMut<'v, T>,
+    pub(crate) view: Mutable<'v, T>,
+    pub(crate) buffer: Option<&'v Buffer<T>>,
+}
+
+/// The elements of a mutable view.
+pub(crate) enum Mutable<'v, T> {
+    /// Of a buffer of cudarc's.
+    Cudarc(CudaViewMut<'v, T>),
+    /// Of a [`Buffer`], which nothing else uses while it lends them.
+    Buffer(CudaView<'v, T>),
+}
+
+impl<T> Mutable<'_, T> {
+    pub fn part(&self) -> &dyn DevicePtr<T> {
+        match self {
+            Mutable::Cudarc(view) => view,
+            Mutable::Buffer(view) => view,
+        }
+    }
+
+    pub fn all_mut(&mut self) -> Mutable<'_, T> {
+        match self {
+            Mutable::Cudarc(view) => Mutable::Cudarc(view.slice_mut(..)),
+            Mutable::Buffer(view) => Mutable::Buffer(view.slice(..)),
+        }
+    }
+
+    pub fn as_view(&self) -> CudaView<'_, T> {
+        match self {
+            Mutable::Cudarc(view) => view.as_view(),
+            Mutable::Buffer(view) => view.slice(..),
+        }
+    }
+
+    fn try_slice_mut(&mut self, range: std::ops::Range<usize>) -> Option<Mutable<'_, T>> {
+        Some(match self {
+            Mutable::Cudarc(view) => Mutable::Cudarc(view.try_slice_mut(range)?),
+            Mutable::Buffer(view) => Mutable::Buffer(view.try_slice(range)?),
+        })
+    }
+
+    fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (u64, SyncOnDrop<'a>) {
+        match self {
+            Mutable::Cudarc(view) => view.device_ptr_mut(stream),
+            // Its uses are not recorded by cudarc.
+            Mutable::Buffer(_) => (0, SyncOnDrop::Record(None)),
+        }
+    }
 }
 
 /// Returns the bounds of a range within `len` elements.
@@ -94,11 +151,16 @@ pub(crate) fn out_of_range<V>(len: usize) -> V {
 }
 
 impl<'v, T> DeviceView<'v, T> {
+    fn part(&self) -> &dyn DevicePtr<T> {
+        &self.view
+    }
+
     /// A view of a range of its elements; `None` where it has not so many.
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<DeviceView<'v, T>> {
         let (start, end) = within(range, self.len())?;
         let view = self.view.try_slice(start..end)?;
-        Some(DeviceView { source: self.source, address: address_of::<T>(self.address, start), view })
+        let address = address_of::<T>(self.address, start);
+        Some(DeviceView { source: self.source, address, view, buffer: self.buffer })
     }
 
     /// A view of a range of its elements.
@@ -114,14 +176,20 @@ impl<'v, T> DeviceView<'v, T> {
 }
 
 impl<T> DeviceViewMut<'_, T> {
+    fn part(&self) -> &dyn DevicePtr<T> {
+        self.view.part()
+    }
+
     /// A view of the same elements.
     pub fn as_view(&self) -> DeviceView<'_, T> {
-        DeviceView { source: self.source, address: self.address, view: self.view.as_view() }
+        let DeviceViewMut { source, address, buffer, .. } = *self;
+        DeviceView { source, address, view: self.view.as_view(), buffer }
     }
 
     /// A mutable view of the same elements.
     pub fn as_view_mut(&mut self) -> DeviceViewMut<'_, T> {
-        DeviceViewMut { source: self.source, address: self.address, view: self.view.slice_mut(..) }
+        let DeviceViewMut { source, address, buffer, .. } = *self;
+        DeviceViewMut { source, address, view: self.view.all_mut(), buffer }
     }
 
     /// A view of a range of its elements; `None` where it has not so many.
@@ -133,7 +201,8 @@ impl<T> DeviceViewMut<'_, T> {
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<DeviceViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let view = self.view.try_slice_mut(start..end)?;
-        Some(DeviceViewMut { source: self.source, address: address_of::<T>(self.address, start), view })
+        let address = address_of::<T>(self.address, start);
+        Some(DeviceViewMut { source: self.source, address, view, buffer: self.buffer })
     }
 
     /// A view of a range of its elements.
@@ -172,30 +241,40 @@ macro_rules! device_buffers {
         impl<T> $name<'_, T> {
             /// The number of elements.
             pub fn len(&self) -> usize {
-                self.view.len()
+                self.part().len()
             }
 
             /// True if it has no elements.
             pub fn is_empty(&self) -> bool {
-                self.view.is_empty()
+                self.len() == 0
+            }
+
+            /// Returns the [`Buffer`] that it is a view of, if it is of one. Outside of [`Buffer::with`] only the buffer gives
+            /// access to the elements: the view of an exec that is bound to one has the address 0.
+            pub fn buffer(&self) -> Option<&Buffer<T>> {
+                self.buffer
+            }
+
+            /// Returns the buffer that an exec is bound to, of which this is no more than the name.
+            pub(crate) fn bound_buffer(&self) -> Option<&Buffer<T>> {
+                self.buffer.filter(|_| matches!(self.source, Source::Nothing))
             }
         }
 
         impl<T> DeviceSlice<T> for $name<'_, T> {
             fn len(&self) -> usize {
-                self.view.len()
+                self.part().len()
             }
 
             fn stream(&self) -> &Arc<CudaStream> {
-                // A view's stream is behind the trait alone.
-                DeviceSlice::stream(&self.view)
+                self.part().stream()
             }
         }
 
         impl<T> DevicePtr<T> for $name<'_, T> {
             fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-                let guard = self.source.reach(stream, false, |quiet| self.view.device_ptr(quiet).1);
-                pointer(self.address, guard)
+                let part = self.part();
+                self.source.reach(self.address, (stream, false), |stream| part.device_ptr(stream))
             }
         }
 
@@ -212,6 +291,6 @@ device_buffers!(DeviceView DeviceViewMut);
 impl<T> DevicePtrMut<T> for DeviceViewMut<'_, T> {
     fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
         let (source, address, view) = (self.source, self.address, &mut self.view);
-        pointer(address, source.reach(stream, true, |quiet| view.device_ptr_mut(quiet).1))
+        source.reach(address, (stream, true), |stream| view.device_ptr_mut(stream))
     }
 }

@@ -8,6 +8,7 @@ use crate::runtime::cuda::{self, Event, Failure, Quiet, Stream};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::SideStream;
 
+use super::buffer::Buffer;
 use super::lending::LentOperand;
 use super::operand::{MemoryKind, Operand, Owners};
 use super::output::{OutputDescription, Slot};
@@ -189,6 +190,15 @@ impl<'v> Visitor<'v> {
         let operand = Operand::new::<T>(MemoryKind::Taken, slot.address(), 0, [false, true]);
         let same_context = **slot.context() == **self.ctx;
         self.found.push(Operand { len: output.len(), same_context, slot: Some(slot.clone()), ..operand });
+    }
+
+    /// Adds a buffer that other execs may use between the launches.
+    pub(crate) fn buffer<T>(&mut self, buffer: &Buffer<T>, exclusive: bool) {
+        let tracked = buffer.tracked();
+        let operand =
+            Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), [false, exclusive]);
+        let same_context = **buffer.context() == **self.ctx;
+        self.found.push(Operand { same_context, shared: Some(tracked.clone()), ..operand });
     }
 
     /// Notes memory that cannot be bound.

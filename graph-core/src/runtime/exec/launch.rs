@@ -4,7 +4,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::CudaStream;
 
-use crate::runtime::bind::{Handed, Output};
+use crate::ir::BufferId;
+
+use crate::runtime::bind::{Generation, Handed, Hindrance, Output};
+use crate::runtime::build::Definition;
 use crate::runtime::context;
 use crate::runtime::cuda::{Event, Outcome, Stream};
 use crate::runtime::error::{Error, Result, at_buffer};
@@ -56,6 +59,12 @@ impl Core {
         }
         let hidden = self.hidden.clone();
         let shared = hidden.order(self.definition.driver, stream, &self.in_flight.done)?;
+        // Locked until the launch is noted.
+        let ledger = self.operands.sharing.ledger();
+        let mut generation = ledger.as_ref().map(|ledger| ledger.lock());
+        if let Some(generation) = &mut generation {
+            self.order_buffers(generation, stream)?;
+        }
         self.definition.driver.launch(self.nodes.exec, raw)?;
 
         // From here on the launch is in flight: whatever fails, everything stays behind it.
@@ -65,6 +74,10 @@ impl Core {
         if let Some(shared) = shared {
             shared.note(self.definition.driver, !self.in_flight.lost);
         }
+        if let Some(generation) = &mut generation {
+            self.operands.sharing.note(generation, stream, !self.in_flight.lost);
+        }
+        drop(generation);
         if let Some(arena) = &mut arena {
             arena.last = Some(self.in_flight.done.clone());
         }
@@ -110,6 +123,17 @@ impl Core {
                 self.definition.program.name
             ))),
         }
+    }
+
+    /// Makes the launch wait for the launches of other execs that use the same buffers.
+    fn order_buffers(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>) -> Result<()> {
+        let Definition { driver, program, .. } = &self.definition;
+        let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
+        ordered.map_err(|hindrance| match hindrance {
+            Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, buffer as BufferId) },
+            Hindrance::Failure(failure) => Error::from(failure),
+        })?;
+        Ok(())
     }
 
     /// Makes the launch wait for everything that comes before it.

@@ -28,7 +28,7 @@ impl Core {
             return true;
         }
         // The exec's own pinned memory is freed by the host as soon as cudarc is told to.
-        let pinned = operands.clone().any(|operand| operand.owner.is_none() && !operand.borrowed);
+        let pinned = operands.clone().any(|operand| operand.kind == MemoryKind::Pinned && !operand.borrowed);
         let uses = operands.filter_map(|operand| {
             let owner = operand.owner?;
             Some(Use { owner, events: [operand.read, operand.write], lent: Some(operand) })

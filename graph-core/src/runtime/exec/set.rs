@@ -59,6 +59,7 @@ impl<A: GraphFn> ExecCore<A> {
                 std::mem::replace(&mut core.operands.list[first + at], operand)
             })
             .collect();
+        core.operands.sharing.bind(&core.operands.list);
         // An owned buffer is dropped here, and freed behind the last launch.
         if core.retire(&old) {
             core.definition.driver.relaxed(|| drop(value))
