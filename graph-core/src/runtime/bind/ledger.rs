@@ -253,6 +253,8 @@ impl Tracked {
         }
         generation.lent += 1;
         notes.lent = true;
+        // Nothing is lent, so there are no guards.
+        notes.uses.prune(self.ledger.driver);
         Ok(())
     }
 
@@ -262,7 +264,7 @@ impl Tracked {
         let mut notes = self.notes();
         notes.lent = false;
         generation.lent -= 1;
-        if generation.lent == 0 && !self.is_by_generation(&generation, &notes) {
+        if !self.is_by_generation(&generation, &notes) {
             generation.number += 1;
         }
     }

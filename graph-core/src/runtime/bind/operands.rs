@@ -35,6 +35,8 @@ pub(crate) struct Operands {
     pub uncertain: bool,
     /// The operands that other execs may use between the launches.
     pub sharing: Sharing,
+    /// True if a setter has bound a shared buffer that overlapped another operand at that time.
+    pub exchanged: bool,
     /// One slot for each output; that of a taken-over buffer is its maker's.
     pub slots: Vec<Arc<Slot>>,
 }

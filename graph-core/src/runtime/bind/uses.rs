@@ -113,8 +113,11 @@ impl Uses {
         recorded && used.next().is_none()
     }
 
-    /// Drops the uses that are over. No guard may live.
+    /// Drops the uses that are over, if several streams have any. No guard may live.
     pub fn prune(&mut self, driver: &Driver) {
+        if self.0.len() < 2 {
+            return;
+        }
         let over = |known: &Use| known.is_recorded() && driver.is_over(Event::of(&known.event)) == Ok(true);
         driver.relaxed(|| self.0.retain(|known| !over(known)));
     }

@@ -7,7 +7,7 @@ use cudarc::driver::CudaStream;
 use crate::ir::BufferId;
 
 use crate::runtime::bind::{Generation, Handed, Hindrance, Output};
-use crate::runtime::build::Definition;
+use crate::runtime::build::{Definition, check_overlap};
 use crate::runtime::context;
 use crate::runtime::cuda::{Event, Outcome, Stream};
 use crate::runtime::error::{Error, Result, at_buffer};
@@ -53,6 +53,10 @@ impl Core {
             None => None,
         };
         self.check_taken(taken)?;
+        if self.operands.exchanged {
+            check_overlap(self.definition.program, &self.definition.dims, &self.operands.list)?;
+            self.operands.exchanged = false;
+        }
         self.before_launch(raw)?;
         for output in taken.iter_mut() {
             output.prepare(stream)?;
