@@ -223,11 +223,11 @@ fn two_threads() {
                 let (ctx, x, lent) = (&device.ctx, &x, &lent);
                 scope.spawn(move || {
                     let streams = [ctx.new_stream().expect("a stream"), ctx.per_thread_stream()];
-                    // x += 1, through a buffer of its own
+                    // Both write x.
                     let build = |by, x, out| {
                         step(ctx, N as u32, by, x, out).expect("it builds").instantiate().expect("an exec")
                     };
-                    let (mut to, mut from) = (build(0, x, scratch), build(1, scratch, x));
+                    let (mut to, mut from) = (build(0, scratch, x), build(1, scratch, x));
                     for turn in 0..60 {
                         let stream = &streams[turn % 3 / 2];
                         // A launch is refused while another thread is lent the buffer.
@@ -247,16 +247,19 @@ fn two_threads() {
         });
         ends.push(x.to_host(&device.stream).expect("a download"));
     });
-    // Each launch reads or writes the one buffer; those that write conflict with all.
     let uses: Vec<&Work> = work.iter().filter(|work| is_use(work)).collect();
     let launches = named(&work, "cuGraphLaunch");
     assert_eq!(launches.len(), 3 * 2 * 60);
     assert_eq!(uses.len(), launches.len() + 1 + *lent.lock().expect("a count"));
-    let last = uses.last().expect("the download");
-    for launch in &launches {
-        // The readers are behind by their writers.
-        assert!(last.is_after(launch), "{launch:#?}");
+    for later in 0..uses.len() {
+        for earlier in (0..later).filter(|&at| launches_at(&uses, at) || launches_at(&uses, later)) {
+            assert!(uses[later].is_after(uses[earlier]), "{:#?}\n{:#?}", uses[later], uses[earlier]);
+        }
     }
+}
+
+fn launches_at(uses: &[&Work], at: usize) -> bool {
+    uses[at].name == "cuGraphLaunch"
 }
 
 /// Each call fails in turn: what happens is ordered, and nothing is left behind.

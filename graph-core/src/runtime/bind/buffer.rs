@@ -25,12 +25,6 @@ use super::ledger::{Ledger, Tracked, User};
 /// The elements are reached through [`Buffer::with`] and [`Buffer::with_mut`], or copied by [`Buffer::to_host`] and
 /// [`Buffer::copy_from_host`]. The memory is freed, in stream order behind all uses, when the last clone and all execs that
 /// bind it are gone.
-///
-/// ```
-/// use cuweave_core::runtime::Buffer;
-/// fn shared<T: Send + Sync + Clone>() {}
-/// shared::<Buffer<f32>>();
-/// ```
 pub struct Buffer<T> {
     memory: Arc<Memory<T>>,
 }
