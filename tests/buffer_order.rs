@@ -3,7 +3,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use cudarc::driver::{CudaSlice, CudaStream};
+use cudarc::driver::sys::CUresult;
+use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use cuweave::Buffer;
 use cuweave::prelude::*;
 
@@ -207,6 +208,92 @@ fn readers_run_side_by_side() {
     for (later, earlier) in [(1, 0), (3, 2), (4, 3)] {
         assert!(!launches[later].is_after(launches[earlier]), "{later} and {earlier}");
     }
+}
+
+/// An exec is launched on a stream again, to which another exec has come back in between from the stream of a third.
+#[test]
+fn a_stream_is_come_back_to() {
+    let Some(device) = simulated() else { return };
+    let streams = streams(&device);
+    let [a, b] = [&streams[0], &streams[1]];
+    let buffers = [(); 5].map(|()| Buffer::from_host(a, &[0; N]).expect("a buffer"));
+    let build = |from: usize, to: usize| {
+        let graph = step(&device.ctx, N as u32, 1, &buffers[from], &buffers[to]).expect("it builds");
+        graph.instantiate().expect("it instantiates")
+    };
+    let (mut reader, mut writer, mut other) = (build(0, 1), build(2, 0), build(3, 4));
+    for exec in [&mut reader, &mut writer, &mut other] {
+        exec.launch(a).expect("it launches");
+    }
+    device.ctx.synchronize().expect("all is well");
+    let (_, work) = trace(|| {
+        reader.launch(a).expect("it launches");
+        writer.launch(b).expect("it launches");
+        other.launch(a).expect("it launches");
+        reader.launch(a).expect("it launches");
+    });
+    let launches = named(&work, "cuGraphLaunch");
+    assert!(launches[1].is_after(launches[0]) && launches[3].is_after(launches[1]));
+    assert!(!launches[2].is_after(launches[1]));
+}
+
+/// A buffer is freed after all that was done through its views, on whatever streams, also where the context keeps an error.
+#[test]
+fn a_buffer_is_freed_after_its_views() {
+    let Some(device) = simulated() else { return };
+    for kept in [false, true] {
+        let streams = streams(&device);
+        let x = Buffer::from_host(&streams[0], &[0; N]).expect("a buffer");
+        let mut targets = [1, 2].map(|at| streams[at].alloc_zeros::<i32>(N).expect("an allocation"));
+        let at = addresses(std::slice::from_ref(&x), &streams[0])[0];
+        device.ctx.synchronize().expect("all is well");
+        let (_, work) = trace(|| {
+            let [first, second] = &mut targets;
+            x.with(&streams[1], |view| {
+                streams[1].memcpy_dtod(&view, first).expect("a copy");
+                streams[2].memcpy_dtod(&view, second).expect("a copy");
+            })
+            .expect("it is lent");
+            if kept {
+                device.ctx.record_err::<()>(Err(DriverError(CUresult::CUDA_ERROR_NOT_SUPPORTED)));
+            }
+            drop(x);
+        });
+        let frees = named(&work, "cuMemFreeAsync");
+        let free = frees.iter().find(|free| free.arguments[0] == at).expect("a free");
+        let copies = named(&work, "cuMemcpyDtoDAsync_v2");
+        assert!(copies.len() == 2 && copies.iter().all(|copy| free.is_after(copy)), "{kept}");
+        let _ = device.ctx.check_err();
+    }
+}
+
+/// The per-thread default streams of two threads are two streams, of which one is lent the buffer.
+#[test]
+fn per_thread_streams_are_told_apart() {
+    let Some(device) = simulated() else { return };
+    let x = Buffer::from_host(&device.stream, &[0; N]).expect("a buffer");
+    let out = Buffer::from_host(&device.stream, &[0; N]).expect("a buffer");
+    let graph = step(&device.ctx, N as u32, 1, &x, &out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let mine = device.ctx.per_thread_stream();
+    exec.launch(&mine).expect("it launches");
+    exec.launch(&mine).expect("it launches");
+    device.ctx.synchronize().expect("all is well");
+    let (_, work) = trace(|| {
+        exec.launch(&mine).expect("it launches");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                device.ctx.bind_to_thread().expect("a context");
+                let theirs = device.ctx.per_thread_stream();
+                let filled = x.with_mut(&theirs, |mut view| theirs.memset_zeros(&mut view));
+                filled.expect("it is lent").expect("a fill");
+            });
+        });
+        exec.launch(&mine).expect("it launches");
+    });
+    let launches = named(&work, "cuGraphLaunch");
+    let filled = named(&work, "cuMemsetD8Async")[0];
+    assert!(filled.is_after(launches[0]) && launches[1].is_after(filled));
 }
 
 #[test]

@@ -91,6 +91,23 @@ fn prefill_and_decode_share_a_cache() -> Outcome {
     Ok(())
 }
 
+/// Two graphs of one pool, whose temporaries share an arena, work on one cache.
+#[test]
+fn members_of_a_pool_share_a_cache() -> Outcome {
+    let device = device();
+    let a = stream(&device);
+    let pool = cuweave::ArenaPool::new(&a)?;
+    let (cache, w, out) = (Buffer::<i32>::zeros(&a, N as usize)?, buffer(&a, 1), buffer(&a, 0));
+    let mut prefill = layer(&device.ctx, N, 4, &w, &cache)?.instantiate_in(&pool)?;
+    let mut decode = decode(&device.ctx, N, 1, &cache, &out)?.instantiate_in(&pool)?;
+    prefill.launch(pool.stream())?;
+    for _ in 0..3 {
+        decode.launch(pool.stream())?;
+    }
+    assert_eq!(read(&out, &a), [7; N as usize]);
+    Ok(())
+}
+
 #[test]
 fn ping_pong_by_setters() -> Outcome {
     let device = device();

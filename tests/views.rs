@@ -398,6 +398,36 @@ fn every_call_of_a_use_fails() {
     assert!(struck > 40, "only {struck} faults struck");
 }
 
+/// Neither the device nor the host can wait for the last launch: its buffers have no views until one can.
+#[test]
+fn nothing_is_lent_that_cannot_be_waited_for() {
+    let Some(device) = simulated() else { return };
+    let [a, b] = streams(&device);
+    let (x, mut out) = (data(&a, 1), data(&a, 0));
+    let mut exec = step(&device.ctx, N, &x, &mut out).expect("it builds").instantiate().expect("an exec");
+    for call in ["cuEventRecord", "cuStreamSynchronize", "cuCtxSynchronize"] {
+        cuweave_sim::fail(call, 1, 801).expect("a fault");
+    }
+    let (_, work) = trace(|| {
+        assert!(exec.launch(&a).is_err(), "a launch that nothing records");
+        cuweave_sim::clear_faults().expect("faults");
+        cuweave_sim::fail("cuCtxSynchronize", 1, 801).expect("a fault");
+        {
+            let views = exec.args();
+            assert!(b.clone_dtoh(&views.out).is_err());
+        }
+        cuweave_sim::clear_faults().expect("faults");
+        let _ = device.ctx.check_err();
+        assert_eq!(b.clone_dtoh(&exec.args().out).expect("a download"), [1; N as usize]);
+        drop(exec);
+    });
+    let launch = launches_of(&work, 0);
+    let mut reads = named(&work, "cuMemcpyDtoHAsync_v2");
+    assert_after(reads.pop().expect("a download"), launch, "the download");
+    assert!(reads.is_empty(), "{reads:#?}");
+    let _ = device.ctx.check_err();
+}
+
 /// A view is used on a stream that captures: the capture holds the user's work alone.
 #[test]
 fn views_in_a_capture() {

@@ -145,10 +145,15 @@ impl HeldStream {
         self.raw() == other.raw() && self.thread == other.thread
     }
 
+    /// True unless it is the per-thread default stream of another thread.
+    pub fn is_of_this_thread(&self) -> bool {
+        self.thread.is_none_or(|thread| thread == std::thread::current().id())
+    }
+
     /// True if it is that stream on this thread.
     pub fn is_here(&self, stream: &CudaStream) -> bool {
         self.raw() == Stream::of(stream)
-            && self.thread.is_none_or(|thread| thread == std::thread::current().id())
+            && self.is_of_this_thread()
             && **self.stream.context() == **stream.context()
     }
 }

@@ -271,8 +271,9 @@ impl Tracked {
 
     /// True if all uses through views are on the stream of the generation.
     fn is_by_generation(&self, generation: &Generation, notes: &Notes) -> bool {
-        let Some(stream) = &generation.stream else { return false };
-        notes.uses.is_all_by(&StreamKey::of(self.ledger.driver, stream.raw()))
+        // The per-thread stream of another thread has no key on this one.
+        let stream = generation.stream.as_ref().filter(|stream| stream.is_of_this_thread());
+        stream.is_some_and(|stream| notes.uses.is_all_by(&StreamKey::of(self.ledger.driver, stream.raw())))
     }
 
     /// Orders a use through a view that is lent. The guard records it.

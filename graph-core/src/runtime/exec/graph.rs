@@ -78,7 +78,7 @@ pub trait GraphFn: Generated {
 /// be in use on its owning stream alone: a write on a third stream, one that neither owns the buffer nor had the launch,
 /// waits for the launches only where the exec is dropped. A `CudaSlice` waits for its own two events alone, which nothing but
 /// a driver call for each buffer at each launch can record anew: 300 buffers would take 40 us. Buffers that are owned or in an
-/// `Arc` have no such gap.
+/// `Arc` have no such gap, and neither has a [`Buffer`](crate::runtime::Buffer).
 ///
 /// Borrowed pinned memory is freed by cudarc on the host, which waits for the event that each launch records; it skips that
 /// wait if its context keeps an earlier error (`CudaContext::record_err`), as it does for its own copies.
