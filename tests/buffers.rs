@@ -272,7 +272,7 @@ fn captures_are_left_alone() -> Outcome {
         CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
         CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
     ] {
-        for what in 0..6 {
+        for what in 0..7 {
             let [a, b] = [stream(&device), stream(&device)];
             let (x, out) = (buffer(&a, 1), buffer(&b, 0));
             let mut exec = step(&device.ctx, N, &x, &out)?.instantiate()?;
@@ -290,6 +290,18 @@ fn captures_are_left_alone() -> Outcome {
                 1 => x.with(&a, |view| drop(view.device_ptr(&a)))?,
                 2 => exec.launch(&b)?,
                 3 => assert!(matches!(exec.launch(&a), Err(Error::StreamCapturing { .. })), "{case}"),
+                6 => {
+                    // What is copied would be gone when the captured work runs.
+                    let refused = [
+                        x.to_host(&a).map(drop),
+                        x.copy_from_host(&a, &[1]),
+                        Buffer::from_host(&a, &[1]).map(drop),
+                        Buffer::<i32>::zeros(&a, 4).map(drop),
+                    ];
+                    for refused in refused {
+                        assert!(matches!(refused, Err(Error::BufferCapturing)), "{case}: {refused:?}");
+                    }
+                }
                 4 => {
                     // Its two nodes go, and nothing comes.
                     drop((exec, x, out));

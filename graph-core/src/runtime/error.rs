@@ -368,6 +368,9 @@ pub enum Error {
         "a buffer is lent by `Buffer::with` or `with_mut` already, and cannot be lent again until that returns"
     )]
     BufferLentTwice,
+    /// A [`Buffer`](crate::runtime::Buffer) is made, or copied from or to the host, in a stream that is capturing.
+    #[error("a buffer is made, or copied from or to the host, in a stream that is capturing")]
+    BufferCapturing,
     /// A [`Buffer`](crate::runtime::Buffer) is lent to a stream of another context than its own.
     #[error("a buffer is lent to a stream of another context than its own")]
     BufferOfOtherContext,

@@ -112,8 +112,9 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// As [`Buffer::new`]; lack of memory; a length of 0.
+    /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
     pub fn zeros(stream: &Arc<CudaStream>, len: usize) -> Result<Buffer<T>> {
+        refuse_capture(stream)?;
         Buffer::new(told("cuMemAllocAsync", stream.alloc_zeros(len))?)
     }
 }
@@ -123,10 +124,18 @@ impl<T: DeviceRepr> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// As [`Buffer::new`]; lack of memory; a length of 0.
+    /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
     pub fn from_host(stream: &Arc<CudaStream>, elements: &[T]) -> Result<Buffer<T>> {
+        refuse_capture(stream)?;
         Buffer::new(told("cuMemcpyHtoDAsync_v2", stream.clone_htod(elements))?)
     }
+}
+
+/// Refuses a stream that is capturing: what it captured would use memory that is gone when it runs.
+pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
+    let driver = cuda::driver()?;
+    context::enter(driver, stream.context())?;
+    if driver.is_capturing(Stream::of(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
 }
 
 /// Returns the result of a call of cudarc's.

@@ -8,8 +8,8 @@ use crate::runtime::context;
 use crate::runtime::cuda;
 use crate::runtime::error::{Error, Result};
 
-use super::buffer::{Buffer, told};
-use super::ledger::Tracked;
+use super::buffer::{Buffer, refuse_capture, told};
+use super::ledger::{Lent, Tracked};
 use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
 
 impl<T> Buffer<T> {
@@ -24,7 +24,7 @@ impl<T> Buffer<T> {
     /// A buffer that is being lent already, also by another thread: as long as `work` runs, launches that use the buffer are
     /// errors, too. A failure of the driver.
     pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
-        let _lent = self.lend(stream, false)?;
+        let _lent = self.lend(stream, false, Lent::Openly)?;
         Ok(work(self.view(Source::Buffer(self.tracked()))))
     }
 
@@ -38,17 +38,17 @@ impl<T> Buffer<T> {
         stream: &Arc<CudaStream>,
         work: impl FnOnce(DeviceViewMut<'_, T>) -> R,
     ) -> Result<R> {
-        let _lent = self.lend(stream, true)?;
+        let _lent = self.lend(stream, true, Lent::Openly)?;
         Ok(work(self.view_mut(Source::Buffer(self.tracked()))))
     }
 
-    fn lend<'b>(&'b self, stream: &'b Arc<CudaStream>, write: bool) -> Result<Lending<'b>> {
+    fn lend<'b>(&'b self, stream: &'b Arc<CudaStream>, write: bool, lent: Lent) -> Result<Lending<'b>> {
         let (driver, tracked) = (cuda::driver()?, &**self.tracked());
         if **stream.context() != **self.context() {
             return Err(Error::BufferOfOtherContext);
         }
         context::enter(driver, self.context())?;
-        tracked.lend()?;
+        tracked.lend(lent)?;
         let lending = Lending { tracked, stream, write };
         // A failure is told before anything is done with the view.
         drop(tracked.try_reach(stream, write)?);
@@ -82,13 +82,16 @@ impl Drop for Lending<'_> {
 }
 
 impl<T: DeviceRepr> Buffer<T> {
-    /// Copies the elements to the host, in the order of a stream, and waits for it.
+    /// Copies the elements to the host, in the order of a stream, and waits for it. Other threads that use the buffer wait until
+    /// then.
     ///
     /// # Errors
     ///
-    /// As [`Buffer::with`]; a stream that is capturing.
+    /// A buffer that `with` or `with_mut` lends; a stream that is capturing; a failure of the driver.
     pub fn to_host(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>> {
-        let copied = self.with(stream, |view| stream.clone_dtoh(&view))?;
+        refuse_capture(stream)?;
+        let _lent = self.lend(stream, false, Lent::Briefly)?;
+        let copied = stream.clone_dtoh(&self.view(Source::Buffer(self.tracked())));
         let elements = told("cuMemcpyDtoHAsync_v2", copied)?;
         told("cuStreamSynchronize", stream.synchronize())?;
         Ok(elements)
@@ -98,12 +101,14 @@ impl<T: DeviceRepr> Buffer<T> {
     ///
     /// # Errors
     ///
-    /// As [`Buffer::with_mut`]; more elements than the buffer has.
+    /// As [`Buffer::to_host`]; more elements than the buffer has.
     pub fn copy_from_host(&self, stream: &Arc<CudaStream>, elements: &[T]) -> Result<()> {
         if elements.len() > self.len() {
             return Err(Error::BufferTooShort { len: self.len(), needed: elements.len() });
         }
-        let copied = self.with_mut(stream, |mut view| stream.memcpy_htod(elements, &mut view))?;
+        refuse_capture(stream)?;
+        let _lent = self.lend(stream, true, Lent::Briefly)?;
+        let copied = stream.memcpy_htod(elements, &mut self.view_mut(Source::Buffer(self.tracked())));
         told("cuMemcpyHtoDAsync_v2", copied)
     }
 }

@@ -10,7 +10,7 @@
 //!
 //! The ledger is locked from the waits of a launch until it is noted, so that no two threads can both miss each other.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
@@ -26,6 +26,8 @@ pub(crate) struct Ledger {
     pub driver: &'static Driver,
     pub ctx: Arc<CudaContext>,
     state: Mutex<Generation>,
+    /// Told when a buffer that was lent for a copy is back.
+    returned: Condvar,
 }
 
 /// The current generation.
@@ -40,6 +42,15 @@ pub(crate) struct Generation {
     lent: usize,
 }
 
+/// The way in which a buffer is being lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lent {
+    /// For a copy of the runtime's, which others wait for.
+    Briefly,
+    /// To the user's code: others that need the buffer fail.
+    Openly,
+}
+
 impl Ledger {
     /// Returns the ledger of a context.
     pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Arc<Ledger> {
@@ -52,13 +63,24 @@ impl Ledger {
         }
         all.retain(|entry| entry.1.strong_count() > 0);
         let state = Mutex::new(Generation { number: 1, stream: None, uses: 0, lent: 0 });
-        let ledger = Arc::new(Ledger { driver, ctx: ctx.clone(), state });
+        let ledger = Arc::new(Ledger { driver, ctx: ctx.clone(), state, returned: Condvar::new() });
         all.push((context, Arc::downgrade(&ledger)));
         ledger
     }
 
     pub fn lock(&self) -> MutexGuard<'_, Generation> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the ledger while none of these buffers is lent for a copy.
+    pub fn lock_with<'l, 't>(
+        &'l self,
+        buffers: impl Iterator<Item = &'t Tracked> + Clone,
+    ) -> MutexGuard<'l, Generation> {
+        let copied = |generation: &mut Generation| {
+            generation.lent > 0 && buffers.clone().any(|buffer| buffer.notes().lent == Some(Lent::Briefly))
+        };
+        self.returned.wait_while(self.lock(), copied).unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -178,7 +200,7 @@ struct Notes {
     list: Vec<Note>,
     /// The uses through views since the last launch that came after them.
     uses: Uses,
-    lent: bool,
+    lent: Option<Lent>,
 }
 
 impl Tracked {
@@ -202,7 +224,7 @@ impl Tracked {
         waits: &mut Waits,
     ) -> Outcome<bool> {
         let notes = self.notes();
-        if notes.lent {
+        if notes.lent.is_some() {
             return Ok(false);
         }
         let elsewhere =
@@ -245,14 +267,14 @@ impl Tracked {
     }
 
     /// Begins to lend the buffer.
-    pub fn lend(&self) -> Result<()> {
-        let mut generation = self.ledger.lock();
+    pub fn lend(&self, lent: Lent) -> Result<()> {
+        let mut generation = self.ledger.lock_with(std::iter::once(self));
         let mut notes = self.notes();
-        if notes.lent {
+        if notes.lent.is_some() {
             return Err(Error::BufferLentTwice);
         }
         generation.lent += 1;
-        notes.lent = true;
+        notes.lent = Some(lent);
         // Nothing is lent, so there are no guards.
         notes.uses.prune(self.ledger.driver);
         Ok(())
@@ -262,8 +284,9 @@ impl Tracked {
     pub fn end_lending(&self) {
         let mut generation = self.ledger.lock();
         let mut notes = self.notes();
-        notes.lent = false;
+        notes.lent = None;
         generation.lent -= 1;
+        self.ledger.returned.notify_all();
         if !self.is_by_generation(&generation, &notes) {
             generation.number += 1;
         }

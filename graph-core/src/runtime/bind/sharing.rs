@@ -44,6 +44,11 @@ impl Sharing {
         self.list.first().map(|(tracked, ..)| tracked.ledger.clone())
     }
 
+    /// The buffers.
+    pub fn buffers(&self) -> impl Iterator<Item = &Tracked> + Clone {
+        self.list.iter().map(|(tracked, ..)| &**tracked)
+    }
+
     /// Makes `stream` wait for the uses that conflict with a launch that `done` records.
     pub fn order(
         &mut self,

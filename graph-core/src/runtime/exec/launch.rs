@@ -65,7 +65,7 @@ impl Core {
         let shared = hidden.order(self.definition.driver, stream, &self.in_flight.done)?;
         // Locked until the launch is noted.
         let ledger = self.operands.sharing.ledger();
-        let mut generation = ledger.as_ref().map(|ledger| ledger.lock());
+        let mut generation = ledger.as_ref().map(|ledger| ledger.lock_with(self.operands.sharing.buffers()));
         if let Some(generation) = &mut generation {
             self.order_buffers(generation, stream)?;
         }
