@@ -246,7 +246,7 @@ fn arrays_and_clones() -> Outcome {
     let a = stream(&device);
     let parts = [buffer(&a, 1), buffer(&a, 2)];
     let out = Buffer::<i32>::zeros(&a, 24)?;
-    let mut exec = gather(&device.ctx, N, [&parts[0], &parts[1], &parts[0]], &out.clone())?.instantiate()?;
+    let mut exec = gather(&device.ctx, N, [&parts[0], &parts[1], &parts[0]], out.clone())?.instantiate()?;
     exec.launch(&a)?;
     let expected: Vec<i32> = [1, 2, 1].into_iter().flat_map(|value| [value; 8]).collect();
     assert_eq!(read(&out, &a), expected);
@@ -322,6 +322,26 @@ fn captures_are_left_alone() -> Outcome {
             assert!(kept.is_ok(), "{case}: {kept:?}");
         }
     }
+    Ok(())
+}
+
+/// What a buffer notes of execs that are gone does not pile up.
+#[test]
+fn execs_come_and_go() -> Outcome {
+    let device = device();
+    if !device.simulated {
+        return Ok(());
+    }
+    let a = stream(&device);
+    let (x, out) = (buffer(&a, 1), buffer(&a, 0));
+    let events = || cuweave_sim::live().expect("counts").events;
+    let before = events();
+    for _ in 0..200 {
+        let mut exec = step(&device.ctx, N, &x, &out)?.instantiate()?;
+        exec.launch(&a)?;
+    }
+    assert!(events() < before + 40, "{} events, {before} before", events());
+    assert_eq!(read(&out, &a), [2; N as usize]);
     Ok(())
 }
 

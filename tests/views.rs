@@ -398,6 +398,13 @@ fn every_call_of_a_use_fails() {
     assert!(struck > 40, "only {struck} faults struck");
 }
 
+#[test]
+fn views_go_to_other_threads() {
+    fn shared<T: Send + Sync>() {}
+    shared::<cuweave::DeviceView<'static, f32>>();
+    shared::<cuweave::DeviceViewMut<'static, f32>>();
+}
+
 /// Neither the device nor the host can wait for the last launch: its buffers have no views until one can.
 #[test]
 fn nothing_is_lent_that_cannot_be_waited_for() {

@@ -10,6 +10,7 @@
 //!
 //! The ledger is locked from the waits of a launch until it is noted, so that no two threads can both miss each other.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 
 use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
@@ -111,6 +112,8 @@ pub(crate) struct User {
     /// Records the last use.
     done: Arc<OwnedEvent>,
     last: Mutex<Option<LastUse>>,
+    /// True once there are no more uses.
+    ended: AtomicBool,
 }
 
 /// The last use of a [`User`].
@@ -126,7 +129,7 @@ struct LastUse {
 impl User {
     /// Returns a user whose uses `done` records; none so far.
     pub fn new(done: Arc<OwnedEvent>) -> User {
-        User { done, last: Mutex::default() }
+        User { done, last: Mutex::default(), ended: AtomicBool::new(false) }
     }
 
     fn last(&self) -> MutexGuard<'_, Option<LastUse>> {
@@ -137,6 +140,16 @@ impl User {
     pub fn used(&self, generation: &mut Generation, stream: &HeldStream, held: bool) {
         generation.uses += 1;
         *self.last() = Some(LastUse { stream: stream.clone(), place: generation.uses, held });
+    }
+
+    /// Notes that there are no more uses.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// True if it may be launched again without a note.
+    fn is_current(&self, noted: u64, generation: u64) -> bool {
+        noted == generation && !self.ended.load(Ordering::Relaxed)
     }
 
     /// True if its last use is over.
@@ -258,7 +271,9 @@ impl Tracked {
             }
             None => {
                 if notes.list.len() >= MANY {
-                    let over = |note: &Note| note.generation != generation && note.user.is_over(driver);
+                    let over = |note: &Note| {
+                        !note.user.is_current(note.generation, generation) && note.user.is_over(driver)
+                    };
                     driver.relaxed(|| notes.list.retain(|note| !over(note)));
                 }
                 notes.list.push(Note { user: user.clone(), wrote: write, generation });

@@ -29,6 +29,12 @@ pub(crate) enum Hindrance {
     Failure(crate::runtime::cuda::Failure),
 }
 
+impl Drop for Sharing {
+    fn drop(&mut self) {
+        self.user.iter().for_each(|user| user.end());
+    }
+}
+
 impl Sharing {
     /// Takes the buffers of the operands.
     pub fn bind(&mut self, operands: &[Operand]) {

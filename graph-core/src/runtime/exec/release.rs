@@ -14,9 +14,9 @@ impl Core {
     pub(crate) fn lender(&self) -> Lender<'_> {
         let Definition { driver, ctx, .. } = &self.definition;
         self.operands.touched.store(true, Ordering::Relaxed);
-        let entered = waits::enter(driver, ctx);
-        let lost = self.in_flight.lost && entered;
-        let failure = if lost { self.in_flight.wait_on_host(driver).err() } else { None };
+        let over =
+            || driver.enter(self.definition.context).and_then(|()| self.in_flight.wait_on_host(driver));
+        let failure = if self.in_flight.lost { over().err() } else { None };
         let done = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
         Lender { driver, ctx, operands: &self.operands.list, owners: &self.operands.owners, done, failure }
     }
