@@ -376,11 +376,19 @@ fn one_stream_asks_nothing_of_the_driver() -> Outcome {
         assert_eq!(calls(&mut || shared.launch(&a))?, expected);
         x.with(&a, |view| drop(view.device_ptr(&a)))?;
     }
-    // Another stream waits for one event.
+    // Another stream waits for one event, and once for what both read.
     let b = stream(&device);
-    let waits = calls(&mut || shared.launch(&b))?.get("cuStreamWaitEvent").copied();
-    assert_eq!(waits, Some(1));
-    let waits = calls(&mut || shared.launch(&b))?.get("cuStreamWaitEvent").copied();
-    assert_eq!(waits, None);
+    let waits = |calls: &std::collections::BTreeMap<String, u64>| calls.get("cuStreamWaitEvent").copied();
+    assert_eq!(waits(&calls(&mut || shared.launch(&b))?), Some(1));
+    assert_eq!(waits(&calls(&mut || shared.launch(&b))?), None);
+    let (w, first, second) = (buffer(&a, 1), buffer(&a, 0), buffer(&b, 0));
+    let mut one = step(&device.ctx, N, &w, &first)?.instantiate()?;
+    let mut two = step(&device.ctx, N, &w, &second)?.instantiate()?;
+    one.launch(&a)?;
+    assert_eq!(waits(&calls(&mut || two.launch(&b))?), Some(1));
+    for _ in 0..3 {
+        assert_eq!(calls(&mut || one.launch(&a))?, expected);
+        assert_eq!(calls(&mut || two.launch(&b))?, expected);
+    }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{CudaStream, DeviceRepr};
 
 use crate::runtime::context;
-use crate::runtime::cuda;
+use crate::runtime::cuda::{self, Stream};
 use crate::runtime::error::{Error, Result};
 
 use super::buffer::{Buffer, refuse_capture, told};
@@ -91,9 +91,10 @@ impl<T: DeviceRepr> Buffer<T> {
     pub fn to_host(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>> {
         refuse_capture(stream)?;
         let _lent = self.lend(stream, false, Lent::Briefly)?;
-        let copied = stream.clone_dtoh(&self.view(Source::Buffer(self.tracked())));
-        let elements = told("cuMemcpyDtoHAsync_v2", copied)?;
-        told("cuStreamSynchronize", stream.synchronize())?;
+        let driver = cuda::driver()?;
+        let view = self.view(Source::Buffer(self.tracked()));
+        let elements = told("cuMemcpyDtoHAsync_v2", driver.relaxed(|| stream.clone_dtoh(&view)))?;
+        driver.synchronize(Stream::of(stream))?;
         Ok(elements)
     }
 
@@ -108,7 +109,8 @@ impl<T: DeviceRepr> Buffer<T> {
         }
         refuse_capture(stream)?;
         let _lent = self.lend(stream, true, Lent::Briefly)?;
-        let copied = stream.memcpy_htod(elements, &mut self.view_mut(Source::Buffer(self.tracked())));
+        let mut view = self.view_mut(Source::Buffer(self.tracked()));
+        let copied = cuda::driver()?.relaxed(|| stream.memcpy_htod(elements, &mut view));
         told("cuMemcpyHtoDAsync_v2", copied)
     }
 }

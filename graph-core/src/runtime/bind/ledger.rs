@@ -41,6 +41,34 @@ pub(crate) struct Generation {
     uses: u64,
     /// The number of buffers that are being lent.
     lent: usize,
+    /// The streams that have waited for others, those that waited last at the end.
+    clocks: Vec<(HeldStream, Clock)>,
+}
+
+/// For each stream that another one has waited for: the place of the last use there that it has waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Clock(Vec<(HeldStream, u64)>);
+
+/// The most streams that are remembered. One that is forgotten waits once more.
+const REMEMBERED: usize = 16;
+
+impl Clock {
+    /// True if a stream with this clock comes after the use.
+    fn is_after(&self, last: &LastUse) -> bool {
+        last.held && self.0.iter().any(|(stream, place)| *place >= last.place && stream.is(&last.stream))
+    }
+
+    fn learn(&mut self, last: &LastUse) {
+        match self.0.iter_mut().find(|(stream, _)| stream.is(&last.stream)) {
+            Some((_, place)) => *place = last.place.max(*place),
+            None => {
+                if self.0.len() >= REMEMBERED {
+                    self.0.remove(0);
+                }
+                self.0.push((last.stream.clone(), last.place));
+            }
+        }
+    }
 }
 
 /// The way in which a buffer is being lent.
@@ -63,7 +91,7 @@ impl Ledger {
             return ledger;
         }
         all.retain(|entry| entry.1.strong_count() > 0);
-        let state = Mutex::new(Generation { number: 1, stream: None, uses: 0, lent: 0 });
+        let state = Mutex::new(Generation { number: 1, stream: None, uses: 0, lent: 0, clocks: Vec::new() });
         let ledger = Arc::new(Ledger { driver, ctx: ctx.clone(), state, returned: Condvar::new() });
         all.push((context, Arc::downgrade(&ledger)));
         ledger
@@ -103,6 +131,25 @@ impl Generation {
 
     pub fn number(&self) -> u64 {
         self.number
+    }
+
+    /// The clock of a stream; `None` if it has waited for none.
+    pub fn clock(&self, stream: &HeldStream) -> Option<&Clock> {
+        self.clocks.iter().find(|(known, _)| known.is(stream)).map(|(_, clock)| clock)
+    }
+
+    /// Notes that a stream has waited.
+    pub fn waited(&mut self, stream: &HeldStream, waits: &Waits) {
+        if waits.0.is_empty() {
+            return;
+        }
+        let known = self.clocks.iter().position(|(known, _)| known.is(stream));
+        let mut clock = known.map_or_else(Clock::default, |at| self.clocks.remove(at).1);
+        waits.0.iter().filter(|wait| wait.last.held).for_each(|wait| clock.learn(&wait.last));
+        if self.clocks.len() >= REMEMBERED {
+            self.clocks.remove(0);
+        }
+        self.clocks.push((stream.clone(), clock));
     }
 }
 
@@ -232,7 +279,7 @@ impl Tracked {
     pub fn before(
         &self,
         user: &Arc<User>,
-        stream: &HeldStream,
+        (stream, clock): (&HeldStream, Option<&Clock>),
         write: bool,
         waits: &mut Waits,
     ) -> Outcome<bool> {
@@ -240,8 +287,10 @@ impl Tracked {
         if notes.lent.is_some() {
             return Ok(false);
         }
-        let elsewhere =
-            |user: &User| user.last().as_ref().is_some_and(|last| !(last.held && last.stream.is(stream)));
+        let known = |last: &LastUse| {
+            last.held && last.stream.is(stream) || clock.is_some_and(|clock| clock.is_after(last))
+        };
+        let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !known(last));
         let conflicting = notes.list.iter().filter(|note| write || note.wrote);
         conflicting
             .filter(|note| !Arc::ptr_eq(&note.user, user) && elsewhere(&note.user))

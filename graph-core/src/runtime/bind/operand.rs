@@ -11,6 +11,7 @@
 //!   them or to let several buffers share one, and an event records the work that a stream had been given when it was
 //!   recorded, so that would take a driver call a buffer and launch. A third stream that writes such a buffer after its exec
 //!   was forgotten is not ordered (`Exec` says so);
+//! - a [`Buffer`](super::Buffer) has no owning stream here: each launch is ordered with the others that use it (`ledger.rs`);
 //! - owned and shared (`Arc`) buffers need no such wait, since only the end of the exec can free them;
 //! - when an operand is given back, its owning stream waits for the last launch, and the buffer's events are
 //!   recorded there, so that other streams, too, come after.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
-use crate::runtime::cuda::{Driver, Outcome};
+use crate::runtime::cuda::{Driver, Failure};
 use crate::runtime::waits::{HeldStream, OwnedEvent};
 
 use super::ledger::{Generation, Ledger, Tracked, User, Waits};
@@ -26,7 +26,7 @@ pub(crate) enum Hindrance {
     /// The argument of that number is being lent.
     Lent(usize),
     /// A failure of the driver.
-    Failure(crate::runtime::cuda::Failure),
+    Failure(Failure),
 }
 
 impl Drop for Sharing {
@@ -68,13 +68,15 @@ impl Sharing {
         }
         let user = self.user.get_or_insert_with(|| Arc::new(User::new(done.clone())));
         let (stream, mut waits) = (HeldStream::of(stream), Waits::default());
+        let clock = generation.clock(&stream);
         for (tracked, at, write) in &self.list {
-            if !tracked.before(user, &stream, *write, &mut waits).map_err(Hindrance::Failure)? {
+            if !tracked.before(user, (&stream, clock), *write, &mut waits).map_err(Hindrance::Failure)? {
                 return Err(Hindrance::Lent(*at));
             }
         }
-        let waited: Outcome<()> = waits.order(driver, stream.raw());
-        waited.map_err(Hindrance::Failure)
+        waits.order(driver, stream.raw()).map_err(Hindrance::Failure)?;
+        generation.waited(&stream, &waits);
+        Ok(())
     }
 
     /// Notes a launch that has waited; `held` is true if its event records it.
