@@ -69,11 +69,11 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
     for held in [Held::Nodes, Held::Arena, Held::Owned, Held::Pool] {
         let before = in_use(&setup.ctx, &streams)?;
         let (planned, mut launches) = build(setup, held, &streams)?;
-        cuweave::reset_graph_memory_high(&setup.ctx)?;
+        cuweave::memory::reset_graph_pool_high(&setup.ctx)?;
         let forked = Forked::new(&setup.ctx, &streams)?;
         forked.run(&setup.stream, &mut launches)?;
         setup.stream.synchronize()?;
-        let (after, high) = (used(&setup.ctx)?, cuweave::graph_memory(&setup.ctx)?.used_high);
+        let (after, high) = (used(&setup.ctx)?, cuweave::memory::graph_pool(&setup.ctx)?.used_high);
         rows.push((
             held,
             planned,
@@ -204,12 +204,12 @@ fn in_use(ctx: &Arc<CudaContext>, streams: &[Arc<CudaStream>]) -> Result<Memory>
         stream.synchronize()?;
     }
     ctx.synchronize()?;
-    cuweave::trim_graph_memory(ctx)?;
+    cuweave::memory::trim_graph_pool(ctx)?;
     used(ctx)
 }
 
 fn used(ctx: &Arc<CudaContext>) -> Result<Memory> {
     ctx.synchronize()?;
     let (free, total) = ctx.mem_get_info()?;
-    Ok(Memory { pool: cuweave::graph_memory(ctx)?.reserved, device: (total - free) as u64 })
+    Ok(Memory { pool: cuweave::memory::graph_pool(ctx)?.reserved, device: (total - free) as u64 })
 }

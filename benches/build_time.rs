@@ -19,6 +19,7 @@ use cudarc::driver::CudaSlice;
 use cuweave::GraphFn;
 use cuweave_core::compile::{self, Wishes};
 use cuweave_core::ir::Program;
+use cuweave_core::order::Source;
 
 use common::hand::{self, Node};
 use common::table::Table;
@@ -48,7 +49,7 @@ fn main() -> Result<()> {
     let columns = ["work", "side", "nodes / edges", "us", "a node us", "ratio a node", "planning us", "goal"];
     let mut table = Table::new(&setup, "build_time", &columns)?;
     // What is loaded stays so.
-    let _loaded = (chain::bench::load(ctx)?, chains::bench::load(ctx)?, joins::bench::load(ctx)?);
+    let _loaded = (chain::touch::load(ctx)?, chains::produce::load(ctx)?, joins::after_all::load(ctx)?);
 
     let mut x = stream.alloc_zeros::<u32>(1)?;
     let address = hand::address(&x);
@@ -99,6 +100,8 @@ fn race<A: GraphFn>(
 ) -> Result<()> {
     let program = &A::table(cuweave::__private::Token).get().ok_or("no table")?.program;
     let dims = dims(program, names)?;
+    let (checked, _) = compile::front(Source::with_values(program.clone(), &dims));
+    let checked = checked.ok_or("it was checked when it was compiled")?;
     let (mut of_ours, mut of_adds) = (Vec::new(), Vec::new());
     let (mut of_hand, mut of_planning) = (Vec::new(), Vec::new());
     let (mut our_size, mut hand_size) = ((0, 0), (0, 0));
@@ -112,7 +115,7 @@ fn race<A: GraphFn>(
         drop(graph);
 
         let start = Instant::now();
-        let operations = compile::back(program, &dims, &Wishes::default())?;
+        let operations = compile::back(&checked, &dims, &Wishes::default())?;
         let planning_time = start.elapsed();
         if operations.edges() != our_size.1 {
             return Err(format!("{work}: a plan of {} edges, not {}", operations.edges(), our_size.1).into());

@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-fn size(report: &cuweave::Report) -> String {
+fn size(report: &cuweave::report::Report) -> String {
     format!("{} / {}", report.nodes(), report.edges)
 }
 

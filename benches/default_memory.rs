@@ -9,7 +9,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
-use cuweave::{Exec, Graph, GraphFn, Report};
+use cuweave::report::Report;
+use cuweave::{Exec, Graph, GraphFn};
 
 use common::table::Table;
 use common::{Race, Result, Setup, Times, Until, agree, median, us};
@@ -35,7 +36,7 @@ fn main() -> Result<()> {
     ];
     let mut table = Table::new(&setup, "default_memory", &columns)?;
     // Kept, so that no build has to load them.
-    let _kernels = graphs::load(&setup.ctx)?;
+    let _kernels = graphs::matmul::load(&setup.ctx)?;
     shapes(&setup, &mut table)?;
     together(&setup, &mut table)?;
     table.note(
@@ -219,15 +220,15 @@ struct Usage {
 impl Usage {
     fn before(ctx: &Arc<CudaContext>) -> Result<Usage> {
         ctx.synchronize()?;
-        cuweave::trim_graph_memory(ctx)?;
-        cuweave::reset_graph_memory_high(ctx)?;
-        let memory = cuweave::graph_memory(ctx)?;
+        cuweave::memory::trim_graph_pool(ctx)?;
+        cuweave::memory::reset_graph_pool_high(ctx)?;
+        let memory = cuweave::memory::graph_pool(ctx)?;
         Ok(Usage { used_high: memory.used, reserved_high: memory.reserved, device: device(ctx)? })
     }
 
     fn after(self, ctx: &Arc<CudaContext>) -> Result<Usage> {
         ctx.synchronize()?;
-        let memory = cuweave::graph_memory(ctx)?;
+        let memory = cuweave::memory::graph_pool(ctx)?;
         Ok(Usage {
             used_high: memory.used_high.saturating_sub(self.used_high),
             reserved_high: memory.reserved_high.saturating_sub(self.reserved_high),

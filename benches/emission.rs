@@ -10,15 +10,17 @@ mod common;
 
 use std::path::{Path, PathBuf};
 
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::plan::nodes::{Emit, MemoryNodes, Packing, memory_nodes};
-use cuweave_core::plan::{Buffer, BufferOrder, Effort, antichain, csv, plan};
-use cuweave_core::reach::Reach;
+use cuweave_core::plan::{Buffer, BufferIndex, BufferOrder, Effort, Rank, antichain, csv, plan};
+use cuweave_core::reach::{Node, Reach};
+use cuweave_testkit::random::Random;
 
-use common::hand::{self, Node};
+use common::hand;
 use common::table::Table;
 use common::{Result, Setup};
 
-/// What the sizes of the traces are multiplied by.
+/// The factor of the sizes of the traces.
 const SCALE: u64 = 64;
 
 fn main() -> Result<()> {
@@ -53,7 +55,9 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-type Case = (String, Vec<Vec<u32>>, Vec<Buffer>);
+type Buffers = Vector<BufferIndex, Buffer>;
+type Preds = Vector<Node, Vec<Node>>;
+type Case = (String, Preds, Buffers);
 
 fn traces() -> Result<Vec<Case>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -78,62 +82,51 @@ fn traces() -> Result<Vec<Case>> {
 }
 
 /// A kernel between each two moments at which something begins or ends.
-fn on_a_chain(rows: &[csv::Row]) -> (Vec<Vec<u32>>, Vec<Buffer>) {
+fn on_a_chain(rows: &Vector<Rank, csv::Row>) -> (Preds, Buffers) {
     let mut moments: Vec<i64> = rows.iter().flat_map(|row| [row.lower, row.upper]).collect();
     moments.sort_unstable();
     moments.dedup();
-    let at = |moment: i64| moments.partition_point(|&other| other < moment) as u32;
+    let at = |moment: i64| moments.partition_point(|&other| other < moment);
     let buffers = rows
         .iter()
         .map(|row| {
-            let mut users = vec![at(row.lower), at(row.upper) - 1];
+            let mut users = vec![Node::new(at(row.lower)), Node::new(at(row.upper) - 1)];
             users.dedup();
             Buffer { size: row.size * SCALE, align: 256, users, ..Buffer::default() }
         })
         .collect();
-    let kernels = moments.len().saturating_sub(1) as u32;
-    ((0..kernels).map(|v| v.checked_sub(1).into_iter().collect()).collect(), buffers)
+    let kernels = moments.len().saturating_sub(1);
+    ((0..kernels).map(|v| v.checked_sub(1).map(Node::new).into_iter().collect()).collect(), buffers)
 }
 
-/// A generator of numbers (xorshift64*): the same on every machine.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end as u64) as usize
-    }
-
-    /// From half to two MiB.
-    fn size(&mut self) -> u64 {
-        (512 << 10) + 256 * self.below(6_145) as u64
-    }
+/// Returns from half to two MiB.
+fn size(random: &mut Random) -> u64 {
+    (512 << 10) + 256 * random.below(6_145_u64)
 }
 
 /// Partial orders in which each kernel writes a buffer of some size, which others read.
 fn shapes() -> Vec<Case> {
-    let mut random = Random(0x9e37_79b9_7f4a_7c15);
+    let mut random = Random::from_state(0x9e37_79b9_7f4a_7c15);
     let mut cases = Vec::new();
-    let mut case = |name: &str, preds: Vec<Vec<u32>>, random: &mut Random| {
-        let mut readers = vec![Vec::new(); preds.len()];
-        for (v, preds) in preds.iter().enumerate() {
-            preds.iter().for_each(|&p| readers[p as usize].push(v as u32));
+    let mut case = |name: &str, preds: Vec<Vec<usize>>, random: &mut Random| {
+        let preds: Preds = preds.into_iter().map(|list| list.into_iter().map(Node::new).collect()).collect();
+        let mut readers = Vector::filled(Vec::new(), preds.len());
+        for (v, preds) in preds.enumerate() {
+            preds.iter().for_each(|&p| readers[p].push(v));
         }
         let buffers = readers
-            .into_iter()
             .enumerate()
-            .map(|(v, mut users)| {
-                users.push(v as u32);
-                Buffer { size: random.size(), align: 256, users, ..Buffer::default() }
+            .map(|(v, users)| {
+                let mut users = users.clone();
+                users.push(v);
+                Buffer { size: size(random), align: 256, users, ..Buffer::default() }
             })
             .collect();
         cases.push((name.to_owned(), preds, buffers));
     };
-    let chains = (0..256u32).map(|v| v.checked_sub(8).into_iter().collect()).collect();
+    let chains = (0..256usize).map(|v| v.checked_sub(8).into_iter().collect()).collect();
     case("8 chains x 32", chains, &mut random);
-    let fork_join = (0..340u32)
+    let fork_join = (0..340usize)
         .map(|v| match (v / 17, v % 17) {
             (round, 16) => (17 * round..17 * round + 16).collect(),
             (0, _) => Vec::new(),
@@ -141,18 +134,18 @@ fn shapes() -> Vec<Case> {
         })
         .collect();
     case("fork-join 16 x 20", fork_join, &mut random);
-    let mut layers: Vec<Vec<u32>> = Vec::new();
-    for v in 0..320u32 {
+    let mut layers: Vec<Vec<usize>> = Vec::new();
+    for v in 0..320usize {
         let layer = (v / 16).checked_sub(1);
         layers.push(layer.map_or(Vec::new(), |layer| {
-            let mut preds: Vec<u32> = (0..3).map(|_| 16 * layer + random.below(16) as u32).collect();
+            let mut preds: Vec<usize> = (0..3).map(|_| 16 * layer + random.below(16_usize)).collect();
             preds.sort_unstable();
             preds.dedup();
             preds
         }));
     }
     case("20 layers of 16, random", layers, &mut random);
-    let butterflies = (0..8 * 24u32)
+    let butterflies = (0..8 * 24usize)
         .map(|v| match v.checked_sub(8) {
             None => Vec::new(),
             Some(before) => vec![before, before ^ (1 << (v / 8 % 3))],
@@ -168,16 +161,16 @@ fn case(
     table: &mut Table,
     kernel: hand::Kernel,
     name: &str,
-    preds: &[Vec<u32>],
-    buffers: &[Buffer],
+    preds: &Preds,
+    buffers: &Buffers,
 ) -> Result<()> {
     let reach = Reach::of(preds).map_err(|_| "the graph has a cycle")?;
     let order = BufferOrder::of(&reach, buffers);
-    let sizes: Vec<u64> = buffers.iter().map(|buffer| buffer.size).collect();
+    let sizes = buffers.iter().map(|buffer| buffer.size).collect();
     let bound = antichain(&order, &sizes).bytes;
     let ours = memory_nodes(&reach, buffers, &order);
-    let program: Vec<u32> = reach.topological().to_vec();
-    let all = all_before(&order, buffers.len());
+    let program = reach.topological().as_slice().to_vec();
+    let all = all_before(&order);
     let random = |seed: u64| MemoryNodes { emission: shuffled(&reach, &order, &ours, seed), ..ours.clone() };
     let ways = [
         (
@@ -211,13 +204,8 @@ fn case(
         row(table, (name, buffers.len(), bound), way, &measured, expected)?;
     }
     let planned = plan(&reach, buffers, Effort::Default)?;
-    let arena = Buffer {
-        size: planned.total,
-        align: 256,
-        users: (0..reach.len() as u32).collect(),
-        ..Buffer::default()
-    };
-    let arena = [arena];
+    let arena = Buffer { size: planned.total, align: 256, users: program, ..Buffer::default() };
+    let arena = vec![arena].into();
     let order = BufferOrder::of(&reach, &arena);
     let nodes = memory_nodes(&reach, &arena, &order);
     let measured = measure(setup, kernel, &reach, &arena, &order, &nodes)?;
@@ -248,8 +236,8 @@ fn row(
 }
 
 /// No edges between memory nodes, and no order yet.
-fn bare(buffers: &[Buffer]) -> MemoryNodes {
-    let none = vec![Vec::new(); buffers.len()];
+fn bare(buffers: &Buffers) -> MemoryNodes {
+    let none = Vector::filled(Vec::new(), buffers.len());
     MemoryNodes {
         alloc_after: none.clone(),
         free_after: none,
@@ -259,61 +247,62 @@ fn bare(buffers: &[Buffer]) -> MemoryNodes {
 }
 
 /// For each buffer those before it that are before no other one before it.
-fn all_before(order: &BufferOrder, buffers: usize) -> Vec<Vec<u32>> {
-    let last = |c: u32| {
-        let before: Vec<u32> = order.all_before(c).collect();
-        let is_last = |&&b: &&u32| !before.iter().any(|&other| order.before(b, other));
+fn all_before(order: &BufferOrder) -> Vector<BufferIndex, Vec<BufferIndex>> {
+    let last = |c: BufferIndex| {
+        let before: Vec<BufferIndex> = order.all_before(c).collect();
+        let is_last = |&&b: &&BufferIndex| !before.iter().any(|&other| order.before(b, other));
         before.iter().filter(is_last).copied().collect()
     };
-    (0..buffers as u32).map(last).collect()
+    order.births.ids().map(last).collect()
 }
 
 /// Allocs right before, and frees right behind, the first and the last of their kernels.
-fn emission(nodes: &[u32], order: &BufferOrder) -> Vec<Emit> {
-    let count = order.births.len();
-    let (mut begun, mut waits) = (vec![false; count], order.ends.iter().map(Vec::len).collect::<Vec<_>>());
+fn emission(nodes: &[Node], order: &BufferOrder) -> Vec<Emit> {
+    let mut begun = Vector::filled(false, order.len());
+    let mut waits: Vector<BufferIndex, usize> = order.ends.iter().map(Vec::len).collect();
     let mut list = Vec::new();
-    let (mut births, mut ends) = (vec![Vec::new(); nodes.len()], vec![Vec::new(); nodes.len()]);
-    for b in 0..count {
-        order.births[b].iter().for_each(|&v| births[v as usize].push(b));
-        order.ends[b].iter().for_each(|&v| ends[v as usize].push(b));
+    let mut births: Vector<Node, Vec<BufferIndex>> = Vector::filled(Vec::new(), nodes.len());
+    let mut ends: Vector<Node, Vec<BufferIndex>> = Vector::filled(Vec::new(), nodes.len());
+    for b in begun.ids() {
+        order.births[b].iter().for_each(|&v| births[v].push(b));
+        order.ends[b].iter().for_each(|&v| ends[v].push(b));
     }
     for &v in nodes {
-        for &b in &births[v as usize] {
+        for &b in &births[v] {
             if !std::mem::replace(&mut begun[b], true) {
-                list.push(Emit::Alloc(b as u32));
+                list.push(Emit::Alloc(b));
             }
         }
         list.push(Emit::Node(v));
-        for &b in &ends[v as usize] {
+        for &b in &ends[v] {
             waits[b] -= 1;
             if waits[b] == 0 {
-                list.push(Emit::Free(b as u32));
+                list.push(Emit::Free(b));
             }
         }
     }
     list
 }
 
-/// What a node of the list comes after: kernels, then allocs, then frees.
+/// The dependencies of a node of the list: kernels, then allocs, then frees.
 fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit> {
     match emit {
-        Emit::Alloc(c) => nodes.alloc_after[c as usize].iter().map(|&b| Emit::Free(b)).collect(),
+        Emit::Alloc(c) => nodes.alloc_after[c].iter().map(|&b| Emit::Free(b)).collect(),
         Emit::Node(v) => {
-            let begins = (0..order.births.len() as u32).filter(|&b| order.births[b as usize].contains(&v));
-            let preds = reach.reduced()[v as usize].iter().map(|&p| Emit::Node(p));
+            let begins = order.births.ids().filter(|&b| order.births[b].contains(&v));
+            let preds = reach.reduced()[v].iter().map(|&p| Emit::Node(p));
             preds.chain(begins.map(Emit::Alloc)).collect()
         }
         Emit::Free(b) => {
-            let ends = order.ends[b as usize].iter().map(|&v| Emit::Node(v));
-            ends.chain(nodes.free_after[b as usize].iter().map(|&a| Emit::Free(a))).collect()
+            let ends = order.ends[b].iter().map(|&v| Emit::Node(v));
+            ends.chain(nodes.free_after[b].iter().map(|&a| Emit::Free(a))).collect()
         }
     }
 }
 
 /// Any order that the edges allow.
 fn shuffled(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes, seed: u64) -> Vec<Emit> {
-    let mut random = Random(0x2545_f491_4f6c_dd1d * seed);
+    let mut random = Random::from_state(0x2545_f491_4f6c_dd1d * seed);
     picked(reach, order, nodes, |ready| random.below(ready.len()))
 }
 
@@ -351,11 +340,11 @@ fn picked(
     there
 }
 
-fn key(emit: Emit) -> (u8, u32) {
+fn key(emit: Emit) -> (u8, usize) {
     match emit {
-        Emit::Alloc(b) => (0, b),
-        Emit::Node(v) => (1, v),
-        Emit::Free(b) => (2, b),
+        Emit::Alloc(b) => (0, b.index()),
+        Emit::Node(v) => (1, v.index()),
+        Emit::Free(b) => (2, b.index()),
     }
 }
 
@@ -371,32 +360,32 @@ fn measure(
     setup: &Setup,
     kernel: hand::Kernel,
     reach: &Reach,
-    buffers: &[Buffer],
+    buffers: &Buffers,
     order: &BufferOrder,
     nodes: &MemoryNodes,
 ) -> Result<Measured> {
     let (ctx, stream) = (&setup.ctx, &setup.stream);
     stream.synchronize()?;
-    cuweave::trim_graph_memory(ctx)?;
-    cuweave::reset_graph_memory_high(ctx)?;
-    let before = cuweave::graph_memory(ctx)?;
+    cuweave::memory::trim_graph_pool(ctx)?;
+    cuweave::memory::reset_graph_pool_high(ctx)?;
+    let before = cuweave::memory::graph_pool(ctx)?;
     let mut graph = hand::Graph::new()?;
-    let mut made: std::collections::BTreeMap<(u8, u32), Node> = std::collections::BTreeMap::new();
-    let mut ranges = vec![(0, 0); buffers.len()];
+    let mut made: std::collections::BTreeMap<(u8, usize), hand::Node> = std::collections::BTreeMap::new();
+    let mut ranges = Vector::filled((0, 0), buffers.len());
     for &emit in &nodes.emission {
-        let after: Vec<Node> = after(emit, reach, order, nodes)
+        let after: Vec<hand::Node> = after(emit, reach, order, nodes)
             .into_iter()
             .filter_map(|emit| made.get(&key(emit)).copied())
             .collect();
         let node = match emit {
             Emit::Alloc(b) => {
-                let size = buffers[b as usize].size;
+                let size = buffers[b].size;
                 let (node, address) = graph.add_alloc(size, &after)?;
-                ranges[b as usize] = (address, address + size);
+                ranges[b] = (address, address + size);
                 node
             }
             Emit::Node(_) => graph.add(kernel, &[], &after)?,
-            Emit::Free(b) => graph.add_free(ranges[b as usize].0, &after)?,
+            Emit::Free(b) => graph.add_free(ranges[b].0, &after)?,
         };
         made.insert(key(emit), node);
     }
@@ -404,10 +393,10 @@ fn measure(
     let exec = graph.instantiate()?;
     exec.launch(stream)?;
     stream.synchronize()?;
-    let memory = cuweave::graph_memory(ctx)?;
+    let memory = cuweave::memory::graph_pool(ctx)?;
     Ok(Measured {
         size,
-        addresses: covered(ranges),
+        addresses: covered(ranges.into()),
         used: memory.used_high.saturating_sub(before.used),
         reserved: memory.reserved_high.saturating_sub(before.reserved),
     })

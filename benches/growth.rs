@@ -82,7 +82,7 @@ fn growth(
 
 fn memory(ctx: &Arc<CudaContext>) -> Result<Memory> {
     let (free, total) = ctx.mem_get_info()?;
-    let pool = cuweave::graph_memory(ctx)?.reserved;
+    let pool = cuweave::memory::graph_pool(ctx)?.reserved;
     Ok(Memory { device: total as i128 - free as i128, pool: pool.into(), host: resident() })
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use cuweave_core::plan::nodes::memory_nodes;
-use cuweave_core::plan::{self, Buffer, BufferOrder, Effort, csv};
+use cuweave_core::plan::{self, BufferOrder, Effort, csv};
 use cuweave_core::reach::Reach;
 
 #[path = "graphs/models.rs"]
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("|---|---|---|---|---|---|---|---|");
     for (name, graph) in models::all() {
         let reach = Reach::of(&graph.preds)?;
-        let buffers: Vec<Buffer> = graph.buffers;
+        let buffers = graph.buffers;
         let (bytes, cells) = cells(|effort| {
             let plan = plan::plan(&reach, &buffers, effort)?;
             Ok((plan.total, plan.bound.bytes))

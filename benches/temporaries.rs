@@ -30,8 +30,8 @@ fn growing(setup: &Setup) -> Result<()> {
             let graph = graphs::$name(ctx, n, &x, stream.alloc_zeros::<f32>(n as usize)?)?;
             let report = graph.report();
             let mut exec = graph.instantiate()?;
-            cuweave::trim_graph_memory(ctx)?;
-            cuweave::reset_graph_memory_high(ctx)?;
+            cuweave::memory::trim_graph_pool(ctx)?;
+            cuweave::memory::reset_graph_pool_high(ctx)?;
             exec.launch(stream)?;
             stream.synchronize()?;
             let y = stream.clone_dtoh(&exec.args().y)?;
@@ -41,7 +41,7 @@ fn growing(setup: &Setup) -> Result<()> {
                 $lowering.to_owned(),
                 format!("{} / {}", report.nodes(), report.edges),
                 report.planned_bytes.to_string(),
-                cuweave::graph_memory(ctx)?.used_high.to_string(),
+                cuweave::memory::graph_pool(ctx)?.used_high.to_string(),
                 format!("{BOUND} (the bound)"),
             ])?;
         )*};
@@ -81,11 +81,11 @@ fn pipeline(setup: &Setup) -> Result<()> {
             let report = graph.report();
             sizes.push(format!("{} / {}", report.nodes(), report.edges));
             let mut exec = graph.instantiate()?;
-            cuweave::trim_graph_memory(ctx)?;
-            let before = cuweave::graph_memory(ctx)?.reserved;
+            cuweave::memory::trim_graph_pool(ctx)?;
+            let before = cuweave::memory::graph_pool(ctx)?.reserved;
             exec.launch(stream)?;
             stream.synchronize()?;
-            let reserved = cuweave::graph_memory(ctx)?.reserved.saturating_sub(before);
+            let reserved = cuweave::memory::graph_pool(ctx)?.reserved.saturating_sub(before);
             memory.push(format!("{}: planned {}, reserved by the pool {reserved}", $lowering, report.planned_bytes));
             agree($lowering, &stream.clone_dtoh(&exec.args().x)?, &wanted)?;
             race.ours(concat!("cuweave, ", $lowering), move |stream| Ok(exec.launch(stream)?));

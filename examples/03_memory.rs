@@ -114,7 +114,7 @@ fn footprint(setup: &Setup) -> Result<(), Box<dyn Error>> {
         exec.launch(stream)?;
         drop(exec);
         stream.synchronize()?;
-        used.push(cuweave::graph_memory(ctx)?.reserved);
+        used.push(cuweave::memory::graph_pool(ctx)?.reserved);
     }
     if used[1..].iter().any(|bytes| *bytes > used[0]) {
         return Err(

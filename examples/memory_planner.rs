@@ -9,7 +9,8 @@
 //!
 //! Exit code 2 says that the input is wrong.
 
-use cuweave_core::plan::{Effort, check, csv};
+use cuweave_core::index::Vector;
+use cuweave_core::plan::{Effort, Rank, check, csv};
 use std::process::ExitCode;
 use std::time::Instant;
 
@@ -50,7 +51,7 @@ fn run(mut args: impl Iterator<Item = String>) -> Result<(), String> {
     let rows = csv::read(&text).map_err(|error| format!("`{file}`, {error}"))?;
 
     if rows.iter().any(|row| row.offset.is_some()) {
-        let given: Vec<u64> = rows.iter().map(|row| row.offset.unwrap_or(0)).collect();
+        let given: Vector<Rank, u64> = rows.iter().map(|row| row.offset.unwrap_or(0)).collect();
         let end =
             rows.iter().zip(&given).map(|(row, offset)| offset.saturating_add(row.size)).max().unwrap_or(0);
         match check::check_rows(&rows, &given, end) {

@@ -1,4 +1,4 @@
-//! What the borrow checker refuses: each program below is a use after free, or a race, if it compiled.
+//! Programs that the borrow checker refuses: each would be a use after free, or a race, if it compiled.
 //!
 //! A buffer ends before the exec that borrows it:
 //!
@@ -105,7 +105,7 @@
 //! }
 //! ```
 //!
-//! What the same programs look like when they are right:
+//! The same programs, written right:
 //!
 //! ```
 //! use cuweave::prelude::*;

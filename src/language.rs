@@ -4,14 +4,14 @@ use std::marker::PhantomData;
 
 use cuweave_core::runtime::private;
 
-/// What nothing but a graph function can give: no value of this type exists.
+/// The parameter of the words that only graph functions can use: no value of this type exists.
 #[derive(Debug)]
 pub enum InGraphFunctions {}
 
 /// `let b = alloc::<T>(len);` allocates a buffer of `len` elements when the graph runs.
 ///
-/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or by who gets it where
-/// the function returns it.
+/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or, where the function returns it, by
+/// its receiver.
 pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
     match only {}
 }
@@ -47,14 +47,14 @@ pub fn per_item(n: impl private::ToDim) -> private::PerItem {
     private::per_item(n)
 }
 
-/// What an import of all of the prelude has, whatever the program's own items are called.
+/// An item that every glob import of the prelude brings, whatever the names of the program's own items are.
 #[doc(hidden)]
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 pub enum __Prelude {}
 
-/// What generated code finds where a program has not imported a word: macros, since those have names of their own kind,
-/// which the names of a program's modules, types and functions do not meet.
+/// The words as macros, for programs that do not import them: generated code refers to each word that it reads, and macros have
+/// a namespace of their own, where they meet no module, type or function of the program.
 pub mod found {
     macro_rules! words {
         ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };

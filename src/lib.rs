@@ -1,19 +1,143 @@
 //! CUDA graphs written as Rust functions: ordered, checked and planned while your crate compiles.
+//!
+//! A kernel is declared once, a graph is a function that launches kernels, and its calls build a graph that is launched as
+//! often as you like:
+//!
+//! ```
+//! use cuweave::prelude::*;
+//!
+//! #[cuweave::kernels("examples/kernels/nn.ptx")]
+//! unsafe extern "ptx-kernel" {
+//!     /// y = w · x, one thread per row.
+//!     fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
+//!     fn relu(x: &mut [f32; n], n: u32);
+//!     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+//! }
+//!
+//! /// out = x + relu(w · x)
+//! #[cuweave::graph]
+//! fn residual(n: u32, w: &[f32; n * n], x: &[f32; n], out: &mut [f32; n]) {
+//!     let h = alloc::<f32>(n);
+//!     matvec[per_item(n)](&w, &x, &mut h, n);
+//!     relu[per_item(n)](&mut h, n);
+//!     add[per_item(n)](&x, &h, &mut out, n);
+//! } // h is freed here, by a free node that the compiler places
+//!
+//! fn main() -> cuweave::Result<()> {
+//! #   cuweave_sim::load().expect("a driver");
+//!     let n = 64;
+//!     let ctx = cuweave::context(0)?;
+//!     let stream = ctx.new_stream()?;
+//!     let w = stream.clone_htod(&vec![0.5_f32; 64 * 64])?;
+//!     let x = stream.clone_htod(&vec![1.0_f32; 64])?;
+//!     let mut out = stream.alloc_zeros::<f32>(64)?;
+//!
+//!     let graph = residual(&ctx, n, &w, &x, &mut out)?; // one cuGraphAdd* call per node
+//!     let mut exec = graph.instantiate()?; // consumes the graph: one instantiation, no clone
+//!     exec.launch(&stream)?;
+//!     drop(exec);
+//!     assert_eq!(stream.clone_dtoh(&out)?, vec![33.0; 64]);
+//!     Ok(())
+//! }
+//! ```
+//!
+//! # Kernels
+//!
+//! [`#[kernels]`](macro@kernels) declares the kernels of a PTX file. The types of the parameters say what a kernel does: a
+//! scalar stands by value, `&[T; len]` is read, `&mut [T; len]` read and written, `&mut [MaybeUninit<T>; len]` written in
+//! all its elements before any is read, `&[Atomic<T>; len]` updated by atomics. `len` is an expression over the kernel's own
+//! integers. The declaration is held against the PTX while the crate compiles; what cannot be proved, the block's `unsafe`
+//! vouches for, and [`Report::vouched_for`](report::Report::vouched_for) lists it.
+//!
+//! Each kernel is an item, which `use`, paths and globs name. `nn::matvec::load(&ctx)` keeps the module of its block loaded,
+//! so that graphs of it are built faster.
+//!
+//! # Graph functions
+//!
+//! [`#[graph]`](macro@graph) makes a function that builds a graph. In its body stand launches, `alloc`, `fill`, `copy`,
+//! `free`, blocks, and loops with literal bounds; the [`prelude`] documents the words. Program order is the meaning: the
+//! graph keeps only the order that the accesses need. `order = "explicit"` takes it from `#[after(..)]` alone, and proves
+//! that it suffices.
+//!
+//! A launch is `kernel[config](args);`. The configuration is `(grid, block)` or `(grid, block, shared_bytes)`, of `u32` or
+//! tuples, a [`LaunchConfig`](prelude::LaunchConfig), or [`per_item(n)`](prelude::per_item).
+//!
+//! What is wrong is an error while the crate compiles, with a code: reads of memory that nothing has written, uses after a
+//! free, aliasing borrows, races. [`codes`] has a page for each.
+//!
+//! # Graphs and execs
+//!
+//! The function returns a [`Graph`], bound to its arguments: [`bind`] says what can be given for each. [`Graph::instantiate`]
+//! returns the generated type `residual::Exec`, in whose documentation all methods stand: `launch`; a setter for each
+//! argument, which updates only the nodes that use it; `args()` and `args_mut()`, views of the bound buffers; `into_args()`,
+//! which gives them back; `report()` and `dot()`. An exec owns or borrows every buffer that it uses, and waits for its last
+//! launch before it gives one back: no order of drops leads to a use after free.
+//!
+//! ```
+//! # use cuweave::prelude::*;
+//! # #[cuweave::kernels("examples/kernels/nn.ptx")]
+//! # unsafe extern "ptx-kernel" {
+//! #     fn relu(x: &mut [f32; n], n: u32);
+//! # }
+//! #[cuweave::graph]
+//! fn rectified(n: u32, x: &[f32; n]) -> [f32; n] {
+//!     let y = alloc::<f32>(n);
+//!     copy(&x, &mut y);
+//!     relu[((n.div_ceil(128), 1), 128, 0)](&mut y, n);
+//!     y // leaves the graph: `launch` returns it
+//! }
+//!
+//! # fn main() -> cuweave::Result<()> {
+//! # cuweave_sim::load().expect("a driver");
+//! # let ctx = cuweave::context(0)?;
+//! # let stream = ctx.new_stream()?;
+//! let x = stream.clone_htod(&[-1.0_f32, 2.0])?;
+//! let mut exec = rectified(&ctx, 2, x)?.instantiate()?; // `x` by value: the exec owns it
+//! let y = exec.launch(&stream)?; // borrows the exec, and is freed when it is dropped
+//! assert_eq!(stream.clone_dtoh(&y)?, [0.0, 2.0]);
+//! drop(y);
+//! exec.set_x(stream.clone_htod(&[3.0_f32, -4.0])?)?;
+//! assert_eq!(stream.clone_dtoh(&exec.launch(&stream)?)?, [3.0, 0.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Memory
+//!
+//! Temporaries share bytes where the graph's order allows it, and no order is added for that unless a `budget` asks for it.
+//! `memory = "arena"`, `"nodes"` or `"owned"` says who allocates. Execs that are launched on one stream can share one arena,
+//! an [`ArenaPool`]. [`Report::plan`](report::Report::plan) has the bytes and their lower bound, [`Graph::memory_svg`] draws
+//! them, and [`memory`] asks the device's graph pool.
+//!
+//! # Errors
+//!
+//! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file and line, prints
+//! as its text by `Debug` too, so that `main` can return it, and has the driver's error as its
+//! [`source`](std::error::Error::source). `?` takes cudarc's errors as well.
+//!
+//! # Without a GPU
+//!
+//! The crate `cuweave-sim` is a CUDA driver that runs PTX on the CPU and reports races, uses after free and reads of memory
+//! that nothing has written: call `cuweave_sim::load()` first in a test.
+//!
+//! # Features
+//!
+//! - `f16`: `f16` and `bf16` of the crate `half` as elements and scalars;
+//! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
+//!   needed to build.
+
+#![deny(missing_debug_implementations)]
 
 pub use cudarc;
+#[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, At, BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer,
-    BudgetStep, Budgeted, Buffer, BuildTimes, CurvePoint, DeclaredPart, DeviceView, DeviceViewMut,
-    DriverFailure, Error, Exclusive, ExclusivePinned, Exec, Graph, GraphFn, GraphMemory, LeftUnwritten,
-    Loaded, Output, OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, PinnedViewMut, Plan,
-    Report, Result, Shared, SharedPinned, ShortLaunch, Taken, VouchedFor, context, graph_memory,
-    reset_graph_memory_high, trim_graph_memory,
+    AnyBits, ArenaPool, Buffer, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result, context,
 };
 pub use cuweave_macros::{graph, kernels};
 
 #[cfg(doctest)]
 mod borrows;
-pub mod errors;
+pub mod codes;
 mod language;
 
 /// The words of the language, so that editors know them.
@@ -22,10 +146,64 @@ pub mod prelude {
     pub use crate::language::__Prelude;
     pub use crate::language::{alloc, atomic, copy, fill, free, per_item};
     pub use cudarc::driver::LaunchConfig;
+    #[doc(inline)]
     pub use cuweave_core::runtime::Pinned;
+    #[doc(inline)]
     pub use cuweave_core::runtime::private::param::Atomic;
     pub use std::mem::MaybeUninit;
 }
+
+pub mod bind {
+    //! The arguments of graphs: the traits of what binds, and the types that it is bound as.
+    //!
+    //! | declared | takes | is bound as |
+    //! |---|---|---|
+    //! | `&[T; len]` | [`BindShared`] | [`Shared`] |
+    //! | `&mut [T; len]` | [`BindMut`] | [`Exclusive`] |
+    //! | `&Pinned<[T; len]>` | [`BindPinned`] | [`SharedPinned`] |
+    //! | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`ExclusivePinned`] |
+    //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
+
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{
+        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, DeviceView, DeviceViewMut,
+        Exclusive, ExclusivePinned, PinnedViewMut, Shared, SharedPinned, Taken,
+    };
+}
+
+/// The parts of an [`Output`], an allocation that leaves a graph.
+pub mod output {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
+}
+
+/// What graphs tell of themselves: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
+pub mod report {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{
+        Budget, BudgetStep, BuildTimes, Change, CurvePoint, DeclaredPart, LeftAlone, LeftUnwritten,
+        NamedKernel, Plan, Report, VouchedFor,
+    };
+}
+
+/// The device's graph pool: the memory behind the alloc nodes of all graphs.
+pub mod memory {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
+}
+
+/// The parts of an [`Error`].
+pub mod error {
+    #[doc(inline)]
+    pub use cuweave_core::runtime::{
+        At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch,
+    };
+}
+
+/// The Rust of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 #[doc(hidden)]
 pub mod __private {

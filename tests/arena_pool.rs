@@ -5,14 +5,9 @@ use std::sync::Arc;
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys};
 use cuweave::prelude::*;
 use cuweave::{ArenaPool, Error};
-
-use alone::{Device, device};
-use process::apart;
-
-#[path = "common/alone.rs"]
-mod alone;
-#[path = "common/process.rs"]
-mod process;
+use cuweave_testkit::device::{Device, alone};
+use cuweave_testkit::faults::{GRAPH, NOT_SUPPORTED, OUT_OF_MEMORY};
+use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -72,61 +67,48 @@ const N: u32 = 300;
 /// A temporary of `small`, as planned.
 const SMALL: u64 = 4 * N as u64;
 
-impl Device {
-    fn of(&self, value: f32) -> CudaSlice<f32> {
-        self.stream.clone_htod(&[value; N as usize]).expect("an upload")
-    }
+/// Buffers of `N` elements.
+trait Buffers {
+    fn of(&self, value: f32) -> CudaSlice<f32>;
+    fn wide(&self) -> CudaSlice<f64>;
+    /// Returns the one value of all elements.
+    fn value(&self, buffer: &CudaSlice<f32>) -> f32;
+    /// Runs under several schedules, on the simulated driver.
+    fn under_schedules(&self, run: impl FnMut());
+}
 
-    fn zeros(&self) -> CudaSlice<f32> {
-        self.of(0.0)
+impl Buffers for Device {
+    fn of(&self, value: f32) -> CudaSlice<f32> {
+        self.upload(&[value; N as usize])
     }
 
     fn wide(&self) -> CudaSlice<f64> {
-        self.stream.alloc_zeros(N as usize).expect("an allocation")
+        self.zeros(N as usize)
     }
 
-    /// The one value of all elements.
     fn value(&self, buffer: &CudaSlice<f32>) -> f32 {
-        let all = self.stream.clone_dtoh(buffer).expect("a download");
+        let all = self.download(buffer);
         assert!(all.iter().all(|value| *value == all[0]), "{all:?}");
         all[0]
     }
 
-    /// Runs under several schedules, on the simulated driver.
     fn under_schedules(&self, mut run: impl FnMut()) {
-        for seed in 0..if self.simulated { 8 } else { 1 } {
-            if self.simulated {
-                cuweave_sim::seed(seed).expect("the simulated driver");
-            }
+        for seed in 0..self.scaled(1, 8) {
+            self.schedule(seed);
             run();
-        }
-        if self.simulated {
-            cuweave_sim::seed(0).expect("the simulated driver");
         }
         self.stream.synchronize().expect("all is well");
         self.nothing_reported();
-    }
-
-    fn nothing_reported(&self) {
-        self.ctx.check_err().expect("no call in a drop failed");
-        if self.simulated {
-            let reports = cuweave_sim::take_reports().expect("the simulated driver");
-            assert!(reports.is_empty(), "{reports:#?}");
-        }
-    }
-
-    fn allocations(&self) -> Option<cuweave_sim::Live> {
-        self.simulated.then(|| cuweave_sim::live().expect("counts"))
     }
 }
 
 #[test]
 fn members_share_the_bytes_of_the_largest() {
-    let device = device();
+    let device = alone();
     let ctx = &device.ctx;
     device.under_schedules(|| {
         let (x, mut out, mut other, mut ratio) =
-            (device.of(1.0), device.zeros(), device.zeros(), device.wide());
+            (device.of(1.0), device.of(0.0), device.of(0.0), device.wide());
         let pool = ArenaPool::new(&device.stream).expect("a pool");
         assert_eq!(pool.bytes(), 0);
         let graph = large(ctx, N, &x, &mut out, &mut ratio).expect("it builds");
@@ -136,12 +118,12 @@ fn members_share_the_bytes_of_the_largest() {
         assert_eq!((report.allocs, report.frees), (0, 0));
         assert_eq!((pool.bytes(), report.reserved_bytes), (report.planned_bytes, 0));
         assert!(report.planned_bytes > SMALL, "{report}");
-        let before = device.allocations();
+        let before = device.live();
 
         let mut second =
             small(ctx, N, 3.0, &x, &mut other).expect("it builds").instantiate_in(&pool).expect("it joins");
         assert_eq!(pool.bytes(), report.planned_bytes);
-        if let (Some(before), Some(now)) = (before, device.allocations()) {
+        if let (Some(before), Some(now)) = (before, device.live()) {
             assert_eq!((now.allocations, now.bytes), (before.allocations, before.bytes), "a second arena");
         }
         for _ in 0..3 {
@@ -158,11 +140,11 @@ fn members_share_the_bytes_of_the_largest() {
 /// The arena moves under a member that was launched already, and under one that was not.
 #[test]
 fn a_larger_member_moves_the_arena() {
-    let device = device();
+    let device = alone();
     let ctx = &device.ctx;
     device.under_schedules(|| {
         let (x, mut out, mut other, mut ratio) =
-            (device.of(1.0), device.zeros(), device.zeros(), device.wide());
+            (device.of(1.0), device.of(0.0), device.of(0.0), device.wide());
         let pool = ArenaPool::new(&device.stream).expect("a pool");
         let mut launched =
             small(ctx, N, 3.0, &x, &mut out).expect("it builds").instantiate_in(&pool).expect("it joins");
@@ -202,8 +184,8 @@ fn a_larger_member_moves_the_arena() {
 
 #[test]
 fn a_capacity_keeps_the_arena_in_place() {
-    let device = device();
-    let (x, mut out, mut other, mut ratio) = (device.of(1.0), device.zeros(), device.zeros(), device.wide());
+    let device = alone();
+    let (x, mut out, mut other, mut ratio) = (device.of(1.0), device.of(0.0), device.of(0.0), device.wide());
     let pool = ArenaPool::with_capacity(&device.stream, 1 << 20).expect("a pool");
     let mut first =
         small(&device.ctx, N, 3.0, &x, &mut out).expect("it builds").instantiate_in(&pool).expect("it joins");
@@ -230,10 +212,10 @@ fn a_capacity_keeps_the_arena_in_place() {
 
 #[test]
 fn outputs_are_allocations_of_their_own() {
-    let device = device();
+    let device = alone();
     let ctx = &device.ctx;
     device.under_schedules(|| {
-        let (x, mut out) = (device.of(1.0), device.zeros());
+        let (x, mut out) = (device.of(1.0), device.of(0.0));
         let pool = ArenaPool::new(&device.stream).expect("a pool");
         let mut first = produce(ctx, N, &x).expect("it builds").instantiate_in(&pool).expect("it joins");
         let mut second = consume(ctx, N, first.output(), &mut out)
@@ -253,9 +235,9 @@ fn outputs_are_allocations_of_their_own() {
 
 #[test]
 fn two_streams_need_two_pools() {
-    let device = device();
+    let device = alone();
     let other = device.ctx.new_stream().expect("a stream");
-    let (x, mut out, mut second_out) = (device.of(1.0), device.zeros(), device.zeros());
+    let (x, mut out, mut second_out) = (device.of(1.0), device.of(0.0), device.of(0.0));
     let pools = [&device.stream, &other].map(|stream| ArenaPool::new(stream).expect("a pool"));
     let graph = |out| small(&device.ctx, N, 3.0, &x, out).expect("it builds");
     let mut first = graph(&mut out).instantiate_in(&pools[0]).expect("it joins");
@@ -285,14 +267,14 @@ fn two_streams_need_two_pools() {
 
 #[test]
 fn streams_that_can_have_no_pool() {
-    let device = device();
+    let device = alone();
     let per_thread = device.ctx.per_thread_stream();
     let Err(error) = ArenaPool::new(&per_thread) else { panic!("a pool on another stream for each thread") };
     assert!(error.to_string().contains("per-thread default stream"), "{error}");
 
     let capturing = device.ctx.new_stream().expect("a stream");
     let pool = ArenaPool::new(&capturing).expect("a pool");
-    let (x, mut out) = (device.of(1.0), device.zeros());
+    let (x, mut out) = (device.of(1.0), device.of(0.0));
     capturing.begin_capture(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED).expect("it captures");
     let graph = small(&device.ctx, N, 3.0, &x, &mut out).expect("it builds");
     let Err(error) = graph.instantiate_in(&pool) else { panic!("an arena was captured") };
@@ -307,10 +289,10 @@ fn streams_that_can_have_no_pool() {
 /// A pool whose last holder goes while its stream is capturing frees elsewhere, and the capture stays empty.
 #[test]
 fn the_end_of_a_pool_is_not_captured() {
-    let device = device();
-    let before = device.allocations();
+    let device = alone();
+    let before = device.live();
     {
-        let (x, mut out) = (device.of(1.0), device.zeros());
+        let (x, mut out) = (device.of(1.0), device.of(0.0));
         let pool = ArenaPool::new(&device.stream).expect("a pool");
         let mut exec = small(&device.ctx, N, 3.0, &x, &mut out)
             .expect("it builds")
@@ -335,7 +317,7 @@ fn the_end_of_a_pool_is_not_captured() {
         assert_eq!(device.value(&out), 3.0);
     }
     device.ctx.synchronize().expect("all is well");
-    if let (Some(before), Some(now)) = (before, device.allocations()) {
+    if let (Some(before), Some(now)) = (before, device.live()) {
         assert_eq!((now.allocations, now.bytes), (before.allocations, before.bytes));
     }
     device.nothing_reported();
@@ -352,13 +334,13 @@ enum End {
 
 #[test]
 fn every_order_of_drops() {
-    let device = device();
+    let device = alone();
     let ctx = &device.ctx;
     for end in [End::PoolFirst, End::MembersFirst, End::OneMemberBetweenLaunches, End::Arguments] {
-        let before = device.allocations();
+        let before = device.live();
         device.under_schedules(|| {
             let (x, mut out, mut other, mut ratio) =
-                (device.of(1.0), device.zeros(), device.zeros(), device.wide());
+                (device.of(1.0), device.of(0.0), device.of(0.0), device.wide());
             let pool = ArenaPool::new(&device.stream).expect("a pool");
             let mut first =
                 small(ctx, N, 3.0, &x, &mut out).expect("it builds").instantiate_in(&pool).expect("it joins");
@@ -387,7 +369,7 @@ fn every_order_of_drops() {
             }
             assert_eq!((device.value(&out), device.value(&other)), (3.0, 3.0), "{end:?}");
         });
-        if let (Some(before), Some(now)) = (before, device.allocations()) {
+        if let (Some(before), Some(now)) = (before, device.live()) {
             assert_eq!(now, before, "{end:?} leaves something behind");
         }
     }
@@ -396,9 +378,9 @@ fn every_order_of_drops() {
 /// Members on two threads, of which one grows the arena while the other launches.
 #[test]
 fn threads_share_a_pool() {
-    let device = device();
+    let device = alone();
     let pool = ArenaPool::new(&device.stream).expect("a pool");
-    let mut exec = small(&device.ctx, N, 3.0, device.of(1.0), device.zeros())
+    let mut exec = small(&device.ctx, N, 3.0, device.of(1.0), device.of(0.0))
         .expect("it builds")
         .instantiate_in(&pool)
         .expect("it joins");
@@ -430,12 +412,12 @@ fn a_broken_member_is_caught() {
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn with_a_broken_member() {
-    let device = device();
+    let device = alone();
     if !device.simulated {
         return println!("not run: only the simulated driver says that a plan is broken");
     }
     let pool = ArenaPool::new(&device.stream).expect("a pool");
-    let (x, mut out, mut ratio) = (device.of(1.0), device.zeros(), device.wide());
+    let (x, mut out, mut ratio) = (device.of(1.0), device.of(0.0), device.wide());
     let graph = large(&device.ctx, N, &x, &mut out, &mut ratio).expect("it builds");
     // All temporaries in the same place.
     cuweave::__private::change_next_plan(|_, operations| {
@@ -484,7 +466,7 @@ struct Inputs {
 
 #[test]
 fn every_call_fails_once() {
-    let device = device();
+    let device = alone();
     if !device.simulated {
         return println!("not run: only the simulated driver fails on request");
     }
@@ -492,32 +474,22 @@ fn every_call_fails_once() {
     let inputs = || Inputs {
         x: device.of(1.0),
         y: device.stream.alloc_zeros(8 * N as usize).expect("an allocation"),
-        out: device.zeros(),
-        other: device.zeros(),
+        out: device.of(0.0),
+        other: device.of(0.0),
         ratio: device.wide(),
     };
-    let calls = [
+    let others = [
         "cuMemAllocAsync",
         "cuMemFreeAsync",
         "cuStreamIsCapturing",
-        "cuGraphCreate",
-        "cuGraphDestroy",
-        "cuGraphAddKernelNode_v2",
-        "cuGraphAddMemsetNode",
-        "cuGraphAddMemcpyNode",
-        "cuGraphInstantiateWithParams",
         "cuGraphLaunch",
-        "cuGraphExecDestroy",
-        "cuGraphExecKernelNodeSetParams_v2",
-        "cuGraphExecMemsetNodeSetParams",
-        "cuGraphExecMemcpyNodeSetParams",
         "cuEventRecord",
+        "cuGraphExecMemcpyNodeSetParams",
     ];
-    // `CUDA_ERROR_NOT_SUPPORTED`, which none of them gives by itself here, and `CUDA_ERROR_OUT_OF_MEMORY`, after which
-    // growing tries again.
-    for error in [801, 2] {
+    // Out of memory, growing tries again.
+    for error in [NOT_SUPPORTED, OUT_OF_MEMORY] {
         let mut told = 0;
-        for call in calls {
+        for &call in GRAPH.iter().chain(&others) {
             for nth in 1.. {
                 let before = cuweave_sim::live().expect("counts");
                 let mut with = inputs();

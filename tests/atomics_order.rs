@@ -1,12 +1,7 @@
 //! Launches that update one buffer by atomics: unordered where they commute, else in program order, through real PTX.
 
 use cuweave::prelude::*;
-
-use support::device;
-
-#[path = "pass/support.rs"]
-#[allow(unused_macros, unused_imports, dead_code)]
-mod support;
+use cuweave_testkit::device::device;
 
 #[cuweave::kernels("tests/kernels/atomics.ptx")]
 unsafe extern "ptx-kernel" {

@@ -1,7 +1,9 @@
 //! Budgets: order is added until the temporaries fit, and a budget below the floor is refused with what needs the memory.
 
+use cuweave::Error;
 use cuweave::prelude::*;
-use cuweave::{Budgeted, Error};
+use cuweave::report::Budget;
+use cuweave_testkit::device::device;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -24,8 +26,7 @@ const ONE: u64 = 4096;
 
 #[test]
 fn the_temporaries_fit_and_the_result_stays() {
-    println!("driver: {}", cuweave_sim::load().expect("a driver"));
-    let ctx = cuweave::context(0).expect("a context");
+    let ctx = device().ctx;
     let stream = ctx.default_stream();
     for (budget, planned, added) in [(4 * ONE, 4 * ONE, false), (2 * ONE, 2 * ONE, true), (ONE, ONE, true)] {
         let mut out = stream.alloc_zeros::<f32>(4 * N as usize).expect("an allocation");
@@ -33,8 +34,7 @@ fn the_temporaries_fit_and_the_result_stays() {
         let report = graph.report();
         let plan = report.plan.clone().expect("there are temporaries");
         assert_eq!((plan.planned, plan.floor), (planned, ONE));
-        let Budgeted { edges, path_before, path_after, .. } =
-            report.budget.clone().expect("there is a budget");
+        let Budget { edges, path_before, path_after, .. } = report.budget.clone().expect("there is a budget");
         assert_eq!((!edges.is_empty(), path_before), (added, 2));
         assert!(path_after >= path_before && path_after <= 8, "{report}");
         let mut exec = graph.instantiate().expect("it instantiates");
@@ -47,12 +47,13 @@ fn the_temporaries_fit_and_the_result_stays() {
 
 #[test]
 fn a_budget_below_the_floor_names_the_statement_and_its_buffers() {
-    cuweave_sim::load().expect("a driver");
-    let ctx = cuweave::context(0).expect("a context");
+    let ctx = device().ctx;
     for budget in [0, ONE - 1] {
         let mut out = ctx.default_stream().alloc_zeros::<f32>(4 * N as usize).expect("an allocation");
         let refused = branches(&ctx, N, budget, &mut out);
-        let Err(Error::Budget { at, reason }) = refused.map(|_| ()) else { panic!("it is below the floor") };
+        let Err(Error::Budget { at, reason, .. }) = refused.map(|_| ()) else {
+            panic!("it is below the floor")
+        };
         assert_eq!(at.name, "branches");
         assert!(reason.contains("`set`") && reason.contains("`h`") && reason.contains("4096"), "{reason}");
     }
@@ -60,8 +61,7 @@ fn a_budget_below_the_floor_names_the_statement_and_its_buffers() {
 
 #[test]
 fn curves_and_pictures() {
-    cuweave_sim::load().expect("a driver");
-    let ctx = cuweave::context(0).expect("a context");
+    let ctx = device().ctx;
     let mut out = ctx.default_stream().alloc_zeros::<f32>(4 * N as usize).expect("an allocation");
     let graph = branches(&ctx, N, 4 * ONE, &mut out).expect("it builds");
     let curve = graph.budget_curve(4).expect("a curve");

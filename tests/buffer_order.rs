@@ -8,13 +8,8 @@ use cudarc::driver::{CudaSlice, CudaStream, DriverError};
 use cuweave::Buffer;
 use cuweave::prelude::*;
 
-use alone::{Device, device};
-use timeline::{Work, named, trace};
-
-#[path = "common/alone.rs"]
-mod alone;
-#[path = "common/timeline.rs"]
-mod timeline;
+use cuweave_testkit::device::{Device, simulated_alone as simulated};
+use cuweave_testkit::timeline::{Work, named, trace};
 
 #[cuweave::kernels("examples/kernels/memory.ptx")]
 unsafe extern "ptx-kernel" {
@@ -30,17 +25,6 @@ fn step(n: u32, by: i32, x: &[i32; n], out: &mut [i32; n]) {
 
 const N: usize = 8;
 const BUFFERS: usize = 5;
-
-/// The device, or nothing where driver calls cannot be looked at.
-fn simulated() -> Option<Device> {
-    let device = device();
-    if !device.simulated {
-        println!("not run: only the simulated driver tells what it was asked for");
-        return None;
-    }
-    let _ = device.ctx.check_err();
-    Some(device)
-}
 
 fn streams(device: &Device) -> Vec<Arc<CudaStream>> {
     let made = (0..3).map(|_| device.ctx.new_stream().expect("a stream"));

@@ -7,10 +7,7 @@ use cudarc::driver::{CudaStream, DevicePtr};
 use cuweave::prelude::*;
 use cuweave::{Buffer, Error};
 
-use alone::{Device, device};
-
-#[path = "common/alone.rs"]
-mod alone;
+use cuweave_testkit::device::{Device, alone as device};
 
 #[cuweave::kernels("examples/kernels/memory.ptx")]
 unsafe extern "ptx-kernel" {

@@ -17,18 +17,13 @@ mod temporaries;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaSlice};
-use cuweave::{Graph, GraphFn, Report};
+use cuweave::report::Report;
+use cuweave::{Graph, GraphFn};
+use cuweave_testkit::device::device;
 
 const N: u32 = 1_024;
 /// 4 MiB of floats.
 const LEN: u32 = 1 << 20;
-
-/// A GPU where there is one, else the simulated driver.
-fn device() -> Arc<CudaContext> {
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    println!("driver: {driver}");
-    cuweave::context(0).expect("a context")
-}
 
 fn floats(ctx: &Arc<CudaContext>) -> CudaSlice<f32> {
     ctx.default_stream().alloc_zeros(N as usize).expect("an allocation")
@@ -49,14 +44,14 @@ fn counts(report: &Report) -> [usize; 4] {
 
 #[test]
 fn a_chain() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(chain::chain(&ctx, words(&ctx, 1)));
     assert_eq!(counts(&report), [1_000, 999, 1_000, 0]);
 }
 
 #[test]
 fn a_chain_with_redundant_dependencies() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(chain::window(&ctx, words(&ctx, 1_008)));
     assert_eq!(report.edges_before_reduction, 8 * 1_000 - 36);
     assert_eq!(counts(&report), [1_000, 999, 1_000, 0]);
@@ -64,7 +59,7 @@ fn a_chain_with_redundant_dependencies() {
 
 #[test]
 fn fork_join_in_nodes() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(fork_join::nodes(&ctx, N, LEN, floats(&ctx)));
     assert_eq!((report.kernels, report.allocs, report.frees), (340, 320, 320));
     assert_eq!((report.depth, report.hubs), (40, 0));
@@ -74,7 +69,7 @@ fn fork_join_in_nodes() {
 
 #[test]
 fn fork_join_in_an_arena() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(fork_join::arena(&ctx, N, LEN, floats(&ctx)));
     assert_eq!(counts(&report), [342, 641, 40, 0]);
     assert_eq!((report.allocs, report.frees), (1, 1));
@@ -83,7 +78,7 @@ fn fork_join_in_an_arena() {
 
 #[test]
 fn fork_join_in_memory_of_the_exec() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(fork_join::owned(&ctx, N, N, floats(&ctx)));
     assert_eq!(counts(&report), [340, 624, 40, 0]);
     assert_eq!(report.planned_bytes, 16 * 4 * u64::from(N));
@@ -91,7 +86,7 @@ fn fork_join_in_memory_of_the_exec() {
 
 #[test]
 fn chains_in_nodes() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(chains::nodes(&ctx, N, LEN, std::array::from_fn(|_| floats(&ctx))));
     assert_eq!((report.kernels, report.allocs, report.frees), (512, 256, 256));
     assert_eq!((report.depth, report.hubs), (64, 0));
@@ -99,7 +94,7 @@ fn chains_in_nodes() {
 
 #[test]
 fn chains_in_an_arena() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(chains::arena(&ctx, N, LEN, std::array::from_fn(|_| floats(&ctx))));
     assert_eq!(counts(&report), [514, 520, 64, 0]);
     assert_eq!(report.planned_bytes, 32 << 20);
@@ -107,7 +102,7 @@ fn chains_in_an_arena() {
 
 #[test]
 fn chains_in_memory_of_the_exec() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(chains::owned(&ctx, N, N, std::array::from_fn(|_| floats(&ctx))));
     assert_eq!(counts(&report), [512, 504, 64, 0]);
     assert_eq!(report.planned_bytes, 8 * 4 * u64::from(N));
@@ -115,7 +110,7 @@ fn chains_in_memory_of_the_exec() {
 
 #[test]
 fn joins_get_hubs_where_these_pay() {
-    let ctx = device();
+    let ctx = device().ctx;
     macro_rules! wide {
         ($($name:ident $w:literal)*) => {$(
             let (a, b) = (words(&ctx, $w), words(&ctx, $w));
@@ -128,14 +123,14 @@ fn joins_get_hubs_where_these_pay() {
 
 #[test]
 fn independent_branches() {
-    let ctx = device();
+    let ctx = device().ctx;
     let report = report(branches::branches(&ctx, N, std::array::from_fn(|_| floats(&ctx))));
     assert_eq!(counts(&report), [320, 304, 20, 0]);
 }
 
 #[test]
 fn growing_temporaries_need_the_two_largest() {
-    let ctx = device();
+    let ctx = device().ctx;
     let x = floats(&ctx);
     let arena = report(temporaries::growing_arena(&ctx, N, &x, floats(&ctx)));
     assert_eq!((counts(&arena), arena.planned_bytes), ([35, 34, 33, 0], 8_419_840));
@@ -147,7 +142,7 @@ fn growing_temporaries_need_the_two_largest() {
 
 #[test]
 fn a_pipeline_of_1_000_temporaries_needs_two_of_them() {
-    let ctx = device();
+    let ctx = device().ctx;
     let arena = report(temporaries::pipeline_arena(&ctx, N, floats(&ctx)));
     assert_eq!((counts(&arena), arena.planned_bytes), ([1_102, 1_101, 1_100, 0], 2 * 4 * u64::from(N)));
     let owned = report(temporaries::pipeline_owned(&ctx, N, floats(&ctx)));

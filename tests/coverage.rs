@@ -1,13 +1,11 @@
 //! Launches must cover what they are declared to write: a write-only parameter counts as written in all, so a launch of too few threads is an error
 //! where that counts, and the report says it elsewhere. The kernels are those of nvcc, NVRTC and the tests' own.
 
+use cuweave::Error;
+use cuweave::error::ShortLaunch;
 use cuweave::prelude::*;
-use cuweave::{DeclaredPart, Error, ShortLaunch};
-
-use alone::device;
-
-#[path = "common/alone.rs"]
-mod alone;
+use cuweave::report::DeclaredPart;
+use cuweave_testkit::device::alone;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -69,7 +67,7 @@ fn sum(n: u32, grid: u32, x: &[f32; n], y: &[f32; n]) -> [f32; n] {
 /// The program of the report: half of `h` was left unwritten, and read.
 #[test]
 fn a_launch_of_too_few_threads_is_an_error_that_names_them() {
-    let device = device();
+    let device = alone();
     let x = device.stream.clone_htod(&[1.0_f32; 64]).unwrap();
     let error = sum(&device.ctx, 64, 1, &x, &x).expect_err("half of `h` is not written");
     let Error::Short(short) = &error else { panic!("{error}") };
@@ -99,7 +97,7 @@ fn over(n: u32, grid: u32, out: &mut [f32; n]) {
 /// All elements of an argument are values already.
 #[test]
 fn what_was_written_before_may_stay() {
-    let device = device();
+    let device = alone();
     let mut out = device.stream.alloc_zeros::<f32>(100).unwrap();
     let graph = over(&device.ctx, 100, 3, &mut out).unwrap();
     let report = graph.report();
@@ -121,7 +119,7 @@ fn blocks(grid: u32, count: u32, out: &mut [f32; 64]) {
 /// A setter judges anew, and leaves the exec as it was where it is refused.
 #[test]
 fn setters_are_held_to_it() {
-    let device = device();
+    let device = alone();
     let mut out = device.stream.alloc_zeros::<f32>(64).unwrap();
     let mut exec = blocks(&device.ctx, 2, 1, &mut out).unwrap().instantiate().unwrap();
     assert!(matches!(exec.set_grid(1), Err(Error::Short(short)) if short.written == 32));
@@ -159,7 +157,7 @@ fn forms(
 /// Elements with invalid bits are taken where coverage is proved, and only there.
 #[test]
 fn kernels_of_nvcc_and_nvrtc_are_followed() {
-    let device = device();
+    let device = alone();
     let (table, x) =
         (device.stream.clone_htod(&[true; 256]).unwrap(), device.stream.alloc_zeros::<u8>(1000).unwrap());
     let m = device.stream.clone_htod(&[1.0_f32; 1000]).unwrap();
@@ -198,7 +196,7 @@ fn signs(n: u32, x: &[f32; n]) -> ([f32; n], [f32; n]) {
 /// A coverage that the data decides is vouched for, and the report says why.
 #[test]
 fn what_is_not_proved_is_listed_with_its_reason() {
-    let device = device();
+    let device = alone();
     let x = device.stream.clone_htod(&[1.0_f32; 64]).unwrap();
     let report = signs(&device.ctx, 64, &x).unwrap().report();
     let open: Vec<_> =
@@ -227,7 +225,7 @@ fn softmax(n: i32, x: &[f32; n], y: &mut [f32; n]) {
 /// A length that the PTX neither proves nor refutes stands in the report.
 #[test]
 fn extents_that_are_not_proved_are_listed() {
-    let device = device();
+    let device = alone();
     let x = device.stream.alloc_zeros::<f32>(64).unwrap();
     let mut y = device.stream.alloc_zeros::<f32>(64).unwrap();
     let report = softmax(&device.ctx, 64, &x, &mut y).unwrap().report();
@@ -274,10 +272,10 @@ fn marked_bytes(n: u32, grid: u32, to: &[u32; n]) -> ([u8; n], [u8; n]) {
 /// Where the configuration leaves the verdict open, elements with invalid bits are refused, and others vouched for.
 #[test]
 fn invalid_bits_are_kept_out_when_the_graph_is_built() {
-    let device = device();
+    let device = alone();
     let to = device.stream.clone_htod(&[3_u32; 64]).unwrap();
     let mut exec = marked(&device.ctx, 64, 64, 2, &to).unwrap().instantiate().unwrap();
-    exec.launch(&device.stream).unwrap();
+    drop(exec.launch(&device.stream).unwrap());
     let error = marked(&device.ctx, 64, 64, 1, &to).expect_err("half of the flags may be anything");
     assert!(matches!(&error, Error::NotProvedWritten { buffer, .. } if buffer == "flags"), "{error}");
     assert!(

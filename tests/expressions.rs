@@ -8,12 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuweave::Error;
 use cuweave::prelude::*;
-
-use support::{device, ramp};
-
-#[path = "pass/support.rs"]
-#[allow(unused_macros, unused_imports, dead_code)]
-mod support;
+use cuweave_testkit::device::{device, ramp};
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -281,7 +276,7 @@ fn turns(x: &mut [f32; 8]) {
 fn the_variable_of_a_loop_means_what_it_means_in_rust() {
     let device = device();
     let mut x = device.zeros::<f32>(8);
-    support::run!(device, turns(&device.ctx, &mut x));
+    cuweave_testkit::run!(device, turns(&device.ctx, &mut x));
     assert_eq!(device.download(&x), [0.0, 7.0, 1.0, 7.0, 2.0, 7.0, 3.0, 7.0]);
 }
 
@@ -335,7 +330,7 @@ with_a_length!(of_a_macro, LEN);
 fn a_constant_is_one_wherever_it_is_named() {
     let device = device();
     let mut out = device.zeros::<f32>(4);
-    support::run!(device, of_a_macro(&device.ctx, &mut out));
+    cuweave_testkit::run!(device, of_a_macro(&device.ctx, &mut out));
     assert_eq!(device.download(&out), [3.0; 4]);
 }
 

@@ -2,12 +2,7 @@
 //! all the same, and not batched.
 
 use cuweave::prelude::*;
-
-use support::device;
-
-#[path = "pass/support.rs"]
-#[allow(unused_macros, unused_imports, dead_code)]
-mod support;
+use cuweave_testkit::device::device;
 
 #[cuweave::kernels("tests/kernels/hidden.ptx")]
 unsafe extern "ptx-kernel" {

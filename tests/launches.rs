@@ -1,17 +1,10 @@
-//! What becomes of launches: batched, overlapped, both, and as they are written give the same bytes; what is set, asked
+//! Launches that are batched, overlapped, both, or as they are written give the same bytes; what is set, asked
 //! and reported still speaks of the launches as they are written.
 
 use cuweave::Graph;
 use cuweave::prelude::*;
-
-use process::apart;
-use support::{device, ramp};
-
-#[path = "common/process.rs"]
-mod process;
-#[path = "pass/support.rs"]
-#[allow(unused_macros, unused_imports, dead_code)]
-mod support;
+use cuweave_testkit::device::{device, ramp, simulated};
+use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -39,7 +32,7 @@ macro_rules! in_every_form {
     };
 }
 
-/// What a form gives, and its report.
+/// The bytes of a form, and its report.
 macro_rules! each_form {
     ($name:ident, |$form:ident| $run:expr) => {{
         let as_written = {
@@ -256,11 +249,7 @@ fn line_of(launch: usize) -> usize {
 /// Launches `parts` with the nth launch's memory so many bytes behind its buffer's begin, and the grid of the first one
 /// set before; gives the reports.
 fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuweave_sim::Report>> {
-    let device = device();
-    if !cuweave_sim::load().expect("a driver").is_simulated() {
-        println!("not run: only the simulated driver says that a plan is broken");
-        return None;
-    }
+    let device = simulated()?;
     let mut out = device.zeros::<f32>(3 * 200);
     cuweave::__private::change_next_plan(move |program, operations| {
         let launches =
@@ -281,7 +270,7 @@ fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuwe
     Some(reports)
 }
 
-/// What reports call a launch of `parts`.
+/// Returns the name of a launch of `parts` in reports.
 fn member(launch: usize) -> String {
     format!("`iota` (tests/launches.rs:{}, one of 3 launches in one)", line_of(launch))
 }

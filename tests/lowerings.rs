@@ -1,8 +1,6 @@
-//! What the lowerings of memory have in common, their results, and what the arena's takes on the device. On a GPU where
+//! The lowerings of memory have the same results; the memory that an arena takes of the device. On a GPU where
 //! there is one.
 
-#[path = "common/alone.rs"]
-mod alone;
 #[path = "../benches/graphs/fork_join.rs"]
 #[allow(dead_code)]
 mod fork_join;
@@ -13,36 +11,28 @@ mod shapes;
 mod temporaries;
 
 use cudarc::driver::CudaSlice;
-use cuweave::{ArenaPool, Exec, Graph, GraphFn, Report};
+use cuweave::report::Report;
+use cuweave::{ArenaPool, Exec, Graph, GraphFn};
+use cuweave_testkit::device::{Device, alone};
 
-use alone::{Device, device};
+/// Returns numbers between -1 and 1, of all magnitudes of rounding.
+fn numbers(device: &Device, len: u32) -> CudaSlice<f32> {
+    let value = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0;
+    device.upload(&(0..len).map(value).collect::<Vec<f32>>())
+}
 
-impl Device {
-    /// `real` on a GPU, `simulated` without.
-    fn scaled<T>(&self, real: T, simulated: T) -> T {
-        if self.simulated { simulated } else { real }
-    }
-
-    /// Numbers between -1 and 1, of all magnitudes of rounding.
-    fn numbers(&self, len: u32) -> CudaSlice<f32> {
-        let value = |i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / (1 << 23) as f32 - 1.0;
-        let values: Vec<f32> = (0..len).map(value).collect();
-        self.stream.clone_htod(&values).expect("an upload")
-    }
-
-    /// The bits of an argument, which came to something.
-    fn bits(&self, what: &str, values: &impl cudarc::driver::DevicePtr<f32>) -> Vec<u32> {
-        let values: Vec<f32> = self.stream.clone_dtoh(values).expect("a download");
-        assert!(values.iter().all(|value| value.is_finite()), "{what}");
-        assert!(values.windows(2).any(|pair| pair[0] != pair[1]), "{what}");
-        values.into_iter().map(f32::to_bits).collect()
-    }
+/// Returns the bits of an argument. Panics if all of it is alike, or not finite.
+fn bits(device: &Device, what: &str, values: &impl cudarc::driver::DevicePtr<f32>) -> Vec<u32> {
+    let values: Vec<f32> = device.download(values);
+    assert!(values.iter().all(|value| value.is_finite()), "{what}");
+    assert!(values.windows(2).any(|pair| pair[0] != pair[1]), "{what}");
+    values.into_iter().map(f32::to_bits).collect()
 }
 
 /// Every shape in every lowering, and in a pool, under several schedules where those can be chosen.
 #[test]
 fn results_are_the_same_bit_for_bit() {
-    let device = device();
+    let device = alone();
     macro_rules! same {
         ($nodes:ident $arena:ident $owned:ident; $arguments:tt, $len:expr) => {{
             let mut wanted: Option<Vec<u32>> = None;
@@ -53,11 +43,9 @@ fn results_are_the_same_bit_for_bit() {
         (@one $wanted:ident $graph:ident ($($argument:expr),*) $len:expr) => {
             for pooled in [false, true] {
                 for seed in 0..device.scaled(2, 3) {
-                    if device.simulated {
-                        cuweave_sim::seed(seed).expect("the simulated driver");
-                    }
+                    device.schedule(seed);
                     let what = format!("{}, pooled: {pooled}, seed {seed}", stringify!($graph));
-                    let x = device.numbers($len);
+                    let x = numbers(&device, $len);
                     let graph = shapes::$graph(&device.ctx, $($argument,)* x).expect("it builds");
                     let pool = ArenaPool::new(&device.stream).expect("a pool");
                     let exec = if pooled { graph.instantiate_in(&pool) } else { graph.instantiate() };
@@ -65,7 +53,7 @@ fn results_are_the_same_bit_for_bit() {
                     for _ in 0..2 {
                         exec.launch(&device.stream).expect("it launches");
                     }
-                    let bits = device.bits(&what, &exec.args().x);
+                    let bits = bits(&device, &what, &exec.args().x);
                     let wanted = $wanted.get_or_insert_with(|| bits.clone());
                     assert!(*wanted == bits, "{what} differs");
                 }
@@ -73,29 +61,25 @@ fn results_are_the_same_bit_for_bit() {
         };
     }
     let (b, d, t) = device.scaled((16, 128, 64), (2, 8, 4));
-    let (square, wide) = (device.numbers(d * d), device.numbers(4 * d * d));
-    let (g, keys, values) = (device.numbers(d), device.numbers(t * d), device.numbers(t * d));
+    let (square, wide) = (numbers(&device, d * d), numbers(&device, 4 * d * d));
+    let (g, keys, values) = (numbers(&device, d), numbers(&device, t * d), numbers(&device, t * d));
     same!(decode_nodes decode_arena decode_owned; (b, d, t, &square, &wide, &g, &keys, &values), b * d);
     let (c, s) = device.scaled((8, 16), (2, 2));
-    let w = device.numbers(100 * c * c);
+    let w = numbers(&device, 100 * c * c);
     same!(unet_nodes unet_arena unet_owned; (c, s, &w), 16 * c * s * s);
     same!(inception_nodes inception_arena inception_owned; (c, s, &w), 16 * c * s * s);
     let (n, k) = device.scaled((1 << 16, 256), (32, 4));
-    let right = device.numbers(n);
+    let right = numbers(&device, n);
     same!(gradient_nodes gradient_arena gradient_owned; (n, k, &right), n);
     same!(butterflies_nodes butterflies_arena butterflies_owned; (n / 8), n);
     same!(one_big_nodes one_big_arena one_big_owned; (n, n / 4, &right), n);
-    if device.simulated {
-        cuweave_sim::seed(0).expect("the simulated driver");
-        let reports = cuweave_sim::take_reports().expect("the simulated driver");
-        assert!(reports.is_empty(), "{reports:#?}");
-    }
+    device.nothing_reported();
 }
 
-/// What a graph with one arena takes from the device's graph pool: the plan, rounded up to the pool's step.
+/// A graph with one arena takes its plan, rounded up to the pool's step, from the device's graph pool.
 #[test]
 fn the_arena_takes_what_is_planned() {
-    let device = device();
+    let device = alone();
     let n = 1_024;
     let zeros = || device.stream.alloc_zeros::<f32>(n as usize).expect("an allocation");
     // 64 MiB and 48 MiB; 8,419,840 bytes.
@@ -122,12 +106,12 @@ fn instantiated<A: GraphFn>(graph: cuweave::Result<Graph<A>>) -> Exec<A> {
 fn takes_what_is_planned(device: &Device, report: &Report, launch: impl FnOnce()) {
     let Report { planned_bytes, reserved_bytes, .. } = *report;
     device.ctx.synchronize().expect("all is well");
-    cuweave::trim_graph_memory(&device.ctx).expect("it trims");
-    cuweave::reset_graph_memory_high(&device.ctx).expect("it resets");
-    let before = cuweave::graph_memory(&device.ctx).expect("it tells");
+    cuweave::memory::trim_graph_pool(&device.ctx).expect("it trims");
+    cuweave::memory::reset_graph_pool_high(&device.ctx).expect("it resets");
+    let before = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     launch();
     device.stream.synchronize().expect("all is well");
-    let memory = cuweave::graph_memory(&device.ctx).expect("it tells");
+    let memory = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     println!("planned {planned_bytes}, to be reserved {reserved_bytes}: {memory:?}, before {before:?}");
     assert_eq!(memory.reserved_high - before.reserved, reserved_bytes);
     let used = memory.used_high - before.used;

@@ -7,19 +7,21 @@
 //! By bare driver calls, since the runtime adds no edge that does not wait.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, CString, c_void};
-use std::mem::MaybeUninit;
+use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use cudarc::driver::sys;
 use cuweave_ptx::parse;
 use cuweave_ptx::rewrite::{self, Axis, Batch, GridShape, Table};
+use cuweave_testkit::device::driver;
+use cuweave_testkit::ok;
+use cuweave_testkit::raw::{Context, Graph, Node, OK, kernel_params, sys};
+use sys::CUresult;
 
 const PTX: &str = include_str!("kernels/order.ptx");
 const WAIT: &str = "griddepcontrol.wait;";
 const TRIGGER: &str = "griddepcontrol.launch_dependents;";
 
-/// How large a test is: on a GPU the slow blocks take some ten microseconds.
+/// The size of a test: on a GPU the slow blocks take some ten microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     blocks: u32,
@@ -67,7 +69,7 @@ impl Chain {
         (launch % self.ring, (launch + self.ring - self.distance) % self.ring)
     }
 
-    /// What the buffers of a member hold after the launches, one after the other.
+    /// Returns the buffers of a member after the launches in sequence.
     fn meaning(&self, size: Size, member: u32) -> Vec<Vec<u32>> {
         let busy = |rounds: u32| {
             (0..rounds).fold(1u32, |value, _| value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223))
@@ -99,34 +101,34 @@ impl Chain {
     }
 }
 
-/// Whether kernels let the next start at once, and whether they wait.
+/// The start of a kernel relative to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Start {
     /// As the compiler makes them, along both kinds of edges that it makes.
     AtTheEnd,
-    BehindBegun,
-    /// Every kernel, before its wait.
-    AtOnce,
+    LaunchOrder,
+    /// Every kernel triggers the next launch (`griddepcontrol.launch_dependents`) before its wait.
+    Triggered,
     /// The control.
     WithoutWaiting,
 }
 
 impl Start {
-    fn text(self, rewritten: &str) -> CString {
+    fn text(self, rewritten: &str) -> String {
         assert_eq!(rewritten.matches(WAIT).count(), 1, "{rewritten}");
         let instead = match self {
-            Start::AtTheEnd | Start::BehindBegun => WAIT.to_owned(),
-            Start::AtOnce => format!("{TRIGGER} {WAIT}"),
+            Start::AtTheEnd | Start::LaunchOrder => WAIT.to_owned(),
+            Start::Triggered => format!("{TRIGGER} {WAIT}"),
             Start::WithoutWaiting => TRIGGER.to_owned(),
         };
-        CString::new(rewritten.replace(WAIT, &instead)).expect("PTX has no nul")
+        rewritten.replace(WAIT, &instead)
     }
 }
 
 /// A function that this compiler made of `pass`: how many launches it stands for, and what it takes.
 struct Rewritten {
     text: String,
-    name: CString,
+    name: String,
     /// The table of a batch.
     table: Option<(Table, GridShape)>,
     members: u32,
@@ -136,136 +138,102 @@ fn rewritten() -> Vec<Rewritten> {
     let module = parse(PTX).expect("the reader takes what NVRTC makes");
     let waiting = rewrite::waiting(&module);
     assert_eq!((waiting.waits.as_slice(), waiting.kept.len()), (["pass".to_owned()].as_slice(), 0));
-    let mut all = vec![Rewritten { text: waiting.text, name: c"pass".to_owned(), table: None, members: 1 }];
+    let mut all = vec![Rewritten { text: waiting.text, name: "pass".to_owned(), table: None, members: 1 }];
     for shape in [GridShape::Axis(Axis::Z), GridShape::Flat] {
         let name = rewrite::free_name(&module, "batch");
         let batch = Batch { entry: "pass".to_owned(), name: name.clone(), capacity: 4, shape, waits: true };
         let text = rewrite::batched(&module, &[batch]).expect("it can be batched");
         let parameters = &module.entry("pass").expect("it is there").parameters;
         let table = Table::of(parameters, 4, shape).expect("a small one");
-        let name = CString::new(name).expect("a name");
         all.push(Rewritten { text, name, table: Some((table, shape)), members: 3 });
     }
     all
 }
 
-/// A call that must succeed.
-fn done(code: sys::CUresult, what: &str) {
-    assert_eq!(code, sys::CUresult::CUDA_SUCCESS, "{what}");
-}
-
 /// A context with a function.
 struct Loaded<'r> {
     rewritten: &'r Rewritten,
+    context: Context,
     function: sys::CUfunction,
-    module: sys::CUmodule,
     size: Size,
 }
 
 impl<'r> Loaded<'r> {
-    fn new(rewritten: &'r Rewritten, text: &CStr, size: Size) -> Loaded<'r> {
-        let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
-        // SAFETY: calls with valid out pointers; the text ends with a nul.
-        unsafe {
-            done(sys::cuInit(0), "cuInit");
-            done(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "retain");
-            done(sys::cuCtxSetCurrent(context), "current");
-            done(sys::cuModuleLoadData(&mut module, text.as_ptr().cast()), "module");
-            done(sys::cuModuleGetFunction(&mut function, module, rewritten.name.as_ptr()), "function");
-        }
-        Loaded { rewritten, function, module, size }
+    fn new(rewritten: &'r Rewritten, text: &str, size: Size) -> Loaded<'r> {
+        let context = Context::new();
+        let function = context.function(context.module(text), &rewritten.name);
+        Loaded { rewritten, context, function, size }
     }
 
-    /// Launches a chain; how many elements are wrong, or the error.
-    fn wrong_elements(&self, chain: Chain, start: Start) -> Result<usize, sys::CUresult> {
+    /// Launches a chain. Returns the number of wrong elements, or the error.
+    fn wrong_elements(&self, chain: Chain, start: Start) -> Result<usize, CUresult> {
         let members = self.rewritten.members;
         let port = match start {
-            Start::BehindBegun => sys::CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
+            Start::LaunchOrder => sys::CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER,
             _ => sys::CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC,
         };
         let start: Vec<_> = (0..members).map(|member| chain.start(self.size, member)).collect();
         let meaning: Vec<_> = (0..members).map(|member| chain.meaning(self.size, member)).collect();
-        let bytes = self.size.elements() as usize * 4;
-        let mut addresses = vec![vec![0; chain.ring]; members as usize];
+        let len = self.size.elements() as usize;
+        let addresses: Vec<Vec<u64>> =
+            (0..members).map(|_| (0..chain.ring).map(|_| self.context.alloc(4 * len)).collect()).collect();
+        let graph = self.graph(chain, &addresses, port as u8);
+        let exec = graph.exec();
         let mut wrong = 0;
-        let mut result = Ok(());
-        // SAFETY: every pointer is to live memory of this frame, of the size that the call takes; addresses are the
-        // driver's own, and freed once nothing runs.
-        unsafe {
-            for address in addresses.iter_mut().flatten() {
-                done(sys::cuMemAlloc_v2(address, bytes), "a buffer");
+        for _ in 0..self.size.launches {
+            for (&address, values) in addresses.iter().flatten().zip(start.iter().flatten()) {
+                self.context.write(address, values);
             }
-            let (graph, exec) = self.graph(chain, &addresses, port as u8);
-            for _ in 0..self.size.launches {
-                for (address, values) in addresses.iter().flatten().zip(start.iter().flatten()) {
-                    done(sys::cuMemcpyHtoD_v2(*address, values.as_ptr().cast(), bytes), "an upload");
-                }
-                let codes = [sys::cuGraphLaunch(exec, null_mut()), sys::cuCtxSynchronize()];
-                if let Some(&code) = codes.iter().find(|&&code| code != sys::CUresult::CUDA_SUCCESS) {
-                    result = Err(code);
-                    break;
-                }
-                let mut values = vec![0u32; self.size.elements() as usize];
-                for (address, expected) in addresses.iter().flatten().zip(meaning.iter().flatten()) {
-                    done(sys::cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), *address, bytes), "a download");
-                    wrong +=
-                        values.iter().zip(expected).filter(|(value, expected)| value != expected).count();
-                }
+            let codes = [exec.launch(&self.context), self.context.sync()];
+            // The end of the context frees the buffers.
+            if let Some(&code) = codes.iter().find(|&&code| code != OK) {
+                return Err(code);
             }
-            sys::cuGraphExecDestroy(exec);
-            sys::cuGraphDestroy(graph);
-            for &address in addresses.iter().flatten() {
-                sys::cuMemFree_v2(address);
+            for (&address, expected) in addresses.iter().flatten().zip(meaning.iter().flatten()) {
+                let values: Vec<u32> = self.context.download(address, len);
+                wrong += values.iter().zip(expected).filter(|(value, expected)| value != expected).count();
             }
         }
-        result.map(|()| wrong)
+        addresses.iter().flatten().for_each(|&address| self.context.free(address));
+        Ok(wrong)
     }
 
-    /// The chain as a graph, each edge a programmatic one.
-    unsafe fn graph(
-        &self,
-        chain: Chain,
-        addresses: &[Vec<u64>],
-        from_port: u8,
-    ) -> (sys::CUgraph, sys::CUgraphExec) {
-        let (mut graph, mut exec) = (null_mut(), null_mut());
-        let mut before: Option<sys::CUgraphNode> = None;
-        // SAFETY: as in `wrong_elements`; parameters are copied by the driver at the add.
-        unsafe {
-            done(sys::cuGraphCreate(&mut graph, 0), "a graph");
-            for launch in 0..self.size.kernels {
-                let (to, from) = chain.buffers(launch);
-                let of = |member: usize| self.values(addresses[member][to], addresses[member][from], chain);
-                let mut grid = [self.size.blocks, 1, 1];
-                let mut given = match &self.rewritten.table {
-                    None => of(0),
-                    Some((table, shape)) => {
-                        grid = match shape {
-                            GridShape::Axis(axis) => {
-                                grid[axis.index()] = self.rewritten.members;
-                                grid
-                            }
-                            GridShape::Flat => [self.size.blocks * self.rewritten.members, 1, 1],
-                        };
-                        vec![self.table(table, of)]
-                    }
-                };
-                let mut pointers: Vec<*mut c_void> =
-                    given.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
-                let params = kernel_params(self.function, grid, self.size.threads, &mut pointers);
-                let mut node = null_mut();
-                done(sys::cuGraphAddKernelNode_v2(&mut node, graph, null(), 0, &params), "a node");
-                if let Some(before) = before {
-                    let kind = sys::CUgraphDependencyType_enum::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
-                    let edge =
-                        sys::CUgraphEdgeData { from_port, to_port: 0, type_: kind as u8, reserved: [0; 5] };
-                    done(sys::cuGraphAddDependencies_v2(graph, &before, &node, &edge, 1), "an edge");
+    /// Returns the chain as a graph, each edge a programmatic one.
+    fn graph(&self, chain: Chain, addresses: &[Vec<u64>], from_port: u8) -> Graph {
+        let graph = Graph::new();
+        let mut before: Option<Node> = None;
+        for launch in 0..self.size.kernels {
+            let (to, from) = chain.buffers(launch);
+            let of = |member: usize| self.values(addresses[member][to], addresses[member][from], chain);
+            let mut grid = [self.size.blocks, 1, 1];
+            let mut given = match &self.rewritten.table {
+                None => of(0),
+                Some((table, shape)) => {
+                    grid = match shape {
+                        GridShape::Axis(axis) => {
+                            grid[axis.index()] = self.rewritten.members;
+                            grid
+                        }
+                        GridShape::Flat => [self.size.blocks * self.rewritten.members, 1, 1],
+                    };
+                    vec![self.table(table, of)]
                 }
-                before = Some(node);
+            };
+            let mut pointers: Vec<*mut c_void> =
+                given.iter_mut().map(|value| value.as_mut_ptr().cast()).collect();
+            let mut params = kernel_params(self.function, 1, self.size.threads, &mut pointers);
+            [params.gridDimX, params.gridDimY, params.gridDimZ] = grid;
+            let mut node = null_mut();
+            ok!(sys::cuGraphAddKernelNode_v2(&mut node, graph.0, null(), 0, &params));
+            if let Some(before) = before {
+                let kind = sys::CUgraphDependencyType_enum::CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+                let edge =
+                    sys::CUgraphEdgeData { from_port, to_port: 0, type_: kind as u8, reserved: [0; 5] };
+                ok!(sys::cuGraphAddDependencies_v2(graph.0, &before, &node, &edge, 1));
             }
-            done(sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0), "an exec");
+            before = Some(node);
         }
-        (graph, exec)
+        graph
     }
 
     /// The values of the parameters of a launch.
@@ -295,44 +263,15 @@ impl<'r> Loaded<'r> {
     }
 }
 
-impl Drop for Loaded<'_> {
-    fn drop(&mut self) {
-        // SAFETY: nothing runs any more. After a fault the calls fail, and the context is made anew.
-        unsafe {
-            sys::cuModuleUnload(self.module);
-            sys::cuDevicePrimaryCtxRelease_v2(0);
-        }
-    }
-}
-
-fn kernel_params(
-    function: sys::CUfunction,
-    grid: [u32; 3],
-    threads: u32,
-    pointers: &mut [*mut c_void],
-) -> sys::CUDA_KERNEL_NODE_PARAMS_v2_st {
-    // SAFETY: a struct of numbers and pointers, for which zero is a value.
-    let mut params: sys::CUDA_KERNEL_NODE_PARAMS_v2_st = unsafe { MaybeUninit::zeroed().assume_init() };
-    params.func = function;
-    [params.gridDimX, params.gridDimY, params.gridDimZ] = grid;
-    [params.blockDimX, params.blockDimY, params.blockDimZ] = [threads, 1, 1];
-    params.kernelParams = pointers.as_mut_ptr();
-    params
-}
-
-/// The driver, where it and the device can start kernels early.
-fn driver() -> Option<cuweave_sim::Driver> {
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
+/// Returns the driver if it and the device can start kernels early.
+fn early_driver() -> Option<cuweave_sim::Driver> {
+    let driver = driver();
     let mut major = 0;
-    // SAFETY: calls with valid out pointers.
-    unsafe {
-        done(sys::cuInit(0), "cuInit");
-        let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
-        done(sys::cuDeviceGetAttribute(&mut major, attribute, 0), "the compute capability");
-    }
-    println!("driver: {driver}, compute capability {major}");
+    let attribute = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR;
+    ok!(sys::cuInit(0));
+    ok!(sys::cuDeviceGetAttribute(&mut major, attribute, 0));
     if major < 9 {
-        println!("not run: kernels start early from compute capability 9.0 on");
+        println!("not run: kernels start early from compute capability 9.0 on, and this device has {major}");
         return None;
     }
     Some(driver)
@@ -341,7 +280,7 @@ fn driver() -> Option<cuweave_sim::Driver> {
 /// One test, since the simulated driver's reports and seed are the process's.
 #[test]
 fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
-    let Some(driver) = driver() else { return };
+    let Some(driver) = early_driver() else { return };
     let simulated = driver.is_simulated();
     let sizes = if simulated { &SIMULATED[..] } else { &REAL };
     let mut elements = 0;
@@ -349,7 +288,7 @@ fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
     for (function, &size) in
         functions.iter().flat_map(|function| sizes.iter().map(move |size| (function, size)))
     {
-        for start in [Start::AtTheEnd, Start::BehindBegun, Start::AtOnce] {
+        for start in [Start::AtTheEnd, Start::LaunchOrder, Start::Triggered] {
             let loaded = Loaded::new(function, &start.text(&function.text), size);
             for chain in chains() {
                 for seed in 0..if simulated { 3 } else { 1 } {
@@ -377,9 +316,6 @@ fn waits_order_chains_of_programmatic_edges_and_nothing_else_does() {
                 let reports = cuweave_sim::take_reports().expect("the simulated driver");
                 let told = reports.iter().any(|report| report.kind == "race" && report.error != 0);
                 assert!(outcome.is_err() && told, "{chain:?}: {reports:#?}");
-                // A fault breaks the context, as on a GPU.
-                // SAFETY: nothing of the old context is used again.
-                unsafe { sys::cuDevicePrimaryCtxReset_v2(0) };
             } else {
                 assert!(outcome.is_ok_and(|wrong| wrong > 0), "{chain:?}: the control must fail");
             }

@@ -3,9 +3,10 @@
 
 use cuweave::GraphFn;
 use cuweave::prelude::*;
-use cuweave_core::compile::{Wishes, back};
+use cuweave_core::compile::{Wishes, back, front};
 use cuweave_core::dump;
 use cuweave_core::ir::Memory;
+use cuweave_core::order::Source;
 use cuweave_core::table::Op;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
@@ -180,13 +181,14 @@ fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
 /// The stages, with these values of the expressions that lengths are computed of.
 fn stages<A: GraphFn>(leaves: &[u64]) -> String {
     let table = A::table(cuweave::__private::Token).get().expect("a table");
-    let program = &table.program;
     let dims: Vec<u64> = table.dims.iter().map(|code| value(code, leaves)).collect();
-    let mut text = dump::program(program);
+    let checked = front(Source::with_values(table.program.clone(), &dims)).0;
+    let checked = checked.expect("it was checked when it was compiled");
+    let mut text = dump::checked(&checked);
     for memory in [Memory::Nodes, Memory::Arena, Memory::Owned] {
         let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-        let operations = back(program, &dims, &wishes).expect("it can be emitted");
-        text.push_str(&format!("as {memory:?}\n{}", dump::operations(program, &operations)));
+        let operations = back(&checked, &dims, &wishes).expect("it can be emitted");
+        text.push_str(&format!("as {memory:?}\n{}", dump::operations(checked.program(), &operations)));
     }
     text
 }

@@ -5,27 +5,26 @@
 //! The operations are added here by bare driver calls, as the runtime adds them, so that programs can be made at run time.
 #![allow(unsafe_code)]
 
-use std::ffi::{CStr, c_void};
-use std::mem::MaybeUninit;
-use std::ptr::{null, null_mut};
-
-use cudarc::driver::sys;
 use cuweave_core::compile::{self, Wishes};
-use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
-use cuweave_core::operation::{Operations, Place, What};
+use cuweave_core::ir::{Access, Kind, Memory, Mode, Order, Origin, Program};
+use cuweave_core::operation::{MemoryBlock, Operation, Operations, Place, What};
 use cuweave_core::order::Source;
-use cuweave_ptx::poly::Poly;
+use cuweave_testkit::device::driver;
+use cuweave_testkit::programs::{Writer, conflict};
+use cuweave_testkit::random::Random;
+use cuweave_testkit::raw::{Context, Graph, Node, OK, sys};
+use sys::CUresult;
 
 /// Elements of every buffer, and the bounds of the parts that launches use.
 const LEN: usize = 12;
 const DIMS: [u64; 4] = [0, 4, 8, 12];
-const PARTS: [(u32, u32); 6] = [(0, 3), (0, 1), (1, 2), (2, 3), (0, 2), (1, 3)];
+const PARTS: [(u64, u64); 6] = [(0, 12), (0, 4), (4, 8), (8, 12), (0, 8), (4, 12)];
 /// Programs of each of the three lowerings, and the schedules of each.
 const PROGRAMS: u64 = 700;
 const SCHEDULES: u64 = 3;
 
 /// `dst[i] = dst[i] * 5 + src[i % m] + c` for `n` elements of `dst` and `m` of `src`.
-const KERNEL: &CStr = c".version 6.0
+const KERNEL: &str = ".version 6.0
 .target sm_50
 .address_size 64
 .visible .entry mix(.param .u64 dst, .param .u64 src, .param .u32 n, .param .u32 m, .param .u32 c)
@@ -45,90 +44,48 @@ const KERNEL: &CStr = c".version 6.0
 }
 ";
 
-/// A generator of numbers (xorshift64*): the same seed gives the same program.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
-    }
-}
-
 /// A program: buffer 0 is the caller's, the others are allocated somewhere before their first use, filled, used, and
 /// freed early, returned, or left to the compiler.
 fn program(seed: u64) -> Source {
-    let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let mut buffers = vec![declared("x", Origin::Device { mutable: true })];
-    let mut statements: Vec<Statement> = Vec::new();
-    let mut alive: Vec<u32> = vec![0];
+    let mut random = Random::new(seed);
+    let mut writer = Writer::new(&DIMS);
+    let mut alive = vec![writer.buffer("x", Origin::Device { mutable: true }, LEN as u64)];
     for step in 0..4 + random.below(14) {
         let roll = random.below(10);
-        if buffers.len() == 1 || roll < 3 {
-            let id = buffers.len() as u32;
-            buffers.push(declared(&format!("b{id}"), Origin::Alloc(statements.len() as u32)));
-            statements.push(statement(format!("b{id}"), Kind::Alloc(id), vec![]));
-            statements.push(statement(
-                format!("fill{step}"),
-                Kind::Fill,
-                vec![access(id, Mode::Write, (0, 3))],
-            ));
+        if writer.buffers() == 1 || roll < 3 {
+            let id = writer.alloc(&format!("b{}", writer.buffers()), LEN as u64);
+            let whole = writer.access(id, Mode::Write, (0, LEN as u64));
+            writer.statement(&format!("fill{step}"), Kind::Fill(()), &[whole], &[]);
             alive.push(id);
         } else if roll < 4 && alive.len() > 2 {
-            let at = 1 + random.below(alive.len() as u64 - 1) as usize;
-            let id = alive.remove(at);
-            statements.push(statement(format!("free{id}"), Kind::Free(id), vec![]));
+            let id = alive.remove(1 + random.below(alive.len() - 1));
+            writer.statement(&format!("free{id}"), Kind::Free(id), &[], &[]);
         } else {
-            let mut pick =
-                || (alive[random.below(alive.len() as u64) as usize], PARTS[random.below(6) as usize]);
+            let mut pick = || (random.of(&alive), random.of(&PARTS));
             let (to, from) = (pick(), pick());
             let aliased = to.0 == from.0 && to.1.0 < from.1.1 && from.1.0 < to.1.1;
             // The kernel reads as many elements as it writes: a longer source it would not touch as declared.
             if aliased || from.1.1 - from.1.0 > to.1.1 - to.1.0 {
                 continue;
             }
-            let accesses = vec![access(to.0, Mode::ReadWrite, to.1), access(from.0, Mode::Read, from.1)];
-            let mut launch = statement(format!("mix{step}"), Kind::Launch, accesses);
-            let earlier = statements.iter().rposition(|statement| statement.kind == Kind::Launch);
-            if let Some(earlier) = earlier.filter(|_| random.below(6) == 0) {
-                launch.after = vec![earlier as u32].into();
-            }
-            statements.push(launch);
+            let accesses =
+                [writer.access(to.0, Mode::ReadWrite, to.1), writer.access(from.0, Mode::Read, from.1)];
+            let earlier =
+                writer.statements().iter().rposition(|statement| statement.kind == Kind::Launch(()));
+            let after: Vec<u32> =
+                earlier.filter(|_| random.one_in(6)).map(|earlier| earlier as u32).into_iter().collect();
+            writer.statement(&format!("mix{step}"), Kind::Launch(()), &accesses, &after);
         }
     }
-    let outputs: Vec<u32> = alive[1..].iter().copied().filter(|_| random.below(4) == 0).collect();
-    let poisoned = vec![false; buffers.len()];
-    let program = Program {
-        name: format!("random {seed}").into(),
-        file: "proof.rs".into(),
-        options: Options { order: Order::Inferred, ..Options::default() },
-        dims: DIMS.iter().map(|value| value.to_string().into()).collect(),
-        buffers: buffers.into(),
-        statements: statements.into(),
-        views: Vec::new().into(),
-        outputs: outputs.into(),
-        edges: Vec::new().into(),
-        edges_before_reduction: 0,
-    };
-    let polys = DIMS.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-    Source { program, polys, poisoned, order_unknown: false }
+    for &buffer in &alive[1..] {
+        if random.one_in(4) {
+            writer.output(buffer);
+        }
+    }
+    writer.source(&format!("random {seed}"), Order::Inferred, None)
 }
 
-fn declared(name: &str, origin: Origin) -> Buffer {
-    Buffer { name: name.to_owned().into(), line: 1, origin, len: 3, element: 4, align: 4 }
-}
-
-fn statement(name: String, kind: Kind, accesses: Vec<Access>) -> Statement {
-    Statement { name: name.into(), line: 1, kind, accesses: accesses.into(), after: Vec::new().into() }
-}
-
-fn access(buffer: u32, mode: Mode, (lo, hi): (u32, u32)) -> Access {
-    Access { buffer, mode, lo, hi, relied_on: false }
-}
-
-/// What a fill writes, and what a launch adds.
+/// Returns the value that a fill writes, or that a launch adds.
 fn constant(statement: usize) -> u32 {
     statement as u32 * 77 + 3
 }
@@ -140,8 +97,8 @@ fn in_order(program: &Program, x: &[u32; LEN]) -> Vec<[u32; LEN]> {
     let range = |access: &Access| DIMS[access.lo as usize] as usize..DIMS[access.hi as usize] as usize;
     for (id, statement) in program.statements.iter().enumerate() {
         match statement.kind {
-            Kind::Fill => memory[statement.accesses[0].buffer as usize] = [constant(id); LEN],
-            Kind::Launch => {
+            Kind::Fill(()) => memory[statement.accesses[0].buffer as usize] = [constant(id); LEN],
+            Kind::Launch(()) => {
                 let (to, from) = (&statement.accesses[0], &statement.accesses[1]);
                 let source: Vec<u32> = memory[from.buffer as usize][range(from)].to_vec();
                 for (i, value) in memory[to.buffer as usize][range(to)].iter_mut().enumerate() {
@@ -151,177 +108,101 @@ fn in_order(program: &Program, x: &[u32; LEN]) -> Vec<[u32; LEN]> {
                         .wrapping_add(constant(id));
                 }
             }
-            Kind::Copy | Kind::Alloc(_) | Kind::Free(_) => {}
+            Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => {}
         }
     }
     memory
 }
 
-/// A call that must succeed.
-fn done(code: sys::CUresult, what: &str) {
-    assert_eq!(code, sys::CUresult::CUDA_SUCCESS, "{what}");
-}
-
 /// A context with the kernel.
 struct Device {
-    context: sys::CUcontext,
+    context: Context,
     function: sys::CUfunction,
 }
 
 impl Device {
     fn new() -> Device {
-        // SAFETY: calls with valid out pointers; the module lives as long as the context.
-        unsafe {
-            let (mut context, mut module, mut function) = (null_mut(), null_mut(), null_mut());
-            done(sys::cuInit(0), "cuInit");
-            done(sys::cuDevicePrimaryCtxRetain(&mut context, 0), "retain");
-            done(sys::cuCtxSetCurrent(context), "current");
-            done(sys::cuModuleLoadData(&mut module, KERNEL.as_ptr().cast()), "module");
-            done(sys::cuModuleGetFunction(&mut function, module, c"mix".as_ptr()), "function");
-            Device { context, function }
-        }
+        let context = Context::new();
+        let function = context.function(context.module(KERNEL), "mix");
+        Device { context, function }
     }
 
-    /// Builds and launches the operations; the buffers `x` and the outputs as they are then, or the error.
+    /// Builds and launches the operations. Returns the contents of `x` and the outputs, or the error.
     fn run(
         &self,
         program: &Program,
         operations: &Operations,
         x: &[u32; LEN],
-    ) -> Result<Vec<(u32, [u32; LEN])>, u32> {
-        let bytes = LEN * 4;
-        let mut device_x = 0;
-        let mut graph = null_mut();
-        let mut exec = null_mut();
-        let mut owned = Vec::new();
-        // SAFETY: every pointer is to live memory of this frame; addresses are the driver's own.
-        unsafe {
-            done(sys::cuMemAlloc_v2(&mut device_x, bytes), "alloc x");
-            done(sys::cuMemcpyHtoD_v2(device_x, x.as_ptr().cast(), bytes), "upload");
-            done(sys::cuGraphCreate(&mut graph, 0), "graph");
-            let mut memories = vec![0u64; operations.memories.len()];
-            for (at, memory) in operations.memories.iter().enumerate().filter(|(_, memory)| !memory.node) {
-                done(sys::cuMemAlloc_v2(&mut memories[at], memory.bytes as usize), "owned");
-                owned.push(memories[at]);
+    ) -> Result<Vec<(u32, [u32; LEN])>, CUresult> {
+        let device_x = self.context.upload(x);
+        let graph = Graph::new();
+        let own =
+            |memory: &MemoryBlock| if memory.node { 0 } else { self.context.alloc(memory.bytes as usize) };
+        let mut memories: Vec<u64> = operations.memories.iter().map(own).collect();
+        let owned = memories.clone();
+        let mut nodes: Vec<Node> = Vec::new();
+        for operation in &operations.list {
+            let after: Vec<Node> = operation.after.iter().map(|&before| nodes[before as usize]).collect();
+            nodes.push(self.add(&graph, &after, (program, operations), operation, &mut memories, device_x));
+        }
+        let launched = graph.exec().launch(&self.context);
+        let ended = self.context.sync();
+        let mut results = Vec::new();
+        if (launched, ended) == (OK, OK) {
+            for buffer in std::iter::once(0).chain(program.outputs.iter().copied()) {
+                let values = self.context.download(address(operations, &memories, device_x, buffer), LEN);
+                results.push((buffer, values.try_into().expect("all elements")));
             }
-            let mut nodes: Vec<sys::CUgraphNode> = Vec::new();
-            for operation in &operations.list {
-                let after: Vec<sys::CUgraphNode> =
-                    operation.after.iter().map(|&before| nodes[before as usize]).collect();
-                nodes.push(self.add(graph, &after, program, operations, operation, &mut memories, device_x));
+            for &buffer in program.outputs.iter() {
+                self.context.free(address(operations, &memories, device_x, buffer));
             }
-            done(sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0), "instantiate");
-            let launched = sys::cuGraphLaunch(exec, null_mut());
-            let ended = sys::cuCtxSynchronize();
-            let mut results = Vec::new();
-            if launched == sys::CUresult::CUDA_SUCCESS && ended == sys::CUresult::CUDA_SUCCESS {
-                for buffer in std::iter::once(0).chain(program.outputs.iter().copied()) {
-                    let address = address(operations, &memories, device_x, buffer);
-                    let mut values = [0u32; LEN];
-                    done(sys::cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), address, bytes), "download");
-                    results.push((buffer, values));
-                }
-                for &buffer in program.outputs.iter() {
-                    done(sys::cuMemFree_v2(address(operations, &memories, device_x, buffer)), "free output");
-                }
-            }
-            sys::cuGraphExecDestroy(exec);
-            sys::cuGraphDestroy(graph);
-            for address in owned.into_iter().chain([device_x]) {
-                sys::cuMemFree_v2(address);
-            }
-            match (launched, ended) {
-                (sys::CUresult::CUDA_SUCCESS, sys::CUresult::CUDA_SUCCESS) => Ok(results),
-                (sys::CUresult::CUDA_SUCCESS, code) | (code, _) => Err(code as u32),
-            }
+        }
+        // After a fault these fail too.
+        for address in owned.into_iter().filter(|&address| address != 0).chain([device_x]) {
+            // SAFETY: addresses of the driver's own, which nothing uses any more.
+            unsafe { sys::cuMemFree_v2(address) };
+        }
+        match (launched, ended) {
+            (OK, OK) => Ok(results),
+            (OK, code) | (code, _) => Err(code),
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
-    unsafe fn add(
+    /// Adds an operation as a node.
+    fn add(
         &self,
-        graph: sys::CUgraph,
-        after: &[sys::CUgraphNode],
-        program: &Program,
-        operations: &Operations,
-        operation: &cuweave_core::operation::Operation,
+        graph: &Graph,
+        after: &[Node],
+        (program, operations): (&Program, &Operations),
+        operation: &Operation,
         memories: &mut [u64],
         device_x: u64,
-    ) -> sys::CUgraphNode {
-        let mut node = null_mut();
-        let dependencies = if after.is_empty() { null() } else { after.as_ptr() };
+    ) -> Node {
         let part = |access: &Access| {
             let (lo, hi) = (DIMS[access.lo as usize], DIMS[access.hi as usize]);
-            (address(operations, memories, device_x, access.buffer) + 4 * lo, (hi - lo) as u32)
+            (address(operations, memories, device_x, access.buffer) + 4 * lo, hi - lo)
         };
-        // SAFETY: as in `run`; parameters are copied by the driver at the add.
-        unsafe {
-            match operation.what {
-                What::Alloc { memory } => {
-                    let mut params = alloc_params(operations.memories[memory as usize].bytes as usize);
-                    done(
-                        sys::cuGraphAddMemAllocNode(&mut node, graph, dependencies, after.len(), &mut params),
-                        "alloc node",
-                    );
-                    memories[memory as usize] = params.dptr;
-                }
-                What::Free { memory } => done(
-                    sys::cuGraphAddMemFreeNode(
-                        &mut node,
-                        graph,
-                        dependencies,
-                        after.len(),
-                        memories[memory as usize],
-                    ),
-                    "free node",
-                ),
-                What::Fill => {
-                    let id = operation.sources[0] as usize;
-                    let (dst, width) = part(&program.statements[id].accesses[0]);
-                    let params = sys::CUDA_MEMSET_NODE_PARAMS {
-                        dst,
-                        pitch: 0,
-                        value: constant(id),
-                        elementSize: 4,
-                        width: width as usize,
-                        height: 1,
-                    };
-                    done(
-                        sys::cuGraphAddMemsetNode(
-                            &mut node,
-                            graph,
-                            dependencies,
-                            after.len(),
-                            &params,
-                            self.context,
-                        ),
-                        "memset node",
-                    );
-                }
-                What::Kernel => {
-                    let id = operation.sources[0] as usize;
-                    let accesses = &program.statements[id].accesses;
-                    let ((mut dst, mut n), (mut src, mut m)) = (part(&accesses[0]), part(&accesses[1]));
-                    let mut c = constant(id);
-                    let mut pointers: [*mut c_void; 5] = [
-                        (&raw mut dst).cast(),
-                        (&raw mut src).cast(),
-                        (&raw mut n).cast(),
-                        (&raw mut m).cast(),
-                        (&raw mut c).cast(),
-                    ];
-                    let params = kernel_params(self.function, &mut pointers);
-                    done(
-                        sys::cuGraphAddKernelNode_v2(&mut node, graph, dependencies, after.len(), &params),
-                        "kernel node",
-                    );
-                }
-                What::FreeTaken { .. } | What::Copy | What::Hub => {
-                    done(sys::cuGraphAddEmptyNode(&mut node, graph, dependencies, after.len()), "empty node");
-                }
+        match operation.what {
+            What::Alloc { memory } => {
+                let bytes = operations.memories[memory as usize].bytes as usize;
+                let (node, address) = graph.alloc(after, bytes);
+                memories[memory as usize] = address;
+                node
             }
+            What::Free { memory } => graph.free(after, memories[memory as usize]),
+            What::Statement(Kind::Fill(())) => {
+                let id = operation.sources[0] as usize;
+                let (to, len) = part(&program.statements[id].accesses[0]);
+                graph.fill_words(&self.context, after, to, constant(id), len as usize)
+            }
+            What::Statement(Kind::Launch(())) => {
+                let id = operation.sources[0] as usize;
+                let accesses = &program.statements[id].accesses;
+                let ((to, n), (from, m)) = (part(&accesses[0]), part(&accesses[1]));
+                graph.kernel(after, self.function, 1, 32, &[to, from, n, m, u64::from(constant(id))])
+            }
+            What::FreeTaken { .. } | What::Statement(_) | What::Hub => graph.empty(after),
         }
-        node
     }
 }
 
@@ -332,45 +213,11 @@ fn address(operations: &Operations, memories: &[u64], device_x: u64, buffer: u32
     }
 }
 
-fn kernel_params(
-    function: sys::CUfunction,
-    pointers: &mut [*mut c_void; 5],
-) -> sys::CUDA_KERNEL_NODE_PARAMS_v2_st {
-    sys::CUDA_KERNEL_NODE_PARAMS_v2_st {
-        func: function,
-        gridDimX: 1,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: 32,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: 0,
-        kernelParams: pointers.as_mut_ptr(),
-        extra: null_mut(),
-        kern: null_mut(),
-        ctx: null_mut(),
-    }
-}
-
-fn alloc_params(bytes: usize) -> sys::CUDA_MEM_ALLOC_NODE_PARAMS {
-    // SAFETY: a struct of numbers and pointers, for which zero is a value; enumerators are set before it is read.
-    let mut params: sys::CUDA_MEM_ALLOC_NODE_PARAMS = unsafe {
-        let mut params = MaybeUninit::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>::zeroed();
-        let props = &raw mut (*params.as_mut_ptr()).poolProps;
-        (&raw mut (*props).allocType).write(sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED);
-        (&raw mut (*props).handleTypes).write(sys::CUmemAllocationHandleType::CU_MEM_HANDLE_TYPE_NONE);
-        (&raw mut (*props).location.type_).write(sys::CUmemLocationType::CU_MEM_LOCATION_TYPE_DEVICE);
-        params.assume_init()
-    };
-    params.bytesize = bytes;
-    params
-}
-
 fn compiled(seed: u64, memory: Memory) -> (Program, Operations) {
     let (checked, found) = compile::front(program(seed));
     let checked = checked.unwrap_or_else(|| panic!("program {seed}: {found:?}"));
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    let operations = compile::back(checked.program(), &DIMS, &wishes).expect("it can be emitted");
+    let operations = compile::back(&checked, &DIMS, &wishes).expect("it can be emitted");
     (checked.program().clone(), operations)
 }
 
@@ -383,8 +230,7 @@ fn start_values(seed: u64) -> [u32; LEN] {
 /// One test, since the simulated driver's reports and seed are the process's.
 #[test]
 fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
-    let driver = cuweave_sim::load().expect("a driver");
-    println!("driver: {driver}");
+    let driver = driver();
     let device = Device::new();
     for memory in LOWERINGS {
         for seed in 0..PROGRAMS {
@@ -397,7 +243,7 @@ fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
                 }
                 let results = device.run(&program, &operations, &x);
                 let results = results.unwrap_or_else(|code| {
-                    panic!("program {seed}, {memory:?}: error {code}: {:?}", cuweave_sim::reports())
+                    panic!("program {seed}, {memory:?}: {code:?}: {:?}", cuweave_sim::reports())
                 });
                 for (buffer, values) in results {
                     assert_eq!(values, expected[buffer as usize], "program {seed}, {memory:?}, b{buffer}");
@@ -411,24 +257,27 @@ fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
     }
     let reports = cuweave_sim::take_reports().expect("the simulated driver");
     assert!(reports.iter().all(|report| report.error == 0), "{reports:?}");
-    broken_plans_are_caught(device);
+    drop(device);
+    broken_plans_are_caught();
 }
 
 /// Drops an edge between two launches, or lets a free go before its buffer's last user: the operations that are left
 /// are legal for the driver.
-fn broken_plans_are_caught(mut device: Device) {
+fn broken_plans_are_caught() {
     let (mut edges, mut frees) = (0, 0);
     for seed in 0..400 {
         let (program, operations) = compiled(seed, Memory::Nodes);
         let x = start_values(seed);
-        let is_work = |at: u32| matches!(operations.list[at as usize].what, What::Kernel | What::Fill);
+        let is_work = |at: u32| {
+            matches!(operations.list[at as usize].what, What::Statement(Kind::Launch(()) | Kind::Fill(())))
+        };
         let edge = (0..operations.list.len() as u32).rev().find_map(|to| {
             let position =
                 operations.list[to as usize].after.iter().position(|&from| is_work(from) && is_work(to))?;
             let from = operations.list[to as usize].after[position];
             // An edge that `#[after]` alone asked for orders no memory.
             let (a, b) = (operations.list[from as usize].sources[0], operations.list[to as usize].sources[0]);
-            conflict(&program.statements[a as usize], &program.statements[b as usize])
+            conflict(&program.statements[a as usize], &program.statements[b as usize], &DIMS)
                 .then_some((to, position))
         });
         let free = operations.list.iter().position(|operation| {
@@ -453,6 +302,8 @@ fn broken_plans_are_caught(mut device: Device) {
             frees += 1;
         }
         for operations in broken {
+            // A fault breaks the context, as on a GPU.
+            let device = Device::new();
             let outcome = device.run(&program, &operations, &x);
             let reports = cuweave_sim::take_reports().expect("the simulated driver");
             let caught = reports.iter().any(|report| report.error != 0);
@@ -460,20 +311,8 @@ fn broken_plans_are_caught(mut device: Device) {
                 outcome.is_err() && caught,
                 "program {seed} is broken and nothing says so: {operations:?}"
             );
-            // A fault breaks the context, as on a GPU.
-            // SAFETY: nothing of the old context is used again.
-            unsafe { sys::cuDevicePrimaryCtxReset_v2(0) };
-            device = Device::new();
         }
     }
     println!("caught: {edges} dropped edges, {frees} early frees");
     assert!(edges > 200 && frees > 200, "{edges} edges and {frees} frees were broken");
-}
-
-fn conflict(a: &Statement, b: &Statement) -> bool {
-    a.accesses.iter().any(|one| {
-        b.accesses.iter().any(|two| {
-            one.buffer == two.buffer && one.mode.conflicts(two.mode) && one.lo < two.hi && two.lo < one.hi
-        })
-    })
 }

@@ -2,6 +2,7 @@
 
 use cuweave::Error;
 use cuweave::prelude::*;
+use cuweave_testkit::device::{Device, device};
 
 #[cuweave::kernels("tests/kernels/required.ptx")]
 unsafe extern "ptx-kernel" {
@@ -41,16 +42,9 @@ fn added(n: u32, x: &[f32; n], y: &[f32; n], out: &mut [f32; n], none: &[u8; 1])
     triton::triton_add[(n.div_ceil(256), 128)](&x, &y, &mut out, n, &none, &none);
 }
 
-fn device() -> (std::sync::Arc<cudarc::driver::CudaContext>, std::sync::Arc<cudarc::driver::CudaStream>) {
-    cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    (ctx, stream)
-}
-
 #[test]
 fn a_required_block_is_the_one_that_per_item_takes() -> cuweave::Result<()> {
-    let (ctx, stream) = device();
+    let Device { ctx, stream, .. } = device();
     for n in [1, 127, 128, 129, 1000_u32] {
         let mut x = stream.clone_htod(&vec![0.5_f32; n as usize]).expect("an upload");
         let none = stream.alloc_zeros::<u8>(1).expect("an allocation");
@@ -65,7 +59,7 @@ fn a_required_block_is_the_one_that_per_item_takes() -> cuweave::Result<()> {
 
 #[test]
 fn another_block_that_is_computed_is_an_error_of_the_build_and_of_the_setter() -> cuweave::Result<()> {
-    let (ctx, stream) = device();
+    let Device { ctx, stream, .. } = device();
     let mut x = stream.clone_htod(&vec![0.5_f32; 300]).expect("an upload");
     let none = stream.alloc_zeros::<u8>(1).expect("an allocation");
     stream.synchronize().expect("the uploads are done");
@@ -92,7 +86,7 @@ fn another_block_that_is_computed_is_an_error_of_the_build_and_of_the_setter() -
 
 #[test]
 fn a_kernel_of_tritons_runs() -> cuweave::Result<()> {
-    let (ctx, stream) = device();
+    let Device { ctx, stream, .. } = device();
     let n = 777_u32;
     let (x, y): (Vec<f32>, Vec<f32>) = (0..n).map(|i| (i as f32, 2.0 * i as f32)).unzip();
     let (x, y) = (stream.clone_htod(&x).expect("an upload"), stream.clone_htod(&y).expect("an upload"));

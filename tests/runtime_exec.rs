@@ -1,20 +1,11 @@
-//! What an exec is: its report and picture, its setters, the modules that it keeps, and what the simulated driver is
+//! An exec: its report and picture, its setters, the modules that it keeps, and what the simulated driver is
 //! told of it.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::sys;
 use cuweave::Error;
 use cuweave::prelude::*;
-
-use process::apart;
-use support::{device, ramp};
-
-#[path = "common/process.rs"]
-mod process;
-#[path = "pass/support.rs"]
-#[allow(unused_macros, unused_imports, dead_code)]
-mod support;
+use cuweave_testkit::device::{alone, ramp, simulated_alone};
+use cuweave_testkit::process::apart;
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
 unsafe extern "ptx-kernel" {
@@ -31,20 +22,6 @@ mod apart {
     }
 }
 
-/// One test at a time where the process's counts or reports are looked at.
-fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn simulated(what: &str) -> bool {
-    let driver = cuweave_sim::load().expect("a driver");
-    if !driver.is_simulated() {
-        println!("{what} not run: it needs the simulated driver, and this is the {driver}");
-    }
-    driver.is_simulated()
-}
-
 #[cuweave::graph(memory = "nodes", launches = "as-written")]
 fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let a = alloc::<f32>(n);
@@ -57,8 +34,7 @@ fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
 
 #[test]
 fn a_report_and_a_picture() {
-    let _alone = alone();
-    let device = device();
+    let device = alone();
     let (x, mut out) = (device.upload(&ramp(8)), device.zeros::<f32>(8));
     let graph = diamond(&device.ctx, 8, &x, &mut out).expect("it builds");
     let report = graph.report();
@@ -85,19 +61,18 @@ fn a_report_and_a_picture() {
 
 #[test]
 fn the_graph_pool() {
-    let _alone = alone();
-    let device = device();
+    let device = alone();
     let (x, mut out) = (device.upload(&ramp(8)), device.zeros::<f32>(8));
     let mut exec =
         diamond(&device.ctx, 8, &x, &mut out).expect("it builds").instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
     device.stream.synchronize().expect("all is well");
-    let memory = cuweave::graph_memory(&device.ctx).expect("it tells");
+    let memory = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     assert!(memory.used_high >= 64 && memory.reserved_high >= memory.used_high, "{memory:?}");
     drop(exec);
-    cuweave::trim_graph_memory(&device.ctx).expect("it trims");
-    cuweave::reset_graph_memory_high(&device.ctx).expect("it resets");
-    let memory = cuweave::graph_memory(&device.ctx).expect("it tells");
+    cuweave::memory::trim_graph_pool(&device.ctx).expect("it trims");
+    cuweave::memory::reset_graph_pool_high(&device.ctx).expect("it resets");
+    let memory = cuweave::memory::graph_pool(&device.ctx).expect("it tells");
     assert!(memory.reserved <= memory.reserved_high && memory.used <= memory.used_high, "{memory:?}");
 }
 
@@ -126,8 +101,7 @@ fn widths(
 
 #[test]
 fn fills_of_every_width_and_their_setters() {
-    let _alone = alone();
-    let device = device();
+    let device = alone();
     let mut buffers = (
         device.zeros::<u8>(5),
         device.zeros::<u16>(5),
@@ -169,8 +143,7 @@ fn counted(n: u32, count: u32, first: f32, out: &mut [f32; n], other: &mut [f32;
 
 #[test]
 fn setters_evaluate_configurations_and_extents_again() {
-    let _alone = alone();
-    let device = device();
+    let device = alone();
     let (mut out, mut other, mut fresh) =
         (device.zeros::<f32>(600), device.upload(&ramp(600)), device.zeros::<f32>(600));
     let small = device.zeros::<f32>(599);
@@ -209,8 +182,7 @@ fn gridded(grid: u32, x: &mut [f32; 8]) {
 
 #[test]
 fn a_refused_configuration_is_refused_again() {
-    let _alone = alone();
-    let device = device();
+    let device = alone();
     let mut x = device.upload(&ramp(8));
     let mut exec =
         gridded(&device.ctx, 8, &mut x).expect("it builds").instantiate().expect("it instantiates");
@@ -230,18 +202,14 @@ fn odd(n: u32, out: &mut [u32; n]) {
 
 #[test]
 fn a_module_is_loaded_once_and_as_long_as_it_is_used() {
-    let _alone = alone();
-    if !simulated("the number of modules") {
-        return;
-    }
-    let device = device();
+    let Some(device) = simulated_alone() else { return };
     let modules = || cuweave_sim::live().expect("counts").modules;
     let before = modules();
     let (mut out, mut more) = (device.zeros::<u32>(4), device.zeros::<u32>(4));
     let first = odd(&device.ctx, 4, &mut out).expect("it builds");
     assert_eq!(modules(), before + 1);
     let second = odd(&device.ctx, 4, &mut more).expect("it builds");
-    let kept = apart::load(&device.ctx).expect("it is loaded");
+    let kept = apart::odd_numbers::load(&device.ctx).expect("it is loaded");
     assert_eq!(modules(), before + 1);
     let mut exec = first.instantiate().expect("it instantiates");
     exec.launch(&device.stream).expect("it launches");
@@ -255,8 +223,7 @@ fn a_module_is_loaded_once_and_as_long_as_it_is_used() {
 /// A stream that is capturing may own a buffer: it is not drawn into, and the launch is refused or waited for.
 #[test]
 fn the_owner_of_a_buffer_is_capturing() {
-    let _alone = alone();
-    let device = device();
+    let device = alone();
     let owner = device.ctx.new_stream().expect("a stream");
     let x = owner.clone_htod(&ramp(8)).expect("an upload");
     owner.synchronize().expect("all is well");
@@ -294,10 +261,7 @@ fn a_broken_plan_is_found() {
 fn with_a_broken_plan() {
     use cuweave::__private::change_next_plan;
 
-    if !simulated("a broken plan") {
-        return;
-    }
-    let device = device();
+    let Some(device) = simulated_alone() else { return };
     let (x, mut out) = (device.upload(&ramp(8)), device.zeros::<f32>(8));
     let sound = diamond(&device.ctx, 8, &x, &mut out).expect("it builds");
     assert_eq!(cuweave_sim::take_reports().expect("reports"), []);
@@ -313,9 +277,7 @@ fn with_a_broken_plan() {
     });
     let mut exec =
         diamond(&device.ctx, 8, &x, &mut out).expect("it builds").instantiate().expect("it instantiates");
-    let result = exec.launch(&device.stream).and_then(|()| {
-        device.stream.synchronize().map_err(|_| Error::Unusable { function: "the context".to_owned() })
-    });
+    let result = exec.launch(&device.stream).and_then(|()| Ok(device.stream.synchronize()?));
     let reports = cuweave_sim::take_reports().expect("reports");
     println!("{reports:#?}");
     assert!(result.is_err());

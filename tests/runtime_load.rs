@@ -1,11 +1,9 @@
 //! Modules and kernels that driver or device do not take: refused when the graph is built, in words that name the file
 //! and what it is made for, before anything is launched.
 
-use std::sync::Arc;
-
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave::Error;
 use cuweave::prelude::*;
+use cuweave_testkit::device::{Device, device};
 
 mod blackwell {
     #[cuweave::kernels("tests/kernels/load/blackwell.ptx")]
@@ -56,32 +54,14 @@ unsafe extern "ptx-kernel" {
     fn ones_by_some(x: &mut [f32; n], n: u32);
 }
 
-struct Device {
-    ctx: Arc<CudaContext>,
-    stream: Arc<CudaStream>,
-    simulated: bool,
-    capability: (i32, i32),
-    /// The driver's.
-    version: (u32, u32),
+/// Returns the compute capability of the device.
+fn capability(device: &Device) -> (i32, i32) {
+    device.ctx.compute_capability().expect("the device's capability")
 }
 
-fn device() -> Device {
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    println!("driver: {driver}");
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    let capability = ctx.compute_capability().expect("the device's capability");
-    Device { ctx, stream, simulated: driver.is_simulated(), capability, version: driver.version() }
-}
-
-impl Device {
-    fn zeros(&self, len: usize) -> CudaSlice<f32> {
-        self.stream.alloc_zeros(len).expect("an allocation")
-    }
-
-    fn is_hopper(&self) -> bool {
-        self.capability == (9, 0)
-    }
+/// Returns true if the device runs code for compute capability 9.0.
+fn is_hopper(device: &Device) -> bool {
+    capability(device) == (9, 0)
 }
 
 #[cuweave::graph]
@@ -128,7 +108,7 @@ fn unsized_clusters(blocks: u32, x: &mut [f32; blocks]) {
 /// The text of an error about a module, whose file it names.
 fn module_error<T>(result: cuweave::Result<T>, file: &str) -> String {
     match result {
-        Err(error @ Error::Module { .. }) => {
+        Err(error @ Error::Module(_)) => {
             let text = error.to_string();
             println!("{text}");
             assert!(text.starts_with(&format!("tests/kernels/load/{file} cannot be loaded: ")), "{text}");
@@ -142,14 +122,14 @@ fn module_error<T>(result: cuweave::Result<T>, file: &str) -> String {
 #[test]
 fn ptx_of_another_architecture() {
     let device = device();
-    if device.capability == (10, 0) {
+    if capability(&device) == (10, 0) {
         return println!("not run: this device is of that architecture");
     }
-    if device.version < (12, 7) {
+    if device.driver.version() < (12, 7) {
         return println!("not run: to this driver the version of the PTX is unknown, too");
     }
-    let text = module_error(of_blackwell(&device.ctx, device.zeros(1)), "blackwell.ptx");
-    let (major, minor) = device.capability;
+    let text = module_error(of_blackwell(&device.ctx, device.zeros::<f32>(1)), "blackwell.ptx");
+    let (major, minor) = capability(&device);
     assert!(
         text.contains(&format!(
             "its `.target` is `sm_100a`, and the device has compute capability {major}.{minor}"
@@ -162,7 +142,7 @@ fn ptx_of_another_architecture() {
 #[test]
 fn ptx_of_a_version_to_come() {
     let device = device();
-    let text = module_error(of_the_future(&device.ctx, device.zeros(1)), "future.ptx");
+    let text = module_error(of_the_future(&device.ctx, device.zeros::<f32>(1)), "future.ptx");
     assert!(text.contains("it is PTX of `.version 9.99`, and the driver has CUDA"), "{text}");
     assert!(text.contains("needs a driver of CUDA 13.99 or newer"), "{text}");
 }
@@ -170,23 +150,23 @@ fn ptx_of_a_version_to_come() {
 #[test]
 fn machine_code_of_another_architecture() {
     let device = device();
-    if device.capability.0 == 8 {
+    if capability(&device).0 == 8 {
         return println!("not run: this device runs that machine code");
     }
-    let text = module_error(of_ampere(&device.ctx, 4, device.zeros(4)), "raise.sm_80.cubin");
+    let text = module_error(of_ampere(&device.ctx, 4, device.zeros::<f32>(4)), "raise.sm_80.cubin");
     assert!(text.contains("it is machine code of `sm_80`"), "{text}");
 }
 
 #[test]
 fn machine_code_is_held_against_its_declaration() {
     let device = device();
-    let mut x = device.zeros(4);
-    if device.simulated && device.is_hopper() {
+    let mut x = device.zeros::<f32>(4);
+    if device.simulated && is_hopper(&device) {
         // What it cannot do, it says.
         let text = module_error(of_hopper(&device.ctx, 4, &mut x), "raise.sm_90.cubin");
         return assert!(text.contains("machine code cannot be simulated, give the driver PTX"), "{text}");
     }
-    if !device.is_hopper() {
+    if !is_hopper(&device) {
         return println!("not run: the machine code is for compute capability 9.0");
     }
     let refused = |result: cuweave::Result<_>| match result {
@@ -200,10 +180,11 @@ fn machine_code_is_held_against_its_declaration() {
     let (_, reason) = refused(shorter(&device.ctx, 4, &mut x).map(drop));
     assert_eq!(reason, "has 3 parameters, and 2 are declared");
     let graph = of_hopper(&device.ctx, 4, &mut x).expect("as declared");
-    let left_alone = graph.report().left_alone;
+    let left_alone = &graph.report().left_alone[..];
+    let [left] = left_alone else { panic!("{left_alone:?}") };
     assert_eq!(
-        left_alone,
-        ["`raise` is launched as it is written: tests/kernels/load/raise.sm_90.cubin is machine code"]
+        left.to_string(),
+        "`raise` (tests/kernels/load/raise.sm_90.cubin) is launched as it is written: the file is machine code"
     );
     graph.instantiate().expect("it instantiates").launch(&device.stream).expect("it launches");
     assert_eq!(device.stream.clone_dtoh(&x).expect("a copy"), [1.0; 4]);
@@ -212,18 +193,18 @@ fn machine_code_is_held_against_its_declaration() {
 #[test]
 fn clusters_divide_the_grid() {
     let device = device();
-    if device.capability.0 < 9 {
+    if capability(&device).0 < 9 {
         return println!("not run: the device has no clusters");
     }
     let refused = |result: cuweave::Result<()>, line: u32| match result {
-        Err(Error::Config { at, reason }) => {
+        Err(Error::Config { at, reason, .. }) => {
             assert_eq!(at.line, line, "{reason}");
             reason
         }
         Err(error) => panic!("{error}"),
         Ok(()) => panic!("this is refused"),
     };
-    let mut x = device.zeros(8);
+    let mut x = device.zeros::<f32>(8);
     let reason = refused(clusters(&device.ctx, 6, &mut x).map(drop), CLUSTERS + 1);
     assert!(
         reason.contains("a grid of 6 x 1 x 1 blocks is no multiple of the clusters of 4 x 1 x 1"),

@@ -5,32 +5,21 @@
 //! and its memory, if it is free by then, is taken again and filled with something else. On the simulated driver,
 //! which does work when it is enqueued, the same programs show that nothing is freed twice or left behind.
 
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Instant;
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream, PinnedHostSlice};
 use cuweave::Exec;
 use cuweave::prelude::*;
+use cuweave_testkit::device::{driver, turn};
+use cuweave_testkit::process::apart;
 
-use process::apart;
+use slow::{late, late_out, spin};
 
-#[path = "common/process.rs"]
-mod process;
+#[path = "common/slow.rs"]
+mod slow;
 
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn spin(out: &mut [MaybeUninit<u32>; 1], rounds: u32);
-}
-
-/// out = x, late
-#[cuweave::graph]
-fn late(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut out);
-}
-
-/// The same from and to the host.
+/// out = x, late, from and to the host.
 #[cuweave::graph]
 fn late_up(n: u32, rounds: u32, x: &Pinned<[f32; n]>, ticket: &mut [u32; 1], out: &mut [f32; n]) {
     let wait = spin[(1, 1)](&mut ticket, rounds);
@@ -45,16 +34,6 @@ fn late_down(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut
     copy(&x, &mut out);
 }
 
-/// The same into an allocation that leaves the graph.
-#[cuweave::graph]
-fn late_out(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1]) -> [f32; n] {
-    let h = alloc::<f32>(n);
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut h);
-    h
-}
-
 #[cuweave::graph]
 fn late_take(n: u32, rounds: u32, h: [f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
     let wait = spin[(1, 1)](&mut ticket, rounds);
@@ -67,22 +46,17 @@ const N: u32 = 16 << 10;
 /// About two milliseconds on a GPU.
 fn rounds() -> u32 {
     static ROUNDS: OnceLock<u32> = OnceLock::new();
-    *ROUNDS.get_or_init(|| {
-        let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-        println!("driver: {driver}");
-        if driver.is_simulated() { 3 } else { 400_000 }
-    })
+    *ROUNDS.get_or_init(|| if simulated() { 3 } else { 400_000 })
 }
 
 fn simulated() -> bool {
-    cuweave_sim::load().is_ok_and(|driver| driver.is_simulated())
+    driver().is_simulated()
 }
 
 /// One test at a time: the memory of one is not to be taken by another.
 fn alone() -> Alone {
-    static ALONE: Mutex<()> = Mutex::new(());
     rounds();
-    let guard = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let guard = turn();
     Alone { since: Instant::now(), _guard: guard }
 }
 
@@ -105,7 +79,7 @@ impl Drop for Alone {
 fn keep_kernels() {
     static KEPT: OnceLock<cuweave::Loaded> = OnceLock::new();
     if !simulated() {
-        KEPT.get_or_init(|| load(&context()).expect("the kernels"));
+        KEPT.get_or_init(|| spin::load(&context()).expect("the kernels"));
     }
 }
 
@@ -192,7 +166,7 @@ enum End {
 fn start<'a>(
     ctx: &Arc<CudaContext>,
     stream: &Arc<CudaStream>,
-    x: impl cuweave::BindShared<'a, f32>,
+    x: impl cuweave::bind::BindShared<'a, f32>,
     ticket: &'a mut CudaSlice<u32>,
     out: &'a mut CudaSlice<f32>,
 ) -> Exec<late::Args<'a>> {
@@ -293,7 +267,7 @@ fn given_up(streams: &Streams, binding: Binding, how: End, owner: Kind, launcher
     drop(taken);
 }
 
-/// What is written is read, and written again, by others right after the exec is gone.
+/// A buffer that was written is read, and written again, by others right after the exec is dropped.
 #[test]
 fn what_a_launch_writes_is_used_next() {
     let _alone = alone();

@@ -3,22 +3,21 @@
 //! Each launch begins with a kernel that takes a while, so that on a GPU whatever does not wait comes too early. On the
 //! simulated driver, which does work when it is enqueued, the same programs show that nothing is refused, freed twice or
 //! left behind.
+//!
+//! `STREAM_STRESS=small` repeats each pattern twice, with short kernels: for tools that slow kernels down, such as
+//! `compute-sanitizer --tool racecheck`.
 
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
 use cuweave::Buffer;
 use cuweave::prelude::*;
+use cuweave_testkit::device::{Device, alone};
 
-use alone::{Device, device};
+use slow::{late, late_out, spin};
 
-#[path = "common/alone.rs"]
-mod alone;
-
-#[cuweave::kernels("tests/kernels/common.ptx")]
-unsafe extern "ptx-kernel" {
-    fn spin(out: &mut [MaybeUninit<u32>; 1], rounds: u32);
-}
+#[path = "common/slow.rs"]
+mod slow;
 
 mod state {
     #[cuweave::kernels("tests/kernels/state.ptx")]
@@ -37,24 +36,6 @@ fn owned(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f3
     let wait = spin[(1, 1)](&mut ticket, rounds);
     #[after(wait)]
     copy(&h, &mut out);
-}
-
-/// out = x, late
-#[cuweave::graph]
-fn late(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1], out: &mut [f32; n]) {
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut out);
-}
-
-/// The same into an allocation that leaves the graph.
-#[cuweave::graph]
-fn late_out(n: u32, rounds: u32, x: &[f32; n], ticket: &mut [u32; 1]) -> [f32; n] {
-    let h = alloc::<f32>(n);
-    let wait = spin[(1, 1)](&mut ticket, rounds);
-    #[after(wait)]
-    copy(&x, &mut h);
-    h
 }
 
 #[cuweave::graph]
@@ -81,14 +62,25 @@ fn ramp(seed: usize) -> Vec<f32> {
     (0..N as usize).map(|i| (i + seed) as f32).collect()
 }
 
-/// About two milliseconds on a GPU.
-fn rounds(device: &Device) -> u32 {
-    if device.simulated { 3 } else { 400_000 }
+/// Returns true if the environment asks for short runs.
+fn small() -> bool {
+    match std::env::var("STREAM_STRESS") {
+        Ok(size) => {
+            assert_eq!(size, "small", "`STREAM_STRESS` is `small` or not set");
+            true
+        }
+        Err(_) => false,
+    }
 }
 
-/// How often each pattern is repeated.
+/// Returns the rounds of the slow kernel: about two milliseconds on a GPU, and 10 us in short runs.
+fn rounds(device: &Device) -> u32 {
+    device.scaled(if small() { 2_000 } else { 400_000 }, 3)
+}
+
+/// Returns the number of times that each pattern is repeated.
 fn turns(device: &Device) -> usize {
-    if device.simulated { 3 } else { 60 }
+    if small() { 2 } else { device.scaled(60, 3) }
 }
 
 struct Streams {
@@ -102,7 +94,10 @@ impl Streams {
         if !device.simulated {
             // The driver compiles a file at each load, for longer than all else takes.
             KEPT.get_or_init(|| {
-                (load(&device.ctx).expect("the kernels"), state::load(&device.ctx).expect("the kernels"))
+                (
+                    spin::load(&device.ctx).expect("the kernels"),
+                    state::state_set::load(&device.ctx).expect("the kernels"),
+                )
             });
         }
         let made = (0..3).map(|_| device.ctx.new_stream().expect("a stream"));
@@ -126,7 +121,7 @@ impl Streams {
 /// Execs with memory of their own come and go on many streams: the driver gives the same bytes again.
 #[test]
 fn owned_memory_comes_and_goes() {
-    let device = device();
+    let device = alone();
     let streams = Streams::new(&device);
     let rounds = rounds(&device);
     for turn in 0..turns(&device) {
@@ -150,7 +145,7 @@ fn owned_memory_comes_and_goes() {
 /// Several execs step one variable, each on streams of its own, some dropped and some forgotten.
 #[test]
 fn hidden_state_is_stepped_by_many() {
-    let device = device();
+    let device = alone();
     let streams = Streams::new(&device);
     let build = || ten_steps(&streams.ctx).expect("it builds").instantiate().expect("it instantiates");
     let mut setter = set(&streams.ctx, 1).expect("it builds").instantiate().expect("it instantiates");
@@ -176,7 +171,7 @@ fn hidden_state_is_stepped_by_many() {
 /// A third stream reads and writes what an exec that was forgotten writes.
 #[test]
 fn forgotten_execs_are_waited_for() {
-    let device = device();
+    let device = alone();
     let streams = Streams::new(&device);
     let rounds = rounds(&device);
     for turn in 0..turns(&device) {
@@ -199,7 +194,7 @@ fn forgotten_execs_are_waited_for() {
 /// the last.
 #[test]
 fn buffers_are_passed_on() {
-    let device = device();
+    let device = alone();
     let streams = Streams::new(&device);
     let rounds = rounds(&device);
     let pipeline = |first: usize| {
@@ -236,7 +231,7 @@ fn buffers_are_passed_on() {
 /// An output is read on two streams, late on the first: its bytes are given again only after both.
 #[test]
 fn outputs_are_read_on_two_streams() {
-    let device = device();
+    let device = alone();
     let streams = Streams::new(&device);
     let rounds = rounds(&device);
     let mut exec = late_out(&streams.ctx, N, rounds, streams.data(0, 1), streams.ticket())

@@ -1,9 +1,7 @@
-//! What nothing wrote and a copy brings to the host, told by the name of the buffer.
+//! A copy to the host of bytes that nothing wrote is reported with the name of the buffer.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use cudarc::driver::{CudaContext, CudaStream};
 use cuweave::prelude::*;
+use cuweave_testkit::device::{Device, simulated_alone};
 
 #[cuweave::kernels("tests/ptx-corpus/12.9/basic.90.plain.ptx")]
 unsafe extern "ptx-kernel" {
@@ -20,20 +18,10 @@ fn scattered(x: &[f32; 64], index: &[i64; 64], out: &mut [f32; 64], there: &mut 
     scatter64[(1, 64)](&x, &index, &mut out, 64);
 }
 
-/// The driver and its reports are the process's: one test at a time.
-static ALONE: Mutex<()> = Mutex::new(());
-
-fn device() -> Option<(Arc<CudaContext>, Arc<CudaStream>)> {
-    let driver = cuweave_sim::load().expect("a driver, the simulated one where there is no GPU");
-    let ctx = cuweave::context(0).expect("a context");
-    let stream = ctx.new_stream().expect("a stream");
-    driver.is_simulated().then_some((ctx, stream))
-}
-
-/// What arrives on the host of elements of which every `step`-th is written, and the reports.
+/// Writes every `step`-th element, and returns what arrives on the host by both copies, and the reports.
 fn run(step: i64) -> Option<(Vec<f32>, Vec<f32>, Vec<cuweave_sim::Report>)> {
-    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let (ctx, stream) = device()?;
+    let device = simulated_alone()?;
+    let Device { ctx, stream, .. } = &*device;
     cuweave_sim::take_reports().expect("the simulated driver");
     let x = stream.clone_htod(&vec![2.5_f32; 64]).expect("an upload");
     let index: Vec<i64> = (0..64).map(|i| i / step * step).collect();
@@ -44,9 +32,9 @@ fn run(step: i64) -> Option<(Vec<f32>, Vec<f32>, Vec<cuweave_sim::Report>)> {
         (stream.alloc::<f32>(64).expect("an allocation"), ctx.alloc_pinned::<f32>(64).expect("pinned memory"))
     };
     stream.synchronize().expect("the uploads are done");
-    let graph = scattered(&ctx, &x, &index, &mut out, &mut there).expect("it builds");
+    let graph = scattered(ctx, &x, &index, &mut out, &mut there).expect("it builds");
     let mut exec = graph.instantiate().expect("it instantiates");
-    exec.launch(&stream).expect("it launches");
+    exec.launch(stream).expect("it launches");
     drop(exec);
     stream.synchronize().expect("the launch ends");
     let out = stream.clone_dtoh(&out).expect("a download");

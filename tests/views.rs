@@ -7,13 +7,8 @@ use cudarc::driver::sys::{CUgraphInstantiate_flags_enum, CUresult, CUstreamCaptu
 use cudarc::driver::{CudaSlice, CudaStream, DevicePtr, DriverError};
 use cuweave::prelude::*;
 
-use alone::{Device, device};
-use timeline::{Work, named, trace};
-
-#[path = "common/alone.rs"]
-mod alone;
-#[path = "common/timeline.rs"]
-mod timeline;
+use cuweave_testkit::device::{Device, simulated_alone as simulated};
+use cuweave_testkit::timeline::{Work, named, trace};
 
 #[cuweave::graph]
 fn step(n: u32, x: &[i32; n], out: &mut [i32; n]) {
@@ -28,17 +23,6 @@ fn made(n: u32, x: &[i32; n]) -> [i32; n] {
 }
 
 const N: u32 = 8;
-
-/// The device, or nothing where driver calls cannot be looked at.
-fn simulated() -> Option<Device> {
-    let device = device();
-    if !device.simulated {
-        println!("not run: only the simulated driver tells what it was asked for");
-        return None;
-    }
-    let _ = device.ctx.check_err();
-    Some(device)
-}
 
 fn streams<const COUNT: usize>(device: &Device) -> [Arc<CudaStream>; COUNT] {
     [(); COUNT].map(|()| device.ctx.new_stream().expect("a stream"))
@@ -91,14 +75,14 @@ fn a_buffer_is_freed_after_all_reads_of_its_views() {
                 let [x_at, out_at] = [address(&x), address(&out)];
                 let (mut kept_x, mut kept_out) = (None, None);
                 let (_, work) = trace(|| {
-                    let shared: cuweave::Shared<'_, i32> = match x_kind {
-                        0 => cuweave::BindShared::bind_shared(x),
-                        1 => cuweave::BindShared::bind_shared(Arc::new(x)),
-                        _ => cuweave::BindShared::bind_shared(&*kept_x.insert(x)),
+                    let shared: cuweave::bind::Shared<'_, i32> = match x_kind {
+                        0 => cuweave::bind::BindShared::bind_shared(x),
+                        1 => cuweave::bind::BindShared::bind_shared(Arc::new(x)),
+                        _ => cuweave::bind::BindShared::bind_shared(&*kept_x.insert(x)),
                     };
-                    let written: cuweave::Exclusive<'_, i32> = match out_kind {
-                        0 => cuweave::BindMut::bind_mut(out),
-                        _ => cuweave::BindMut::bind_mut(kept_out.insert(out)),
+                    let written: cuweave::bind::Exclusive<'_, i32> = match out_kind {
+                        0 => cuweave::bind::BindMut::bind_mut(out),
+                        _ => cuweave::bind::BindMut::bind_mut(kept_out.insert(out)),
                     };
                     let graph = step(&device.ctx, N, shared, written).expect("it builds");
                     let mut exec = graph.instantiate().expect("it instantiates");
@@ -159,10 +143,10 @@ fn guards_of_two_streams_are_held_at_once() {
         device.ctx.synchronize().expect("all is well");
         let at = address(&out);
         let (_, work) = trace(|| {
-            let written: cuweave::Exclusive<'_, i32> = if borrowed {
-                cuweave::BindMut::bind_mut(&mut out)
+            let written: cuweave::bind::Exclusive<'_, i32> = if borrowed {
+                cuweave::bind::BindMut::bind_mut(&mut out)
             } else {
-                cuweave::BindMut::bind_mut(out.clone())
+                cuweave::bind::BindMut::bind_mut(out.clone())
             };
             let mut exec =
                 step(&device.ctx, N, &x, written).expect("it builds").instantiate().expect("an exec");
@@ -202,10 +186,10 @@ fn views_are_written_between_launches() {
             let (_, work) = trace(|| {
                 // Before the first launch, behind a use that nothing else knows of.
                 c.memset_zeros(&mut out).expect("a fill");
-                let written: cuweave::Exclusive<'_, i32> = if by_value {
-                    cuweave::BindMut::bind_mut(out)
+                let written: cuweave::bind::Exclusive<'_, i32> = if by_value {
+                    cuweave::bind::BindMut::bind_mut(out)
                 } else {
-                    cuweave::BindMut::bind_mut(kept.insert(out))
+                    cuweave::bind::BindMut::bind_mut(kept.insert(out))
                 };
                 let mut exec =
                     step(&device.ctx, N, &x, written).expect("it builds").instantiate().expect("an exec");
@@ -346,10 +330,10 @@ fn every_call_of_a_use_fails() {
                 let case = format!("{call} {nth}, borrowed: {borrowed}");
                 let mut hit = false;
                 let (_, work) = trace(|| {
-                    let written: cuweave::Exclusive<'_, i32> = if borrowed {
-                        cuweave::BindMut::bind_mut(kept.insert(out))
+                    let written: cuweave::bind::Exclusive<'_, i32> = if borrowed {
+                        cuweave::bind::BindMut::bind_mut(kept.insert(out))
                     } else {
-                        cuweave::BindMut::bind_mut(out)
+                        cuweave::bind::BindMut::bind_mut(out)
                     };
                     let graph = step(&device.ctx, N, &x, written).expect("it builds");
                     let mut exec = graph.instantiate().expect("it instantiates");
@@ -401,8 +385,8 @@ fn every_call_of_a_use_fails() {
 #[test]
 fn views_go_to_other_threads() {
     fn shared<T: Send + Sync>() {}
-    shared::<cuweave::DeviceView<'static, f32>>();
-    shared::<cuweave::DeviceViewMut<'static, f32>>();
+    shared::<cuweave::bind::DeviceView<'static, f32>>();
+    shared::<cuweave::bind::DeviceViewMut<'static, f32>>();
 }
 
 /// Neither the device nor the host can wait for the last launch: its buffers have no views until one can.
@@ -442,10 +426,10 @@ fn views_in_a_capture() {
     let [a, b] = streams(&device);
     let (x, mut out) = (data(&a, 1), data(&a, 0));
     for borrowed in [false, true] {
-        let written: cuweave::Exclusive<'_, i32> = if borrowed {
-            cuweave::BindMut::bind_mut(&mut out)
+        let written: cuweave::bind::Exclusive<'_, i32> = if borrowed {
+            cuweave::bind::BindMut::bind_mut(&mut out)
         } else {
-            cuweave::BindMut::bind_mut(data(&a, 0))
+            cuweave::bind::BindMut::bind_mut(data(&a, 0))
         };
         let mut exec = step(&device.ctx, N, &x, written).expect("it builds").instantiate().expect("an exec");
         exec.launch(&a).expect("it launches");

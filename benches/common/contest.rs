@@ -211,7 +211,7 @@ impl<'a> Contest<'a> {
     pub fn enter(
         &mut self,
         side: &str,
-        report: &cuweave::Report,
+        report: &cuweave::report::Report,
         results: &[Vec<f32>],
         turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a,
     ) -> Result<()> {

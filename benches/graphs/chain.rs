@@ -4,7 +4,7 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/bench.ptx")]
 unsafe extern "ptx-kernel" {
-    fn touch(x: &mut [u32; 1]);
+    pub fn touch(x: &mut [u32; 1]);
     fn after_all(before: &[u32; w], own: &mut [u32; 1], w: u32);
 }
 

@@ -4,7 +4,7 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/bench.ptx")]
 unsafe extern "ptx-kernel" {
-    fn produce(x: &[f32; n], t: &mut [MaybeUninit<f32>; n], n: u32);
+    pub fn produce(x: &[f32; n], t: &mut [MaybeUninit<f32>; n], n: u32);
     fn consume(t: &[f32; n], x: &mut [f32; n], n: u32);
 }
 

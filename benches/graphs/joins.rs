@@ -4,7 +4,7 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/bench.ptx")]
 unsafe extern "ptx-kernel" {
-    fn after_all(before: &[u32; w], own: &mut [u32; 1], w: u32);
+    pub fn after_all(before: &[u32; w], own: &mut [u32; 1], w: u32);
 }
 
 macro_rules! layers {

@@ -1,28 +1,29 @@
 //! The data flow of real programs as the planner sees it: nodes, and a buffer for each node's result.
 
-use cuweave_core::plan::Buffer;
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::plan::{Buffer, BufferIndex};
+use cuweave_core::reach::Node;
 
 /// A graph whose node `i` writes buffer `i`.
 #[derive(Default)]
 pub struct Model {
-    pub preds: Vec<Vec<u32>>,
-    pub buffers: Vec<Buffer>,
+    pub preds: Vector<Node, Vec<Node>>,
+    pub buffers: Vector<BufferIndex, Buffer>,
 }
 
-/// A node, and the buffer that it writes.
-type Value = u32;
+/// A node, which stands for the buffer that it writes.
+type Value = Node;
 
 impl Model {
     /// Adds a node that reads `inputs` and writes a new buffer of `bytes`.
     fn op(&mut self, inputs: &[Value], bytes: u64) -> Value {
-        let node = self.preds.len() as u32;
         let mut preds = inputs.to_vec();
         preds.sort_unstable();
         preds.dedup();
-        for &input in &preds {
-            self.buffers[input as usize].users.push(node);
+        let node = self.preds.push(preds.clone());
+        for input in preds {
+            self.buffers[BufferIndex::new(input.index())].users.push(node);
         }
-        self.preds.push(preds);
         let size = bytes.next_multiple_of(256);
         self.buffers.push(Buffer { size, align: 256, users: vec![node], ..Buffer::default() });
         node

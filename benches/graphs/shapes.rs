@@ -4,7 +4,14 @@ use cuweave::prelude::*;
 
 #[cuweave::kernels("benches/kernels/shapes.ptx")]
 unsafe extern "ptx-kernel" {
-    fn matmul(x: &[f32; b * n], w: &[f32; n * m], y: &mut [MaybeUninit<f32>; b * m], b: u32, n: u32, m: u32);
+    pub fn matmul(
+        x: &[f32; b * n],
+        w: &[f32; n * m],
+        y: &mut [MaybeUninit<f32>; b * m],
+        b: u32,
+        n: u32,
+        m: u32,
+    );
     fn rms_norm(x: &[f32; b * n], g: &[f32; n], y: &mut [MaybeUninit<f32>; b * n], b: u32, n: u32);
     fn scores(
         q: &[f32; b * n],

@@ -14,11 +14,13 @@
 mod nvrtc;
 mod sources;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Why there is no PTX.
-#[derive(Debug, thiserror::Error)]
+/// The reason that there is no PTX. `Debug` prints its text, so that `main` can return it.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// It is not run by cargo as a build script.
     #[error("`{0}` is not set: this runs in a build script only")]
@@ -48,6 +50,12 @@ pub enum Error {
         /// What the compiler says.
         log: String,
     },
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 /// Compiles the files that match a pattern. On an error the build fails with its message.

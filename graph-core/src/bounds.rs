@@ -5,27 +5,44 @@
 //! differ by `dk * axis + dc`: at most where neither is negative, and else as the facts say of that difference, which is
 //! asked once. The answers are those of [`Facts`].
 
+#![deny(
+    clippy::as_conversions,
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::index::{Index, Vector, indices};
 use crate::ir::{Access, DimId};
 use cuweave_ptx::poly::{Facts, Poly};
+
+indices! {
+    /// A line of bounds.
+    struct LineIndex;
+    /// A product that is the axis of lines.
+    struct AxisIndex;
+}
 
 /// The bounds of a program and what is known of them.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    polys: Vec<Poly>,
+    polys: Vector<DimId, Poly>,
     facts: Facts,
-    places: Vec<Place>,
-    lines: Vec<Line>,
+    places: Vector<DimId, Place>,
+    lines: Vector<LineIndex, Line>,
     /// The answers for `0 <= dk * axis + dc`. Only looked up, never iterated.
-    asked: RefCell<HashMap<(u32, i64, i64), bool>>,
+    asked: RefCell<HashMap<(AxisIndex, i64, i64), bool>>,
 }
 
 /// `k * axis + c` on a line.
 #[derive(Clone, Copy, Debug)]
 struct Place {
-    line: u32,
+    line: LineIndex,
     k: i64,
     c: i64,
 }
@@ -33,23 +50,24 @@ struct Place {
 /// Bounds that differ in their coefficient of one product, and in their constants.
 #[derive(Clone, Debug)]
 struct Line {
-    /// The number of the product.
-    axis: u32,
+    /// The product; `NONE` on the first two lines.
+    axis: AxisIndex,
     /// Nothing else is in them: constants are on this line too, with a coefficient of 0.
     plain: bool,
 }
 
 /// The line of constants.
-const CONSTANTS: u32 = 0;
+const CONSTANTS: LineIndex = LineIndex::from_u32(0);
 /// The line of what is on none: a coefficient that does not fit.
-const NOWHERE: u32 = 1;
+const NOWHERE: LineIndex = LineIndex::from_u32(1);
 
 impl Bounds {
     /// Makes the bounds of these polynomials under these facts.
     pub fn new(polys: Vec<Poly>, facts: Facts) -> Bounds {
-        let mut lines = vec![Line { axis: u32::MAX, plain: true }, Line { axis: u32::MAX, plain: false }];
-        let mut numbers: HashMap<(Vec<u32>, Poly), u32> = HashMap::new();
-        let mut axes: HashMap<Vec<u32>, u32> = HashMap::new();
+        let mut lines: Vector<LineIndex, Line> =
+            [true, false].map(|plain| Line { axis: AxisIndex::NONE, plain }).into_iter().collect();
+        let mut numbers: HashMap<(Vec<u32>, Poly), LineIndex> = HashMap::new();
+        let mut axes: HashMap<Vec<u32>, AxisIndex> = HashMap::new();
         let places = polys
             .iter()
             .map(|poly| {
@@ -59,32 +77,30 @@ impl Bounds {
                 if axis.is_empty() {
                     return Place { line: CONSTANTS, k: 0, c };
                 }
-                let next = axes.len() as u32;
+                let next = AxisIndex::new(axes.len());
                 let number = *axes.entry(axis.clone()).or_insert(next);
                 let plain = rest == Poly::default();
-                let line = *numbers.entry((axis, rest)).or_insert_with(|| {
-                    lines.push(Line { axis: number, plain });
-                    lines.len() as u32 - 1
-                });
+                let line =
+                    *numbers.entry((axis, rest)).or_insert_with(|| lines.push(Line { axis: number, plain }));
                 Place { line, k, c }
             })
             .collect();
-        Bounds { polys, facts, places, lines, asked: RefCell::default() }
+        Bounds { polys: polys.into(), facts, places, lines, asked: RefCell::default() }
     }
 
     /// Returns true if `a <= b` is proved.
     pub fn at_most(&self, a: DimId, b: DimId) -> bool {
         let Some((line, dk, dc)) = self.difference(a, b) else {
-            return self.facts.at_most(&self.polys[a as usize], &self.polys[b as usize]);
+            return self.facts.at_most(&self.polys[a], &self.polys[b]);
         };
         if dk >= 0 && dc >= 0 {
             return true;
         }
-        let key = (self.lines[line as usize].axis, dk, dc);
+        let key = (self.lines[line].axis, dk, dc);
         if let Some(&known) = self.asked.borrow().get(&key) {
             return known;
         }
-        let answer = self.facts.at_most(&self.polys[a as usize], &self.polys[b as usize]);
+        let answer = self.facts.at_most(&self.polys[a], &self.polys[b]);
         self.asked.borrow_mut().insert(key, answer);
         answer
     }
@@ -108,11 +124,11 @@ impl Bounds {
     }
 
     /// `b - a` on the line of both.
-    fn difference(&self, a: DimId, b: DimId) -> Option<(u32, i64, i64)> {
-        let (from, to) = (self.places[a as usize], self.places[b as usize]);
-        let line = if from.line == to.line || from.line == CONSTANTS && self.lines[to.line as usize].plain {
+    fn difference(&self, a: DimId, b: DimId) -> Option<(LineIndex, i64, i64)> {
+        let (from, to) = (self.places[a], self.places[b]);
+        let line = if from.line == to.line || from.line == CONSTANTS && self.lines[to.line].plain {
             to.line
-        } else if to.line == CONSTANTS && self.lines[from.line as usize].plain {
+        } else if to.line == CONSTANTS && self.lines[from.line].plain {
             from.line
         } else {
             return None;
@@ -141,7 +157,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ir::Mode;
+    use crate::ir::{BufferId, Mode};
 
     /// Polynomials over two variables and their product, as ranges of large functions have them.
     fn polys() -> impl Strategy<Value = Vec<Poly>> {
@@ -169,10 +185,10 @@ mod tests {
                 }
             }
             let bounds = Bounds::new(polys.clone(), facts.clone());
-            let id = |index: usize| (index % polys.len()) as DimId;
+            let id = |index: usize| DimId::new(index % polys.len());
             for (a, b, c, d) in asked {
                 prop_assert_eq!(bounds.at_most(id(a), id(b)), facts.at_most(at(a), at(b)));
-                let range = |lo, hi| Access { buffer: 0, mode: Mode::Read, lo, hi, relied_on: false };
+                let range = |lo, hi| Access { buffer: BufferId::new(0), mode: Mode::Read, lo, hi, relied_on: false };
                 let (one, two) = (range(id(a), id(b)), range(id(c), id(d)));
                 prop_assert_eq!(
                     bounds.disjoint(&one, &two),

@@ -22,21 +22,28 @@ use crate::order::Ordered;
 use crate::reach::Reach;
 use lives::{Life, lives};
 
-/// An ordered program without faults.
-#[derive(Clone, Debug)]
+/// A program without faults, and its order.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
-    ordered: Ordered,
+    program: Program,
+    edges: Vec<(StatementId, StatementId)>,
+    edges_before_reduction: usize,
 }
 
 impl Checked {
-    /// The program, with its edges and the settled modes.
+    /// The program, with the settled modes.
     pub fn program(&self) -> &Program {
-        &self.ordered.source.program
+        &self.program
     }
 
-    /// The order it was checked under.
-    pub fn ordered(&self) -> &Ordered {
-        &self.ordered
+    /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
+    pub fn edges(&self) -> &[(StatementId, StatementId)] {
+        &self.edges
+    }
+
+    /// The number of edges before the reduction.
+    pub fn edges_before_reduction(&self) -> usize {
+        self.edges_before_reduction
     }
 }
 
@@ -66,14 +73,13 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     for (id, after) in std::mem::take(&mut ordered.memory_after) {
         program.statements.to_mut()[id as usize].after = after.into();
     }
-    program.edges_before_reduction = ordered.edges_before_reduction as u32;
-    program.edges = ordered
-        .preds
-        .iter()
-        .enumerate()
-        .flat_map(|(to, list)| list.iter().map(move |&from| (from, to as StatementId)))
-        .collect();
-    (Some(Checked { ordered }), found)
+    let edges = (0..).zip(&ordered.preds).flat_map(|(to, list)| list.iter().map(move |&from| (from, to)));
+    let checked = Checked {
+        edges: edges.collect(),
+        edges_before_reduction: ordered.edges_before_reduction,
+        program: ordered.source.program,
+    };
+    (Some(checked), found)
 }
 
 /// CW201, CW205.
@@ -335,7 +341,7 @@ fn outside_life(
     assumed: &[Vec<StatementId>],
     found: &mut Vec<Diagnostic>,
 ) {
-    let mut preds = ordered.reach.reduced().to_vec();
+    let mut preds = ordered.reach.reduced().clone();
     for (list, more) in preds.iter_mut().zip(assumed) {
         list.extend_from_slice(more);
     }

@@ -2,12 +2,14 @@
 
 use std::fmt::Write;
 
-use crate::ir::{Access, BufferId, Kind, Mode, Origin, Program, StatementId};
+use crate::check::Checked;
+use crate::ir::{Access, BufferId, Lifetime, Mode, Origin, Program, StatementId};
 use crate::operation::{Operations, Place, What};
 use crate::place::Placed;
 
-/// A program: its buffers, its statements, its order.
-pub fn program(program: &Program) -> String {
+/// A checked program: its buffers, its statements, its order.
+pub fn checked(checked: &Checked) -> String {
+    let program = checked.program();
     let mut text = format!("graph {}\n", program.name);
     for (id, buffer) in program.buffers.iter().enumerate() {
         let origin = match buffer.origin {
@@ -17,6 +19,7 @@ pub fn program(program: &Program) -> String {
             Origin::Pinned { mutable: false } => "& pinned",
             Origin::Pinned { mutable: true } => "&mut pinned",
             Origin::Taken => "taken over",
+            Origin::Part(_) => "part",
         };
         let returned = if program.outputs.contains(&(id as BufferId)) { ", returned" } else { "" };
         line(
@@ -30,26 +33,17 @@ pub fn program(program: &Program) -> String {
     for (id, statement) in program.statements.iter().enumerate() {
         let mut parts: Vec<String> =
             statement.accesses.iter().map(|access| self::access(program, access)).collect();
-        match statement.kind {
-            Kind::Alloc(buffer) | Kind::Free(buffer) => {
-                parts.push(program.buffers[buffer as usize].name.to_string());
-            }
-            Kind::Launch | Kind::Fill | Kind::Copy => {}
+        if let Some(Lifetime::Begins(&buffer) | Lifetime::Ends(&buffer)) = statement.kind.lifetime() {
+            parts.push(program.buffers[buffer as usize].name.to_string());
         }
-        let kind = match statement.kind {
-            Kind::Launch => "launch",
-            Kind::Fill => "fill",
-            Kind::Copy => "copy",
-            Kind::Alloc(_) => "alloc",
-            Kind::Free(_) => "free",
-        };
+        let kind = statement.kind.name();
         let after = ids(" after", 's', &statement.after);
         line(&mut text, format_args!("  s{id} {}: {kind}({}){after}", statement.name, parts.join(", ")));
     }
-    let edges: Vec<String> = program.edges.iter().map(|(from, to)| format!("s{from} -> s{to}")).collect();
+    let edges: Vec<String> = checked.edges().iter().map(|(from, to)| format!("s{from} -> s{to}")).collect();
     line(
         &mut text,
-        format_args!("  order: {} ({} before reduction)", edges.join(", "), program.edges_before_reduction),
+        format_args!("  order: {} ({} before reduction)", edges.join(", "), checked.edges_before_reduction()),
     );
     text
 }
@@ -96,10 +90,7 @@ pub fn operations(program: &Program, operations: &Operations) -> String {
             What::Alloc { memory } => format!("alloc m{memory}"),
             What::Free { memory } => format!("free m{memory}"),
             What::FreeTaken { buffer } => format!("free taken b{buffer}"),
-            What::Kernel => "kernel".to_owned(),
-            What::Fill => "fill".to_owned(),
-            What::Copy => "copy".to_owned(),
-            What::Hub => "hub".to_owned(),
+            What::Statement(_) | What::Hub => operation.what.name().to_owned(),
         };
         let from = ids(" from", 's', &operation.sources);
         let after = ids(" after", 'o', &operation.after);

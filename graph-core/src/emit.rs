@@ -9,7 +9,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::ir::{BufferId, Kind, Program, StatementId};
+use crate::ir::{BufferId, Program, StatementId};
 use crate::launches::{Batch, by_member};
 use crate::layout::{Layout, Ranks};
 use crate::operation::{MemoryBlock, Operation, OperationId, Operations, Place, What};
@@ -84,12 +84,7 @@ impl Draft {
     fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
         let batch_of = by_member(batches);
         for (id, statement) in (0..).zip(program.statements.iter()) {
-            let what = match statement.kind {
-                Kind::Launch => What::Kernel,
-                Kind::Fill => What::Fill,
-                Kind::Copy => What::Copy,
-                Kind::Alloc(_) | Kind::Free(_) => continue,
-            };
+            let Some(kind) = statement.kind.runs() else { continue };
             let sources = batch_of.get(&id).map_or(vec![id], |batch| batch.members.clone());
             if sources[0] != id {
                 let first = self.of_statement[&sources[0]];
@@ -100,17 +95,24 @@ impl Draft {
                 1 => statement.name.clone(),
                 count => format!("{} and {} more", statement.name, count - 1).into(),
             };
-            let position = placed.reach.positions()[id as usize];
+            let position = placed.reach.positions()[id].as_u32();
             let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
             let at = self.push(
-                Operation { what, after: Vec::new(), programmatic: None, launch_order: false, sources, name },
+                Operation {
+                    what: What::Statement(kind),
+                    after: Vec::new(),
+                    programmatic: None,
+                    launch_order: false,
+                    sources,
+                    name,
+                },
                 key,
             );
             self.of_statement.insert(id, at);
         }
         for operation in &mut self.list {
             // Each member of a batch comes after the same.
-            let before = placed.reach.reduced()[operation.sources[0] as usize].iter();
+            let before = placed.reach.reduced()[operation.sources[0]].iter();
             operation.after = before.map(|pred| self.of_statement[pred]).collect();
             operation.after.sort_unstable();
             operation.after.dedup();
@@ -201,7 +203,7 @@ impl Draft {
         let before: Vec<StatementId> =
             lives.iter().flat_map(|life| life.alloc_after.iter().copied()).collect();
         let after = placed.reach.maximal(&before).iter().map(|id| self.of_statement[id]).collect();
-        let key = first.iter().map(|&id| placed.reach.positions()[id as usize]).min().unwrap_or(0);
+        let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {
             what: What::Alloc { memory },
             after,
@@ -222,7 +224,7 @@ impl Draft {
     fn free(&mut self, what: What, name: String, lives: &[&Life], placed: &Placed) -> OperationId {
         let last: Vec<StatementId> = lives.iter().flat_map(|life| life.ends.iter().copied()).collect();
         let last = placed.reach.maximal(&last);
-        let key = last.iter().map(|&id| placed.reach.positions()[id as usize]).max().unwrap_or(0);
+        let key = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
         let after = last.iter().map(|id| self.of_statement[id]).collect();
         self.push(
             Operation {

@@ -4,26 +4,23 @@
 //! `static` of the user's crate, which the runtime reads (see [`crate::table`]). One set of types serves both sides;
 //! texts are [`Cow`]: owned while they are built, borrowed from the static once they are read.
 //!
-//! Invariants of a checked program (the stages after `check` rely on them):
+//! Invariants of every program:
 //! - ids are indices into their lists; statements stand in program order, loops unrolled;
-//! - an access names a buffer of the program, its range is two entries of `dims`;
-//! - `edges` is a transitively reduced acyclic order on the statements that are not [`Kind::Alloc`] or
-//!   [`Kind::Free`];
-//! - every read is covered by earlier writes, no buffer is used outside its life.
+//! - an access names a buffer of the program, its range is two entries of `dims`.
+//!
+//! A [`Checked`](crate::check::Checked) one has no fault besides: every read is covered by earlier writes, no buffer is used
+//! outside its life.
 
 use std::borrow::Cow;
+
+use crate::ids::PartId;
+pub use crate::ids::{BufferId, CallId, DimId, StatementId};
+pub use crate::kind::{Kind, Lifetime};
 
 /// A string that is owned in the macro and borrowed in the printed table.
 pub type Text = Cow<'static, str>;
 /// A list that is owned in the macro and borrowed in the printed table.
 pub type List<T> = Cow<'static, [T]>;
-
-/// Index of a statement in [`Program::statements`].
-pub type StatementId = u32;
-/// Index of a buffer in [`Program::buffers`].
-pub type BufferId = u32;
-/// Index of a length or bound in [`Program::dims`].
-pub type DimId = u32;
 
 /// A graph function after lowering.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,10 +42,6 @@ pub struct Program {
     pub views: List<View>,
     /// The buffers that leave the graph, in the order of the function's tail.
     pub outputs: List<BufferId>,
-    /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
-    pub edges: List<(StatementId, StatementId)>,
-    /// The number of edges before the reduction, for the report.
-    pub edges_before_reduction: u32,
 }
 
 /// The options of `#[graph(...)]`.
@@ -103,6 +96,8 @@ pub struct Buffer {
     pub name: Text,
     /// The line of its declaration.
     pub line: u32,
+    /// Its file, if it is not the program's: that of a function that is called.
+    pub file: Option<Text>,
     /// Its origin.
     pub origin: Origin,
     /// Its length in elements.
@@ -130,6 +125,8 @@ pub enum Origin {
     },
     /// `[T; len]`: an allocation that another graph returned and this one frees.
     Taken,
+    /// An element of a list, or a field of a record. Not in flat programs.
+    Part(PartId),
 }
 
 /// A part of a view of a buffer: of the result of `split_at_mut` or of a range.
@@ -154,34 +151,14 @@ pub struct Statement {
     pub name: Text,
     /// Its line.
     pub line: u32,
+    /// Its file, if it is not the program's: that of a function that is called.
+    pub file: Option<Text>,
     /// Its kind.
     pub kind: Kind,
     /// Its accesses, in the order of the arguments.
     pub accesses: List<Access>,
     /// The statements that its `#[after]` names.
     pub after: List<StatementId>,
-}
-
-/// The kinds of statements.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A kernel launch.
-    Launch,
-    /// `fill(&mut b, value)`: one access, a write.
-    Fill,
-    /// `copy(&a, &mut b)`: two accesses, a read and a write.
-    Copy,
-    /// `let b = alloc::<T>(len)`.
-    Alloc(BufferId),
-    /// `free(b)`.
-    Free(BufferId),
-}
-
-impl Kind {
-    /// Returns true if the statement allocates or frees; such statements order nothing by themselves.
-    pub fn is_memory(self) -> bool {
-        matches!(self, Kind::Alloc(_) | Kind::Free(_))
-    }
 }
 
 /// One buffer argument of a statement.

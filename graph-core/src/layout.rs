@@ -6,10 +6,12 @@
 
 use std::fmt;
 
+use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Memory, Origin, Program, StatementId};
 use crate::operation::{Bounds, MemoryBlock, Place};
 use crate::place::{Life, Placed};
 use crate::plan;
+use crate::plan::BufferIndex;
 use crate::plan::nodes::Emit;
 
 /// The places of the buffers of a program, and the order of their memory nodes.
@@ -147,7 +149,7 @@ fn separate(
 }
 
 /// Buffers as the planner takes them, and which buffer of the program each is.
-pub type Planned = (Vec<plan::Buffer>, Vec<BufferId>);
+pub type Planned = (Vector<BufferIndex, plan::Buffer>, Vector<BufferIndex, BufferId>);
 
 /// The buffers that live and end within the graph.
 ///
@@ -164,8 +166,8 @@ fn for_planner(
     placed: &Placed,
     which: impl Fn(&Life) -> bool,
 ) -> Result<Planned, LayoutError> {
-    let mut list = Vec::new();
-    let mut ids = Vec::new();
+    let mut list = Vector::new();
+    let mut ids = Vector::new();
     for (buffer, life) in placed.lives.iter().enumerate() {
         let Some(life) = life.as_ref().filter(|life| which(life)) else { continue };
         list.push(plan::Buffer {
@@ -205,7 +207,7 @@ fn packed(program: &Program, dims: &[u64], placed: &Placed, node: bool) -> Resul
         floor: planned.floor.bytes,
         floor_statement: planned.floor.node,
         antichain: planned.bound.bytes,
-        antichain_buffers: planned.bound.buffers.iter().map(|&at| ids[at as usize]).collect(),
+        antichain_buffers: planned.bound.buffers.iter().map(|&at| ids[at]).collect(),
         planned: planned.total,
         optimal: planned.optimal,
     });
@@ -213,11 +215,15 @@ fn packed(program: &Program, dims: &[u64], placed: &Placed, node: bool) -> Resul
 }
 
 /// A planner's error with the buffer's name.
-pub(crate) fn plan_error(program: &Program, ids: &[BufferId], error: plan::PlanError) -> LayoutError {
+pub(crate) fn plan_error(
+    program: &Program,
+    ids: &Vector<BufferIndex, BufferId>,
+    error: plan::PlanError,
+) -> LayoutError {
     let at = match error {
         plan::PlanError::NoAlignment(at) | plan::PlanError::Overflow(at) => at,
     };
-    let name = &program.buffers[ids[at as usize] as usize].name;
+    let name = &program.buffers[ids[at] as usize].name;
     LayoutError::TooMuch { buffer: name.to_string(), most: plan::MOST_BYTES }
 }
 
@@ -233,7 +239,7 @@ fn nodes(
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
     // The planner's buffers are the memories, one by one, in the same order.
     let (mut list, ids) = for_planner(program, dims, placed, |life| life.allocated)?;
-    debug_assert_eq!(owners, ids);
+    debug_assert_eq!(owners, ids.as_slice());
     for buffer in list.iter_mut().filter(|_| !overlapping.is_empty()) {
         let began: Vec<StatementId> =
             buffer.before_free.iter().flat_map(|&end| overlapping[end as usize].iter().copied()).collect();
@@ -248,13 +254,16 @@ fn nodes(
     };
     for (rank, emit) in chosen.emission.iter().enumerate() {
         match *emit {
-            Emit::Alloc(memory) => ranks.allocs[memory as usize] = rank as u32,
+            Emit::Alloc(memory) => ranks.allocs[memory.index()] = rank as u32,
             Emit::Node(statement) => ranks.statements[statement as usize] = rank as u32,
-            Emit::Free(memory) => ranks.frees[memory as usize] = rank as u32,
+            Emit::Free(memory) => ranks.frees[memory.index()] = rank as u32,
         }
     }
-    layout.alloc_after = chosen.alloc_after;
-    layout.free_after = chosen.free_after;
+    let memories = |after: Vector<BufferIndex, Vec<BufferIndex>>| {
+        after.into_iter().map(|list| list.into_iter().map(BufferIndex::as_u32).collect()).collect()
+    };
+    layout.alloc_after = memories(chosen.alloc_after);
+    layout.free_after = memories(chosen.free_after);
     layout.ranks = Some(ranks);
     Ok(layout)
 }

@@ -2,6 +2,9 @@
 //!
 //! Nothing here is meant to be named by users: the crate `cuweave` re-exports what is. [`compile`] is the way in.
 
+#![deny(missing_debug_implementations)]
+
+pub mod bits;
 pub mod bounds;
 pub mod check;
 pub mod codes;
@@ -11,7 +14,12 @@ pub mod diagnostic;
 pub mod dump;
 #[cfg(feature = "back")]
 pub mod emit;
+#[cfg(feature = "back")]
+pub mod expand;
+pub mod ids;
+pub mod index;
 pub mod ir;
+pub mod kind;
 #[cfg(feature = "back")]
 pub mod launches;
 #[cfg(feature = "back")]
@@ -29,4 +37,5 @@ pub mod plan;
 pub mod reach;
 #[cfg(feature = "driver")]
 pub mod runtime;
+pub mod structure;
 pub mod table;

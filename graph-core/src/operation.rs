@@ -1,7 +1,8 @@
 //! Operations: what is emitted. Data that the driver, the text dump and the DOT picture all read, so that the
 //! picture is the graph.
 
-use crate::ir::{BufferId, Program, StatementId, Text};
+use crate::ir::{BufferId, Kind, Program, StatementId, Text};
+use crate::kind::Runs;
 use crate::launches::Batch;
 
 /// Index of an operation. Operations are in topological order: each may be added to a graph after those before it.
@@ -43,14 +44,40 @@ pub enum What {
         /// The argument.
         buffer: BufferId,
     },
-    /// A launch: of its only source statement, or of all of them as one batch.
-    Kernel,
-    /// A memset.
-    Fill,
-    /// A memcpy.
-    Copy,
+    /// The node of its only source statement, or one launch for all of them as a batch.
+    Statement(Kind<Runs>),
     /// A kernel that does nothing, in the middle of a wide join.
     Hub,
+}
+
+impl What {
+    /// A launch of a kernel of the user's.
+    pub const KERNEL: What = What::Statement(Kind::Launch(()));
+
+    /// Returns true for nodes that the compiler places with buffers: nothing runs in them.
+    pub fn is_memory(&self) -> bool {
+        matches!(self, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. })
+    }
+
+    /// Returns the name of the node in pictures.
+    pub fn name(&self) -> &'static str {
+        match self {
+            What::Alloc { .. } => "alloc",
+            What::Free { .. } | What::FreeTaken { .. } => "free",
+            What::Statement(kind) => kind.node(),
+            What::Hub => "hub",
+        }
+    }
+
+    /// Returns the colour of the node in pictures, by the names of X11.
+    pub fn colour(&self) -> &'static str {
+        match self {
+            What::Alloc { .. } => "palegreen",
+            What::Free { .. } | What::FreeTaken { .. } => "lightsalmon",
+            What::Statement(kind) => kind.colour(),
+            What::Hub => "lightgrey",
+        }
+    }
 }
 
 /// A piece of memory that the graph, or its exec, allocates.
@@ -167,7 +194,42 @@ pub struct Operations {
     pub overlapped: usize,
 }
 
+/// The number of nodes of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Launches of the user's kernels.
+    pub kernels: usize,
+    /// Memsets.
+    pub fills: usize,
+    /// Memcpys.
+    pub copies: usize,
+    /// No-op kernels in the middle of wide joins.
+    pub hubs: usize,
+    /// Memory alloc nodes.
+    pub allocs: usize,
+    /// Memory free nodes.
+    pub frees: usize,
+}
+
 impl Operations {
+    /// Counts the nodes of each kind.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts::default();
+        for operation in &self.list {
+            *match operation.what {
+                What::Statement(kind) => match kind {
+                    Kind::Launch(()) => &mut counts.kernels,
+                    Kind::Fill(()) => &mut counts.fills,
+                    Kind::Copy(()) => &mut counts.copies,
+                },
+                What::Hub => &mut counts.hubs,
+                What::Alloc { .. } => &mut counts.allocs,
+                What::Free { .. } | What::FreeTaken { .. } => &mut counts.frees,
+            } += 1;
+        }
+        counts
+    }
+
     /// Computes the targets of the accesses for these values of lengths and bounds.
     pub fn point(&mut self, program: &Program, dims: &[u64]) {
         self.pointed_of = Vec::with_capacity(program.statements.len());

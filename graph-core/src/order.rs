@@ -16,7 +16,8 @@ pub mod shared;
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Program, StatementId};
+use crate::index::Vector;
+use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Order, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::poly::{Facts, Poly};
@@ -48,7 +49,7 @@ pub struct Ordered {
     /// The order on all statements.
     pub reach: Reach,
     /// The reduced order on the statements that are not memory statements.
-    pub preds: Vec<Vec<StatementId>>,
+    pub preds: Vector<StatementId, Vec<StatementId>>,
     /// The predecessors of each memory statement among the other statements.
     pub memory_after: Vec<(StatementId, Vec<StatementId>)>,
     /// Edges between such statements before reduction.
@@ -110,6 +111,13 @@ impl OrderGraph {
 }
 
 impl Source {
+    /// Returns a program without reported faults, whose lengths and bounds have these values.
+    pub fn with_values(program: Program, values: &[u64]) -> Source {
+        let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
+        let poisoned = vec![false; program.buffers.len()];
+        Source { program, polys, poisoned, order_unknown: false }
+    }
+
     /// The bounds of an access as polynomials.
     pub fn range(&self, access: &Access) -> (&Poly, &Poly) {
         (&self.polys[access.lo as usize], &self.polys[access.hi as usize])
@@ -133,11 +141,8 @@ impl Source {
             add(lo, hi);
             add(hi, &self.polys[self.program.buffers[access.buffer as usize].len as usize]);
         }
-        let filled_or_copied = self
-            .program
-            .statements
-            .iter()
-            .filter(|statement| matches!(statement.kind, Kind::Fill | Kind::Copy));
+        let filled_or_copied =
+            self.program.statements.iter().filter(|statement| statement.kind.is_transfer());
         for access in filled_or_copied.flat_map(|statement| statement.accesses.iter()) {
             let (lo, hi) = self.range(access);
             if let Some(next) = lo.plus(&one) {
@@ -191,12 +196,12 @@ fn infer(program: &Program, bounds: &Bounds, graph: &mut OrderGraph) {
     let mut users: Vec<Vec<StatementId>> = vec![Vec::new(); program.buffers.len()];
     let mut allocs: Vec<Option<StatementId>> = vec![None; program.buffers.len()];
     for (id, statement) in (0..).zip(program.statements.iter()) {
-        match statement.kind {
-            Kind::Alloc(buffer) => allocs[buffer as usize] = Some(id),
-            Kind::Free(buffer) => {
+        match statement.kind.lifetime() {
+            Some(Lifetime::Begins(&buffer)) => allocs[buffer as usize] = Some(id),
+            Some(Lifetime::Ends(&buffer)) => {
                 users[buffer as usize].drain(..).for_each(|user| graph.add(user, id, Cause::Uses(buffer)));
             }
-            Kind::Launch | Kind::Fill | Kind::Copy => {}
+            None => {}
         }
         for access in statement.accesses.iter() {
             if let Some(alloc) = allocs[access.buffer as usize] {
@@ -318,7 +323,7 @@ fn path_before(path: &[StatementId], to: StatementId) -> StatementId {
 }
 
 /// Direct predecessors of every statement, before reduction.
-type Preds = Vec<Vec<StatementId>>;
+type Preds = Vector<StatementId, Vec<StatementId>>;
 
 /// The order with memory statements contracted away: the predecessors of the others, and what each memory statement
 /// stands after.
@@ -330,20 +335,20 @@ fn contracted(
     let is_memory = |id: StatementId| program.statements[id as usize].kind.is_memory();
     // In topological order, the predecessors of a memory statement stand for it.
     for &id in reach.topological() {
-        if preds[id as usize].iter().any(|&pred| is_memory(pred)) {
+        if preds[id].iter().any(|&pred| is_memory(pred)) {
             let through = |&pred: &StatementId| {
-                if is_memory(pred) { preds[pred as usize].clone() } else { vec![pred] }
+                if is_memory(pred) { preds[pred].clone() } else { vec![pred] }
             };
-            preds[id as usize] = preds[id as usize].iter().flat_map(through).collect();
+            preds[id] = preds[id].iter().flat_map(through).collect();
         }
-        let list = &mut preds[id as usize];
+        let list = &mut preds[id];
         list.sort_unstable();
         list.dedup();
     }
     let mut memory = Vec::new();
-    for (id, list) in preds.iter_mut().enumerate() {
-        if is_memory(id as StatementId) {
-            memory.push((id as StatementId, reach.maximal(&std::mem::take(list))));
+    for (id, list) in preds.enumerate_mut() {
+        if is_memory(id) {
+            memory.push((id, reach.maximal(&std::mem::take(list))));
         }
     }
     (preds, memory)

@@ -23,21 +23,21 @@ use crate::reach::Reach;
 /// Marks the programmatic edges of a list; `run` returns the launch of an operation. Returns the number of edges.
 pub fn mark(list: &mut [Operation], tuning: &Tuning, run: impl Fn(&Operation) -> Option<Run>) -> usize {
     let runs: Vec<Option<Run>> =
-        list.iter().map(|operation| run(operation).filter(|_| operation.what == What::Kernel)).collect();
+        list.iter().map(|operation| run(operation).filter(|_| operation.what == What::KERNEL)).collect();
     let mut dependents = vec![0u32; list.len()];
-    for operation in list.iter().filter(|operation| !is_memory(&operation.what)) {
+    for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
         operation.after.iter().for_each(|&before| dependents[before as usize] += 1);
     }
     let beside = Beside::of(list, &runs);
     let producer = |at: usize| -> Option<OperationId> {
         let run = runs[at].filter(|run| run.waits)?;
         let mut others =
-            list[at].after.iter().copied().filter(|&before| !is_memory(&list[before as usize].what));
+            list[at].after.iter().copied().filter(|&before| !list[before as usize].what.is_memory());
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first as usize] == 1;
         let (nodes, blocks) = beside.at(at);
         let gains = nodes == 1 || tuning.gains_beside_others(run, blocks);
-        (one_to_one && gains && list[first as usize].what == What::Kernel).then_some(first)
+        (one_to_one && gains && list[first as usize].what == What::KERNEL).then_some(first)
     };
     let alone = |at: usize, before: usize| beside.at(at).0 == 1 && beside.at(before).0 == 1;
     let uses_launch_order = |at: usize, before: usize| {
@@ -57,10 +57,6 @@ pub fn mark(list: &mut [Operation], tuning: &Tuning, run: impl Fn(&Operation) ->
     marked.iter().filter(|(programmatic, _)| programmatic.is_some()).count()
 }
 
-fn is_memory(what: &What) -> bool {
-    matches!(what, What::Alloc { .. } | What::Free { .. } | What::FreeTaken { .. })
-}
-
 /// The operations of each level, without memory nodes: they are taken to run at the same time.
 struct Beside {
     /// The level of each operation.
@@ -74,14 +70,14 @@ impl Beside {
         let mut beside = Beside { levels: Vec::with_capacity(list.len()), all: Vec::new() };
         for (operation, run) in list.iter().zip(runs) {
             let before = operation.after.iter().map(|&before| {
-                beside.levels[before as usize] + u32::from(!is_memory(&list[before as usize].what))
+                beside.levels[before as usize] + u32::from(!list[before as usize].what.is_memory())
             });
             let level = before.max().unwrap_or(0);
             beside.levels.push(level);
             if beside.all.len() <= level as usize {
                 beside.all.resize(level as usize + 1, (0, Blocks::default()));
             }
-            if !is_memory(&operation.what) {
+            if !operation.what.is_memory() {
                 let (nodes, blocks) = &mut beside.all[level as usize];
                 *nodes += 1;
                 *blocks = *blocks + run.map_or(Blocks::default(), |run| run.blocks);

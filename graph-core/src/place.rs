@@ -7,7 +7,8 @@
 //! - `begins` are its minimal users and the statements `#[after]` its alloc, minimal ones only;
 //! - `before(b, c)`: every end of `b` strictly precedes every begin of `c`. Only then may `c` lie where `b` lay.
 
-use crate::ir::{BufferId, Kind, Origin, Program, StatementId};
+use crate::index::Vector;
+use crate::ir::{BufferId, Lifetime, Origin, Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
 /// A program with the lives of its buffers.
@@ -54,9 +55,9 @@ impl Placed {
 ///
 /// The cycle that added edges close.
 pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<Placed, Cycle> {
-    let mut preds: Vec<Vec<StatementId>> = vec![Vec::new(); program.statements.len()];
+    let mut preds = Vector::filled(Vec::new(), program.statements.len());
     for &(from, to) in edges {
-        preds[to as usize].push(from);
+        preds[to].push(from);
     }
     let reach = Reach::of(&preds)?;
     let buffers = program.buffers.len();
@@ -66,12 +67,13 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
     let mut after_alloc: Vec<Vec<StatementId>> = vec![Vec::new(); buffers];
     for (id, statement) in program.statements.iter().enumerate() {
         let id = id as StatementId;
-        match statement.kind {
-            Kind::Alloc(buffer) => alloc_after[buffer as usize] = &statement.after,
-            Kind::Free(buffer) => free_after[buffer as usize] = &statement.after,
-            Kind::Launch | Kind::Fill | Kind::Copy => {
+        match statement.kind.lifetime() {
+            Some(Lifetime::Begins(&buffer)) => alloc_after[buffer as usize] = &statement.after,
+            Some(Lifetime::Ends(&buffer)) => free_after[buffer as usize] = &statement.after,
+            None => {
                 for &named in statement.after.iter() {
-                    if let Kind::Alloc(buffer) = program.statements[named as usize].kind {
+                    let named = program.statements[named as usize].kind.lifetime();
+                    if let Some(Lifetime::Begins(&buffer)) = named {
                         after_alloc[buffer as usize].push(id);
                     }
                 }

@@ -8,14 +8,20 @@
 //! format, field by field in the same order. Both sides are of one version, since one crate exports both.
 
 use std::any::TypeId;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+mod bytes;
+mod nesting;
+#[cfg(test)]
+mod tests;
+
+use bytes::{Reader, Writer};
+
 use crate::ir::{
-    Access, Buffer, DimId, Kind, Launches, Memory, Mode, Options, Order, Origin, Program, Statement,
-    StatementId, Text, View,
+    Access, Buffer, BufferId, DimId, Kind, Launches, Memory, Mode, Options, Order, Origin, Program,
+    Statement, StatementId, Text, View,
 };
+use crate::structure::{PartId, Structure, VariableId};
 
 /// A step of the computation of a length or bound: postfix, on a stack of checked 64-bit numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +40,23 @@ pub enum Op {
     Div,
     /// The remainder.
     Rem,
+    /// Pushes the value of a loop's variable.
+    Variable(VariableId),
+    /// Pushes the length of a part of an argument.
+    Length(PartId),
+}
+
+/// A parameter of a function, as calls and the build bind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parameter {
+    /// A scalar: its number among the scalars; or a host value.
+    Scalar(u32),
+    /// A buffer.
+    Buffer(BufferId),
+    /// An array of buffers: the first, and their number.
+    Array(BufferId, u32),
+    /// A record, or a list whose length the build knows: its buffers are parts of it.
+    Part,
 }
 
 /// A scalar argument, for its setter.
@@ -66,6 +89,10 @@ pub struct Printed<'p> {
     pub steps: &'p [u32],
     /// Its scalar arguments.
     pub scalars: &'p [Scalar],
+    /// Its parameters, with their names.
+    pub parameters: &'p [(String, Parameter)],
+    /// The nesting of its statements.
+    pub structure: &'p Structure,
 }
 
 /// A function as it was read.
@@ -81,6 +108,12 @@ pub struct Decoded {
     pub steps: Vec<u32>,
     /// Its scalar arguments.
     pub scalars: Vec<Scalar>,
+    /// The names of its arguments.
+    pub arguments: Vec<Text>,
+    /// Its parameters.
+    pub parameters: Vec<Parameter>,
+    /// The nesting of its statements.
+    pub structure: Structure,
 }
 
 /// Size, alignment and identity of an element type.
@@ -145,11 +178,6 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
         [buffer, line, lo, hi, of.0, of.1].into_iter().for_each(|number| writer.number(number));
     });
     writer.list(program.outputs.iter(), |writer, &buffer| writer.number(buffer));
-    writer.list(program.edges.iter(), |writer, &(from, to)| {
-        writer.number(from);
-        writer.number(to);
-    });
-    writer.number(program.edges_before_reduction);
     writer.list(printed.scalars.iter(), |writer, scalar| {
         writer.text(&scalar.name);
         writer.number(scalar.line);
@@ -158,45 +186,15 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
             writer.list(statements.iter(), |writer, &statement| writer.number(statement));
         }
     });
+    writer.list(printed.parameters.iter(), |writer, (name, parameter)| {
+        writer.text(name);
+        writer.parameter(*parameter);
+    });
+    writer.structure(printed.structure);
     writer.bytes
 }
 
-#[derive(Default)]
-struct Writer<'p> {
-    bytes: Vec<u8>,
-    /// The offset of each text that is written already: names repeat.
-    texts: BTreeMap<&'p str, u32>,
-}
-
 impl<'p> Writer<'p> {
-    fn long(&mut self, mut value: u64) {
-        while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        self.bytes.push(value as u8);
-    }
-
-    fn number(&mut self, value: u32) {
-        self.long(u64::from(value));
-    }
-
-    fn list<T>(&mut self, items: impl ExactSizeIterator<Item = T>, mut each: impl FnMut(&mut Writer<'p>, T)) {
-        self.long(items.len() as u64);
-        items.for_each(|item| each(self, item));
-    }
-
-    /// The number of a text; a new one stands behind its number.
-    fn text(&mut self, text: &'p str) {
-        let next = self.texts.len() as u32;
-        let number = *self.texts.entry(text).or_insert(next);
-        self.number(number);
-        if number == next {
-            self.long(text.len() as u64);
-            self.bytes.extend_from_slice(text.as_bytes());
-        }
-    }
-
     fn options(&mut self, options: &Options) {
         self.number(match options.order {
             Order::Inferred => 0,
@@ -232,6 +230,14 @@ impl<'p> Writer<'p> {
             Op::Mul => self.number(4),
             Op::Div => self.number(5),
             Op::Rem => self.number(6),
+            Op::Variable(variable) => {
+                self.number(7);
+                self.number(variable);
+            }
+            Op::Length(part) => {
+                self.number(8);
+                self.number(part);
+            }
         }
     }
 
@@ -244,6 +250,10 @@ impl<'p> Writer<'p> {
             Origin::Device { mutable } => self.number(1 + u32::from(mutable)),
             Origin::Pinned { mutable } => self.number(3 + u32::from(mutable)),
             Origin::Taken => self.number(5),
+            Origin::Part(part) => {
+                self.number(6);
+                self.number(part);
+            }
         }
     }
 
@@ -251,9 +261,9 @@ impl<'p> Writer<'p> {
         self.text(&statement.name);
         self.number(statement.line);
         match statement.kind {
-            Kind::Launch => self.number(0),
-            Kind::Fill => self.number(1),
-            Kind::Copy => self.number(2),
+            Kind::Launch(()) => self.number(0),
+            Kind::Fill(()) => self.number(1),
+            Kind::Copy(()) => self.number(2),
             Kind::Alloc(buffer) => {
                 self.number(3);
                 self.number(buffer);
@@ -261,6 +271,10 @@ impl<'p> Writer<'p> {
             Kind::Free(buffer) => {
                 self.number(4);
                 self.number(buffer);
+            }
+            Kind::Call(call) => {
+                self.number(5);
+                self.number(call);
             }
         }
         self.list(statement.accesses.iter(), |writer, access| {
@@ -276,6 +290,19 @@ impl<'p> Writer<'p> {
             writer.number(access.hi);
         });
         self.list(statement.after.iter(), |writer, &before| writer.number(before));
+    }
+}
+
+impl Writer<'_> {
+    fn parameter(&mut self, parameter: Parameter) {
+        match parameter {
+            Parameter::Scalar(scalar) => [0, scalar, 0],
+            Parameter::Buffer(buffer) => [1, buffer, 0],
+            Parameter::Array(first, count) => [2, first, count],
+            Parameter::Part => [3, 0, 0],
+        }
+        .into_iter()
+        .for_each(|number| self.number(number));
     }
 }
 
@@ -297,8 +324,6 @@ impl Decoded {
             Some(View { buffer, line, lo, hi, of: (reader.number()?, reader.number()?) })
         })?;
         let outputs = reader.list(Reader::number)?;
-        let edges = reader.list(|reader| Some((reader.number()?, reader.number()?)))?;
-        let edges_before_reduction = reader.number()?;
         let scalars = reader.list(|reader| {
             Some(Scalar {
                 name: reader.text()?,
@@ -309,6 +334,9 @@ impl Decoded {
                 blocks: reader.list(Reader::number)?,
             })
         })?;
+        let (arguments, parameters): (Vec<Text>, Vec<Parameter>) =
+            reader.list(|reader| Some((reader.text()?, reader.parameter()?)))?.into_iter().unzip();
+        let structure = reader.structure()?;
         let program = Program {
             name,
             file,
@@ -318,57 +346,13 @@ impl Decoded {
             statements: statements.into(),
             views: views.into(),
             outputs: outputs.into(),
-            edges: edges.into(),
-            edges_before_reduction,
         };
-        reader.bytes.is_empty().then_some(Decoded { program, elements, dims, steps, scalars })
+        let decoded = Decoded { program, elements, dims, steps, scalars, arguments, parameters, structure };
+        reader.bytes.is_empty().then_some(decoded)
     }
-}
-
-struct Reader {
-    bytes: &'static [u8],
-    texts: Vec<&'static str>,
 }
 
 impl Reader {
-    fn long(&mut self) -> Option<u64> {
-        let mut value = 0u64;
-        for shift in (0..64).step_by(7) {
-            let (&byte, rest) = self.bytes.split_first()?;
-            self.bytes = rest;
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    fn number(&mut self) -> Option<u32> {
-        u32::try_from(self.long()?).ok()
-    }
-
-    fn list<T>(&mut self, mut each: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
-        let count = usize::try_from(self.long()?).ok()?;
-        // An item has at least a byte: a wrong count asks for no more room than there are bytes.
-        let mut items = Vec::with_capacity(count.min(self.bytes.len()));
-        for _ in 0..count {
-            items.push(each(self)?);
-        }
-        Some(items)
-    }
-
-    fn text(&mut self) -> Option<Text> {
-        let number = self.number()? as usize;
-        if number == self.texts.len() {
-            let length = usize::try_from(self.long()?).ok()?;
-            let (text, rest) = self.bytes.split_at_checked(length)?;
-            self.bytes = rest;
-            self.texts.push(std::str::from_utf8(text).ok()?);
-        }
-        self.texts.get(number).map(|text| Cow::Borrowed(*text))
-    }
-
     fn options(&mut self) -> Option<Options> {
         let order = match self.number()? {
             0 => Order::Inferred,
@@ -402,6 +386,8 @@ impl Reader {
             4 => Op::Mul,
             5 => Op::Div,
             6 => Op::Rem,
+            7 => Op::Variable(self.number()?),
+            8 => Op::Length(self.number()?),
             _ => return None,
         })
     }
@@ -413,26 +399,28 @@ impl Reader {
             tag @ 1..=2 => Origin::Device { mutable: tag == 2 },
             tag @ 3..=4 => Origin::Pinned { mutable: tag == 4 },
             5 => Origin::Taken,
+            6 => Origin::Part(self.number()?),
             _ => return None,
         };
         let (len, layout) = (self.number()?, self.number()?);
         let Layout { size, align, id } = *layouts.get(layout as usize)?;
-        Some((Buffer { name, line, origin, len, element: size, align }, id()))
+        Some((Buffer { name, line, file: None, origin, len, element: size, align }, id()))
     }
 
     fn statement(&mut self) -> Option<Statement> {
         let (name, line) = (self.text()?, self.number()?);
         let kind = match self.number()? {
-            0 => Kind::Launch,
-            1 => Kind::Fill,
-            2 => Kind::Copy,
+            0 => Kind::Launch(()),
+            1 => Kind::Fill(()),
+            2 => Kind::Copy(()),
             3 => Kind::Alloc(self.number()?),
             4 => Kind::Free(self.number()?),
+            5 => Kind::Call(self.number()?),
             _ => return None,
         };
         let accesses = self.list(Reader::access)?;
         let after = self.list(Reader::number)?;
-        Some(Statement { name, line, kind, accesses: accesses.into(), after: after.into() })
+        Some(Statement { name, line, file: None, kind, accesses: accesses.into(), after: after.into() })
     }
 
     fn access(&mut self) -> Option<Access> {
@@ -449,126 +437,15 @@ impl Reader {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn statement(kind: Kind, accesses: &[Access], after: &[StatementId]) -> Statement {
-        Statement {
-            name: format!("{kind:?}").into(),
-            line: 300 + after.len() as u32,
-            kind,
-            accesses: accesses.to_vec().into(),
-            after: after.to_vec().into(),
-        }
-    }
-
-    /// One of everything.
-    fn program() -> Program {
-        let buffer = |name: &str, origin| Buffer {
-            name: name.to_owned().into(),
-            line: 7,
-            origin,
-            len: 1,
-            element: 4,
-            align: 2,
-        };
-        let access = |buffer, mode, relied_on| Access { buffer, mode, lo: 0, hi: 200, relied_on };
-        Program {
-            name: "große".into(),
-            file: "src/main.rs".into(),
-            options: Options {
-                order: Order::Explicit,
-                memory: Some(Memory::Owned),
-                launches: Some(Launches::Batched),
-                budget: Some(2),
-            },
-            dims: vec!["0".into(), "n * k".into(), "x".into()].into(),
-            buffers: vec![
-                buffer("a", Origin::Device { mutable: false }),
-                buffer("b", Origin::Device { mutable: true }),
-                buffer("p", Origin::Pinned { mutable: false }),
-                buffer("q", Origin::Pinned { mutable: true }),
-                buffer("t", Origin::Taken),
-                buffer("a", Origin::Alloc(u32::MAX)),
-            ]
-            .into(),
-            statements: vec![
-                statement(Kind::Alloc(5), &[], &[]),
-                statement(Kind::Fill, &[access(5, Mode::Write, true)], &[0]),
-                statement(
-                    Kind::Copy,
-                    &[access(0, Mode::Read, false), access(1, Mode::Write, false)],
-                    &[0, 1],
-                ),
-                statement(
-                    Kind::Launch,
-                    &[access(1, Mode::Atomic, false), access(5, Mode::ReadWrite, false)],
-                    &[],
-                ),
-                statement(Kind::Free(5), &[], &[3]),
-            ]
-            .into(),
-            views: vec![View { buffer: 1, line: 9, lo: 0, hi: 1, of: (2, 3) }].into(),
-            outputs: vec![5, 4].into(),
-            edges: vec![(1, 2), (2, 3)].into(),
-            edges_before_reduction: 128,
-        }
-    }
-
-    fn everything() -> (Vec<u8>, Decoded) {
-        let dims = vec![
-            vec![Op::Constant(u64::MAX)],
-            vec![Op::Leaf(0), Op::Leaf(128), Op::Mul, Op::Constant(1), Op::Sub, Op::Constant(0), Op::Add],
-            vec![Op::Leaf(1), Op::Leaf(2), Op::Div, Op::Leaf(3), Op::Rem],
-        ];
-        let scalars = vec![
-            Scalar {
-                name: "n".into(),
-                line: 3,
-                dims: true,
-                statements: vec![],
-                grids: vec![],
-                blocks: vec![],
-            },
-            Scalar {
-                name: "by".into(),
-                line: 4,
-                dims: false,
-                statements: vec![1, 300],
-                grids: vec![1],
-                blocks: vec![300],
-            },
-        ];
-        let (program, steps) = (program(), vec![0, 1, 2, 1, 0]);
-        let printed =
-            Printed { program: &program, layouts: &[0; 6], dims: &dims, steps: &steps, scalars: &scalars };
-        let bytes = encode(&printed);
-        (bytes, Decoded { program, elements: vec![TypeId::of::<[u16; 2]>(); 6], dims, steps, scalars })
-    }
-
-    const LAYOUTS: &[Layout] = &[Layout::of::<[u16; 2]>()];
-
-    #[test]
-    fn what_is_written_is_read() {
-        let (bytes, expected) = everything();
-        assert_eq!(Decoded::read(bytes.leak(), LAYOUTS), Some(expected));
-    }
-
-    #[test]
-    fn other_bytes_are_no_table() {
-        let bytes: &'static [u8] = everything().0.leak();
-        for end in 0..bytes.len() {
-            assert_eq!(Decoded::read(&bytes[..end], LAYOUTS), None, "{end} of {} bytes", bytes.len());
-        }
-        assert_eq!(Decoded::read(bytes, &[]), None, "of types that are not there");
-        // Reading ends for all contents.
-        for at in 0..bytes.len() {
-            for flip in [1, 0x80, 0xff] {
-                let mut changed = bytes.to_vec();
-                changed[at] ^= flip;
-                let _ = Decoded::read(changed.leak(), LAYOUTS);
-            }
-        }
+impl Reader {
+    fn parameter(&mut self) -> Option<Parameter> {
+        let (tag, one, two) = (self.number()?, self.number()?, self.number()?);
+        Some(match tag {
+            0 => Parameter::Scalar(one),
+            1 => Parameter::Buffer(one),
+            2 => Parameter::Array(one, two),
+            3 => Parameter::Part,
+            _ => return None,
+        })
     }
 }

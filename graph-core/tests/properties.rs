@@ -6,10 +6,10 @@
 use cuweave_core::check::Checked;
 use cuweave_core::codes::Code;
 use cuweave_core::compile::{self, Wishes};
-use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
+use cuweave_core::ir::{Access, Kind, Memory, Mode, Order, Origin, Program};
 use cuweave_core::operation::{Operations, Place, What};
 use cuweave_core::order::Source;
-use cuweave_ptx::poly::Poly;
+use cuweave_testkit::programs::{Writer, closure, conflict};
 use proptest::prelude::*;
 
 /// One argument of a random launch: buffer, mode, which third of it (or all).
@@ -48,51 +48,27 @@ fn random() -> impl Strategy<Value = Random> {
 /// Buffer 0 is an argument, the others are allocated first. Each allocation is filled before all launches, so that
 /// nothing is read before it is written.
 fn source(random: &Random, order: Order) -> Source {
-    let values: Vec<u64> = vec![0, 4, 8, 12];
-    let dim = |value: u64| values.iter().position(|&other| other == value).unwrap() as u32;
-    let buffer = |name: String, origin| Buffer {
-        name: name.into(),
-        line: 1,
-        origin,
-        len: dim(12),
-        element: 4,
-        align: 4,
-    };
-    let mut buffers = vec![buffer("x".into(), Origin::Device { mutable: true })];
-    let mut statements = Vec::new();
-    let statement = |name: String, kind, accesses: Vec<Access>, after: Vec<u32>| Statement {
-        name: name.into(),
-        line: 1,
-        kind,
-        accesses: accesses.into(),
-        after: after.into(),
-    };
+    let mut writer = Writer::new(&DIMS);
+    writer.buffer("x", Origin::Device { mutable: true }, 12);
     for i in 0..random.allocs {
-        buffers.push(buffer(format!("b{i}"), Origin::Alloc(statements.len() as u32)));
-        let id = buffers.len() as u32 - 1;
-        statements.push(statement(format!("b{i}"), Kind::Alloc(id), vec![], vec![]));
-        let whole = Access { buffer: id, mode: Mode::Write, lo: dim(0), hi: dim(12), relied_on: false };
-        // In explicit order the fills stand right, so that the launches decide.
-        let after = if order == Order::Explicit { vec![statements.len() as u32 - 1] } else { vec![] };
-        statements.push(statement("fill".into(), Kind::Fill, vec![whole], after));
+        let buffer = writer.alloc(&format!("b{i}"), 12);
+        let whole = writer.access(buffer, Mode::Write, (0, 12));
+        // In explicit order the fills are ordered by hand, so that the launches decide.
+        let alloc = writer.statements().len() as u32 - 1;
+        let after: &[u32] = if order == Order::Explicit { &[alloc] } else { &[] };
+        writer.statement("fill", Kind::Fill(()), &[whole], after);
     }
-    let first = statements.len();
+    let first = writer.statements().len();
     for (i, (uses, after)) in random.launches.iter().enumerate() {
         let mut accesses: Vec<Access> = Vec::new();
         for one in uses {
             let (lo, hi) = PARTS[one.part];
-            let access = Access {
-                buffer: one.buffer as u32,
-                mode: one.mode,
-                lo: dim(lo),
-                hi: dim(hi),
-                relied_on: false,
-            };
+            let access = writer.access(one.buffer as u32, one.mode, (lo, hi));
             let clash = accesses.iter().any(|other| {
                 other.buffer == access.buffer
                     && (other.mode != Mode::Read || access.mode != Mode::Read)
-                    && values[other.lo as usize] < hi
-                    && lo < values[other.hi as usize]
+                    && DIMS[other.lo as usize] < hi
+                    && lo < DIMS[other.hi as usize]
             });
             if !clash {
                 accesses.push(access);
@@ -100,26 +76,14 @@ fn source(random: &Random, order: Order) -> Source {
         }
         let fills =
             (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill as u32 + 1);
-        let after = after.iter().filter(|&&j| j < i).map(|&j| (first + j) as u32).chain(fills).collect();
-        statements.push(statement(format!("k{i}"), Kind::Launch, accesses, after));
+        let after: Vec<u32> =
+            after.iter().filter(|&&j| j < i).map(|&j| (first + j) as u32).chain(fills).collect();
+        writer.statement(&format!("k{i}"), Kind::Launch(()), &accesses, &after);
     }
-    let outputs: Vec<u32> =
-        (0..random.allocs).filter(|&i| random.returned[i]).map(|i| i as u32 + 1).collect();
-    let poisoned = vec![false; buffers.len()];
-    let program = Program {
-        name: "random".into(),
-        file: "random.rs".into(),
-        options: Options { order, memory: Some(Memory::Nodes), ..Options::default() },
-        dims: values.iter().map(|value| value.to_string().into()).collect(),
-        buffers: buffers.into(),
-        statements: statements.into(),
-        views: Vec::new().into(),
-        outputs: outputs.into(),
-        edges: Vec::new().into(),
-        edges_before_reduction: 0,
-    };
-    let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-    Source { program, polys, poisoned, order_unknown: false }
+    for i in (0..random.allocs).filter(|&i| random.returned[i]) {
+        writer.output(i as u32 + 1);
+    }
+    writer.source("random", order, Some(Memory::Nodes))
 }
 
 fn checked(random: &Random) -> Checked {
@@ -129,47 +93,13 @@ fn checked(random: &Random) -> Checked {
 
 const DIMS: [u64; 4] = [0, 4, 8, 12];
 
-/// Whether two statements touch the same element and need an order, element by element.
-fn conflict(a: &Statement, b: &Statement) -> bool {
-    let touched = |access: &Access| (DIMS[access.lo as usize]..DIMS[access.hi as usize]).collect::<Vec<_>>();
-    a.accesses.iter().any(|one| {
-        b.accesses.iter().any(|two| {
-            let both_atomic = one.mode == Mode::Atomic && two.mode == Mode::Atomic;
-            let both_read = one.mode == Mode::Read && two.mode == Mode::Read;
-            one.buffer == two.buffer
-                && !both_atomic
-                && !both_read
-                && touched(one).iter().any(|element| touched(two).contains(element))
-        })
-    })
-}
-
-/// `reach[a][b]`: a path from a to b. Closure of direct edges, element by element.
-fn closure(n: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
-    let mut reach = vec![vec![false; n]; n];
-    for &(a, b) in edges {
-        reach[a][b] = true;
-    }
-    for k in 0..n {
-        for i in 0..n {
-            if reach[i][k] {
-                let row = reach[k].clone();
-                for (to, from) in reach[i].iter_mut().zip(row) {
-                    *to |= from;
-                }
-            }
-        }
-    }
-    reach
-}
-
-/// What must hold: the conflicts and the user's order, closed.
+/// Returns the order that must hold: the transitive closure of the conflicts and the user's order.
 fn wanted(program: &Program) -> Vec<Vec<bool>> {
     let n = program.statements.len();
     let mut edges = Vec::new();
     for b in 0..n {
         for a in 0..b {
-            if conflict(&program.statements[a], &program.statements[b]) {
+            if conflict(&program.statements[a], &program.statements[b], &DIMS) {
                 edges.push((a, b));
             }
         }
@@ -184,7 +114,7 @@ fn emitted(checked: &Checked) -> Operations {
 
 fn emitted_as(checked: &Checked, memory: Memory) -> Operations {
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    compile::back(checked.program(), &DIMS, &wishes).expect("it can be emitted")
+    compile::back(checked, &DIMS, &wishes).expect("it can be emitted")
 }
 
 fn operation_of(operations: &Operations, statement: usize) -> usize {
@@ -229,7 +159,7 @@ proptest! {
         let checked = checked(&random);
         let n = checked.program().statements.len();
         let edges: Vec<(usize, usize)> =
-            checked.program().edges.iter().map(|&(a, b)| (a as usize, b as usize)).collect();
+            checked.edges().iter().map(|&(a, b)| (a as usize, b as usize)).collect();
         let all = closure(n, &edges);
         for i in 0..edges.len() {
             let mut fewer = edges.clone();
@@ -363,7 +293,7 @@ proptest! {
         let reach = closure(n, &edges);
         let conflicts = (0..n).all(|b| {
             (0..b).all(|a| {
-                !conflict(&program.statements[a], &program.statements[b]) || reach[a][b] || reach[b][a]
+                !conflict(&program.statements[a], &program.statements[b], &DIMS) || reach[a][b] || reach[b][a]
             })
         });
         let (checked, found) = compile::front(source);

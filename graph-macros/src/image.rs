@@ -16,10 +16,6 @@ pub struct Image {
     pub path: String,
     /// An expression for its bytes, by which the crate is compiled again when the file changes.
     pub bytes: TokenStream,
-    /// Its name without extension, as an identifier.
-    pub stem: String,
-    /// A hash that identifies the block within its crate.
-    pub identity: u64,
     /// Its contents, where it could be read.
     pub contents: Option<Vec<u8>>,
     /// The attribute's argument.
@@ -30,14 +26,7 @@ impl Image {
     /// Reads the attribute's arguments, and reports faults in them.
     pub fn of(attribute: TokenStream, report: &mut Report) -> Image {
         let span = attribute.span();
-        let mut image = Image {
-            path: String::new(),
-            bytes: quote!(&[]),
-            stem: "kernels".to_owned(),
-            identity: 0,
-            contents: None,
-            span,
-        };
+        let mut image = Image { path: String::new(), bytes: quote!(&[]), contents: None, span };
         let path = syn::parse2::<Expr>(attribute).ok().and_then(|expr| text(&expr));
         let Some(path) = path else {
             report.error(
@@ -49,8 +38,6 @@ impl Image {
             );
             return image;
         };
-        image.stem = stem(&path);
-        image.identity = identity(&path, span);
         let read = if is_source(&path) { compiled(&path) } else { Ok(located(&path)) };
         let read = read.and_then(|file| match std::fs::read(&file) {
             Ok(contents) => Ok((file, contents)),
@@ -134,25 +121,4 @@ fn text(expr: &Expr) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn stem(path: &str) -> String {
-    let stem = Path::new(path).file_stem().unwrap_or_default().to_string_lossy();
-    let mut name: String = stem.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
-    if name.is_empty()
-        || name.starts_with(|c: char| c.is_ascii_digit())
-        || syn::parse_str::<syn::Ident>(&name).is_err()
-    {
-        name.insert(0, '_');
-    }
-    name
-}
-
-/// FNV-1a of the path and of where the attribute stands: the same source gives the same name.
-fn identity(path: &str, span: Span) -> u64 {
-    let start = span.start();
-    let place = format!("{path}:{}:{}:{}", span.file(), start.line, start.column);
-    place
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,8 +1,8 @@
 //! `#[kernels("path")] unsafe extern "ptx-kernel" { .. }`: an item for each kernel.
 //!
 //! The item is a struct with braces, so that it lives in the namespace of types alone and an argument or a local may
-//! have the kernel's name. Its `__launch` is what a launch in a graph function calls: rustc checks the arguments
-//! there, against the declaration.
+//! have the kernel's name. Its `load` is for users. Its `__launch` is called by launches in graph functions: rustc checks
+//! the arguments there, against the declaration. Nothing else of the block has a name in the user's module.
 
 use std::collections::BTreeSet;
 
@@ -108,8 +108,7 @@ fn expand(function: &ForeignItemFn, parameters: &[Parameter], checked: Option<&C
         #[doc = ""]
         #(#attributes)*
         #(#[doc = #proved])*
-        // A kernel may have the name of its file, which is also a module.
-        #[allow(non_camel_case_types, hidden_glob_reexports)]
+        #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug)]
         #visibility struct #name {}
     };
@@ -137,7 +136,9 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         let label = parameter.to_string();
         match kind {
             ParameterKind::Scalar(ty) => {
-                table.push(quote!(#private::Param::scalar::<#ty>(#label)));
+                let constructor = if proof::is_primitive(ty) { "scalar" } else { "structure" };
+                let constructor = Ident::new(constructor, Span::mixed_site());
+                table.push(quote!(#private::Param::#constructor::<#ty>(#label)));
                 arguments.push(quote!(#parameter: #ty));
                 steps.push(quote!(#launch.scalar::<#ty>(#parameter);));
             }
@@ -179,6 +180,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     quote! {
         #assertions
         #any_bits
+        #[doc(hidden)]
         #[allow(clippy::all, unused)]
         impl #private::KernelItem for #name {
             fn kernel(_: #private::Token) -> &'static #private::Kernel {
@@ -190,6 +192,20 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
 
         #[allow(clippy::all, unused)]
         impl #name {
+            /// Loads the module of the kernel's file into a context, and keeps it there as long as the value lives.
+            ///
+            /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that is kept
+            /// is loaded once for all graphs, and those are built faster.
+            ///
+            /// # Errors
+            ///
+            /// A module that the driver refuses: the error says why.
+            pub fn load(
+                ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+            ) -> ::cuweave::Result<::cuweave::Loaded> {
+                #private::load(&MODULE, ctx)
+            }
+
             #limits
 
             // The user's arguments and nothing else, so that rustc counts what they count.
@@ -237,6 +253,7 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
                 match what {
                     Open::Access => "Access",
                     Open::Extent => "Extent",
+                    Open::Elements => "Elements",
                     _ => "Coverage",
                 },
                 Span::mixed_site(),
@@ -248,54 +265,17 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
     entry
 }
 
-/// The definitions, the module they share, and `load`.
-///
-/// `load` and the module named after the file come by glob: whatever the user calls so wins, and two blocks in one
-/// module do not meet unless their `load` is named.
+/// Returns the items, and behind them, without a name, the module that they share.
 fn module(image: &Image, items: &[Item]) -> TokenStream {
     let definitions = items.iter().map(|item| &item.definition);
     let implementations = items.iter().map(|item| &item.implementation);
     let (path, bytes) = (&image.path, &image.bytes);
-    let hidden = format_ident!("__cuweave_{}_{:016x}", image.stem, image.identity, span = Span::mixed_site());
-    let stem = Ident::new(&image.stem, Span::call_site());
     quote! {
         #(#definitions)*
 
         const _: () = {
             static MODULE: ::cuweave::__private::Module = ::cuweave::__private::Module::new(#path, #bytes);
             #(#implementations)*
-            impl #hidden::__CuweaveBlock {
-                #[doc(hidden)]
-                pub fn module() -> &'static ::cuweave::__private::Module {
-                    &MODULE
-                }
-            }
         };
-
-        #[doc(hidden)]
-        #[allow(non_snake_case)]
-        mod #hidden {
-            pub struct __CuweaveBlock {}
-
-            /// Loads the module of these kernels into a context, and keeps it there as long as the value lives.
-            ///
-            /// # Errors
-            ///
-            /// The driver refuses the module: the error says why.
-            #[allow(dead_code)]
-            pub fn load(
-                ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
-            ) -> ::cuweave::Result<::cuweave::Loaded> {
-                ::cuweave::__private::load(__CuweaveBlock::module(), ctx)
-            }
-
-            /// The module of these kernels, by the name of its file.
-            pub mod #stem {
-                #[allow(unused_imports)]
-                pub use super::load;
-            }
-        }
-        #[allow(unused_imports)]
-        pub use #hidden::*;
     }
 }

@@ -10,6 +10,8 @@ mod kernels;
 mod parameters;
 mod proof;
 mod report;
+#[cfg(test)]
+mod tests;
 mod words;
 
 use proc_macro::TokenStream;
@@ -26,6 +28,9 @@ use proc_macro::TokenStream;
 /// tell, elements with invalid bits are refused (CW309). What is refuted is an error with the instruction and its line.
 /// What is proved, and what is only vouched for by the block's `unsafe`, stands in the documentation of each kernel's
 /// item, and what is vouched for in the `report()` of a graph that launches it.
+///
+/// Each kernel is an item with the visibility that it is declared with, and nothing else of the block has a name. It has one
+/// function, `load`: `nn::matvec::load(&ctx)` loads the module of the block and keeps it, so that graphs need not load it.
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()
@@ -36,6 +41,9 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// It stands where an item may stand: in a module or in a function, not in an `impl`, since it brings a module of its own
 /// name with its types. The levels of lints (`#[allow(..)]`) and doc comments may stand on its statements; `#[cfg(..)]`
 /// stands on the whole function.
+///
+/// In a launch `kernel[config](args);`, `config` is `(grid, block)` or `(grid, block, shared_bytes)` with a `u32` or a tuple of up
+/// to three for each of the first two, a `LaunchConfig` of cudarc, or `per_item(n)`.
 ///
 /// The module `name` has the types: `name::Exec`, which `Graph::instantiate` returns, with `launch`, the setters and all other
 /// methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field an argument. An argument that no statement uses is an

@@ -182,7 +182,7 @@ pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unp
             .and_then(Option::as_ref)
             .map_or(Vec::new(), |proof| proof.open.clone());
     }
-    let mut parts = vec![Open::Access, Open::Extent];
+    let mut parts = vec![Open::Access, Open::Extent, Open::Elements];
     if matches!(access, Access::Write) {
         parts.push(Open::Coverage);
     }

@@ -4,10 +4,10 @@ use cuweave_ptx::declare::{self, Declaration, Declared, Kind, Primitive};
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Access, Analysis};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus")
+    cuweave_testkit::files::root().join("tests/ptx-corpus")
 }
 
 /// Kernel to its parameters, one word each.

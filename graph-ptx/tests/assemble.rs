@@ -1,4 +1,4 @@
-//! What the rewriting makes of the corpus, assembled by `ptxas` for sm_90, with registers and spills.
+//! The rewritten corpus, assembled by `ptxas` for sm_90, with registers and spills.
 //!
 //! `ptxas` comes in the Python wheel nvidia-cuda-nvcc-cu12; `$CUWEAVE_PTXAS` says where it is, else it is looked for
 //! in `$PATH`. Where there is none, the test says so and passes. With `$CUWEAVE_REGISTERS` set, the table of registers
@@ -17,7 +17,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What an entry takes of a multiprocessor.
+/// The resources that an entry takes of a multiprocessor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Usage {
     registers: u32,
@@ -126,7 +126,7 @@ fn everything_assembles() {
     let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
     let all = std::env::var("CUWEAVE_ASSEMBLE").is_ok_and(|value| value == "all");
     for (file, text) in texts() {
-        let name = corpus::name(&file);
+        let name = cuweave_testkit::files::name(&file);
         // One architecture, and one compiler, says what another does, too.
         let path = file.to_string_lossy();
         let another = [".75.", ".80.", ".135.", "/13.5/"].iter().any(|part| path.contains(part));

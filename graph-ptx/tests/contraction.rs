@@ -45,7 +45,7 @@ fn rewritten_kernels_are_contracted_as_they_were() {
         let name = format!(
             "{}/{}",
             file.parent().and_then(|folder| folder.file_name()).unwrap_or_default().to_string_lossy(),
-            corpus::name(&file)
+            cuweave_testkit::files::name(&file)
         );
         match of_file(&tools, &name, &text) {
             Ok(found) => pairs.extend(found),

@@ -1,12 +1,11 @@
-//! How many extents of the corpus are proved, and what the bounds are.
+//! The number of extents of the corpus that are proved, and their bounds.
 
 use cuweave_ptx::declare::{self, Access, Declaration, Declared, Kind, Primitive};
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Analysis};
-use std::path::Path;
 
 fn bounds(file: &str, kernel: &str, parameter: usize) -> Option<Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus").join(file);
+    let path = cuweave_testkit::files::root().join("tests/ptx-corpus").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     let module = ptx::parse(&text).unwrap();
     let entry = module.entry(kernel).unwrap();
@@ -53,7 +52,7 @@ fn guarded_indices_are_bounded() {
 
 #[test]
 fn the_share_of_bounded_parameters_is_told() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus");
+    let corpus = cuweave_testkit::files::root().join("tests/ptx-corpus");
     let (mut bounded, mut all) = (0u32, 0u32);
     for version in ["12.9", "13.5"] {
         let mut files: Vec<_> =

@@ -1,12 +1,15 @@
 //! PTX with mutations: whatever it says, it is read and analysed in bounded time, without a panic.
 
 use cuweave_ptx::{self as ptx, report};
-use std::path::Path;
+use cuweave_testkit::{files, random::Random};
 use std::time::{Duration, Instant};
+
+/// Mutations; about one in six is still PTX.
+const CASES: usize = 1_200;
 
 /// Single kernels of the corpus, each with the head of its file and its functions.
 fn seeds() -> Vec<String> {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus");
+    let corpus = files::root().join("tests/ptx-corpus");
     let mut seeds = Vec::new();
     for file in [
         "13.5/basic.75.plain.ptx",
@@ -27,15 +30,6 @@ fn seeds() -> Vec<String> {
         }
     }
     seeds
-}
-
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) as usize % bound.max(1)
-    }
 }
 
 fn mutate(seed: &str, random: &mut Random) -> Vec<u8> {
@@ -71,7 +65,7 @@ fn mutate(seed: &str, random: &mut Random) -> Vec<u8> {
     lines.join(&b'\n')
 }
 
-/// What the rewriting makes of a module is read again. Returns how many variants it made.
+/// Rewrites a module and reads the result again. Returns the number of variants.
 #[cfg(feature = "rewrite")]
 fn rewritten(module: &ptx::Module<'_>) -> usize {
     use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, batchable, batched, free_name, waiting};
@@ -113,10 +107,10 @@ fn rewritten(_: &ptx::Module<'_>) -> usize {
 fn mutated_files_are_analysed_or_refused() {
     let seeds = seeds();
     assert!(seeds.len() > 20);
-    let mut random = Random(41);
+    let mut random = Random::new(41);
     let (mut read, mut variants) = (0, 0usize);
     let mut longest = (Duration::ZERO, String::new());
-    for case in 0..600 {
+    for case in 0..CASES {
         let bytes = mutate(&seeds[case % seeds.len()], &mut random);
         let start = Instant::now();
         if let Ok(module) = ptx::parse_bytes(&bytes) {
@@ -128,7 +122,7 @@ fn mutated_files_are_analysed_or_refused() {
             longest = (start.elapsed(), String::from_utf8_lossy(&bytes).into_owned());
         }
     }
-    println!("{read} of 600 read, {variants} variants; the longest took {:?}", longest.0);
+    println!("{read} of {CASES} read, {variants} variants; the longest took {:?}", longest.0);
     assert!(read > 100 && variants > 300, "only {read} mutations are still PTX, {variants} variants");
     assert!(longest.0 < Duration::from_secs(5), "{:?} for\n{}", longest.0, longest.1);
 }

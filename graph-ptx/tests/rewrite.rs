@@ -4,9 +4,10 @@
 #[path = "common/corpus.rs"]
 mod corpus;
 
-use corpus::{all_forms, name, texts};
+use corpus::{all_forms, texts};
 use cuweave_ptx::rewrite::{Refusal, Table, batchable, batched, waiting};
 use cuweave_ptx::{self as ptx, Access, Analysis, Module};
+use cuweave_testkit::files::name;
 use std::collections::BTreeMap;
 
 fn accesses(module: &Module<'_>) -> Vec<(String, Vec<Access>)> {

@@ -1,13 +1,12 @@
 //! The time that `#[kernels]` adds to a build, unoptimised as a macro is.
 
 use cuweave_ptx::{self as ptx, Analysis};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Reading a file and analysing ten of its kernels. Best of five, since a test shares its machine.
 #[test]
 fn ten_kernels_take_little_time() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/ptx-corpus");
+    let corpus = cuweave_testkit::files::root().join("tests/ptx-corpus");
     let mut worst = Duration::ZERO;
     for file in [
         "12.9/basic.75.plain.ptx",

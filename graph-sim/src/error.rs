@@ -1,7 +1,10 @@
 //! Errors of [`load`](crate::load) and of the calls that only the simulated driver has.
 
-/// The reason why no driver could be loaded.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+use std::fmt;
+
+/// The reason why no driver could be loaded. `Debug` prints its text, so that `main` can return it.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// `CUWEAVE_DRIVER` has an unknown value.
     #[error("`CUWEAVE_DRIVER` is `{0}`, and may be `sim`, `cuda` or `auto`")]
@@ -39,4 +42,10 @@ pub enum Error {
     /// A function that only the simulated driver has was called without it.
     #[error("the simulated driver is not loaded")]
     NotLoaded,
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }

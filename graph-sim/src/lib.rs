@@ -57,6 +57,11 @@ pub use simulator::{
     take_reports, take_trace, trace,
 };
 
+/// The Rust of the README, compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
+
 use std::sync::Mutex;
 
 /// Makes sure that the process has a CUDA driver: the real one, or else the simulated one.

@@ -1,22 +1,14 @@
 //! The checks that no real driver makes: each fault is found in every order of the nodes, and the report names the nodes.
 
-#[macro_use]
-mod common;
-
-use common::*;
 use cudarc::driver::sys;
+use cuweave_testkit::ok;
+use cuweave_testkit::raw::*;
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 
-/// A context of the simulated driver; `None` on a real one, which makes none of these checks.
-fn simulated() -> Option<(Context, Notes)> {
-    let context = Context::new();
-    context.simulated.then(|| (context, Notes::new()))
-}
-
 #[test]
 fn a_race_of_two_branches_names_both() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let out = context.alloc(256);
     notes.memory(out, "race_out");
     let graph = Graph::new();
@@ -43,7 +35,7 @@ fn a_race_of_two_branches_names_both() {
 
 #[test]
 fn readers_side_by_side_are_no_race_and_a_writer_beside_one_is() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let (from, to) = (context.upload(&[1u8; 64]), context.alloc(256));
     let build = |last: &dyn Fn(&Graph, &[Node]) -> Node| {
         let graph = Graph::new();
@@ -71,7 +63,7 @@ fn readers_side_by_side_are_no_race_and_a_writer_beside_one_is() {
 
 #[test]
 fn an_access_that_no_path_orders_with_its_allocation() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     // Not after the alloc node; and not before the free node.
     for late in [false, true] {
         let context = Context::new();
@@ -103,7 +95,7 @@ fn an_access_that_no_path_orders_with_its_allocation() {
 
 #[test]
 fn a_use_after_the_free_is_found() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let graph = Graph::new();
     let (alloc, address) = graph.alloc(&[], 64);
     let free = graph.free(&[alloc], address);
@@ -138,7 +130,7 @@ fn arena(context: &Context, notes: &Notes, prefix: &str, at: u64) -> Graph {
 
 #[test]
 fn live_buffers_that_share_bytes_are_found_though_all_is_ordered() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let good = arena(&context, &notes, "good_", 128);
     let exec = good.exec();
     for _ in 0..3 {
@@ -159,7 +151,7 @@ fn live_buffers_that_share_bytes_are_found_though_all_is_ordered() {
 
 #[test]
 fn a_node_touches_no_buffer_of_an_arena_that_it_is_not_a_user_of() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let arena = context.alloc(256);
     let graph = Graph::new();
     let owner = graph.fill(&context, &[], arena, 1, 64);
@@ -176,7 +168,7 @@ fn a_node_touches_no_buffer_of_an_arena_that_it_is_not_a_user_of() {
 
 #[test]
 fn faults_are_found_under_every_seed() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     for seed in 0..20 {
         cuweave_sim::seed(seed).unwrap();
         let context = Context::new();
@@ -196,7 +188,7 @@ fn faults_are_found_under_every_seed() {
 
 #[test]
 fn what_was_never_written_reaches_the_host_as_nonsense() {
-    let Some((context, _)) = simulated() else { return };
+    let Some((context, _)) = Context::simulated() else { return };
     let address = context.alloc(8);
     ok!(sys::cuMemsetD8_v2(address, 0, 4));
     let bytes = context.download::<u8>(address, 8);

@@ -1,49 +1,21 @@
 //! Broken PTX and wrong arguments end in errors, never in a crash: kernels of the tests and examples, changed at
 //! random, loaded and launched. The numbers are drawn from a fixed seed.
 
-#[macro_use]
-mod common;
-
 use std::ffi::{CStr, c_void};
-use std::path::Path;
 use std::ptr::null_mut;
 
-use common::*;
 use cudarc::driver::sys::{self, CUresult};
+use cuweave_testkit::random::Random;
+use cuweave_testkit::raw::*;
+use cuweave_testkit::{files, ok};
 
 /// Cases; each is a changed file with all of its kernels launched.
 const CASES: usize = 300;
 
-struct Random(u64);
-
-impl Random {
-    fn draw(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.draw() % bound.max(1) as u64) as usize
-    }
-}
-
-/// The files, those of the examples among them where they are.
+/// Returns the files of the tests and the examples.
 fn corpus() -> Vec<String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = Vec::new();
-    for folder in ["tests", "../examples/kernels", "../tests/kernels"] {
-        let Ok(entries) = std::fs::read_dir(root.join(folder)) else { continue };
-        files.extend(
-            entries
-                .flatten()
-                .map(|entry| entry.path())
-                .filter(|path| path.extension().is_some_and(|e| e == "ptx")),
-        );
-    }
-    files.sort();
-    files.iter().filter_map(|file| std::fs::read_to_string(file).ok()).collect()
+    let files = files::ptx(&["graph-sim/tests", "examples/kernels", "tests/kernels"]);
+    files.iter().map(|file| std::fs::read_to_string(file).expect("a file that can be read")).collect()
 }
 
 /// Changes a text: cuts it, swaps, drops or doubles words or lines, puts odd numbers in.
@@ -113,10 +85,10 @@ fn launch_all(context: &Context, module: sys::CUmodule, random: &mut Random) -> 
         let mut values = vec![[0u64; 64]; 64];
         for value in &mut values {
             value[0] = match random.below(6) {
-                0 => random.draw(),
+                0 => random.word(),
                 1 => 0,
-                2 => random.draw() % 64,
-                _ => memory + (random.draw() % 128) * 4,
+                2 => random.word() % 64,
+                _ => memory + (random.word() % 128) * 4,
             };
         }
         let mut pointers: Vec<*mut c_void> =
@@ -156,7 +128,7 @@ fn changed_kernels_end_in_results_or_errors() {
         return;
     }
     let corpus = corpus();
-    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut random = Random::new(1);
     let (mut loaded, mut finished) = (0, 0);
     for case in 0..CASES {
         let context = Context::new();

@@ -1,14 +1,12 @@
 //! No argument of a program ends the process: handles are looked up, null is refused, and faults on
 //! request leave nothing behind.
 
-#[macro_use]
-mod common;
-
 use std::ptr::{null, null_mut};
 use std::sync::Mutex;
 
-use common::*;
 use cudarc::driver::sys;
+use cuweave_testkit::raw::*;
+use cuweave_testkit::{gives, ok};
 
 /// While a test makes a call fail, no other test may make that call.
 static ALONE: Mutex<()> = Mutex::new(());

@@ -1,13 +1,11 @@
 //! Kernels, through the driver: results, and each fault with its code and its report.
 
-#[macro_use]
-mod common;
-
 use std::ptr::null_mut;
 
-use common::*;
 use cudarc::driver::sys::{self, CUresult};
 use cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use cuweave_testkit::raw::*;
+use cuweave_testkit::{gives, ok};
 
 const PTX: &str = include_str!("kernels.ptx");
 

@@ -1,11 +1,9 @@
 //! Batched nodes: faults of their threads are reported for the member launch that they belong to, and
 //! launches in one node are unordered.
 
-#[macro_use]
-mod common;
-
-use common::*;
 use cudarc::driver::sys;
+use cuweave_testkit::ok;
+use cuweave_testkit::raw::*;
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 

@@ -1,10 +1,8 @@
 //! Nodes at the same time: unordered nodes run side by side, and results and checks are the same.
 
-#[macro_use]
-mod common;
-
-use common::*;
 use cudarc::driver::sys;
+use cuweave_testkit::ok;
+use cuweave_testkit::raw::*;
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 const PTX: &str = "

@@ -1,11 +1,9 @@
 //! Programmatic edges: their consumers may start before their producers end, and wait for them at
 //! `griddepcontrol.wait`. Kernels that rely on nothing before it pass under every schedule; all others are reported.
 
-#[macro_use]
-mod common;
-
-use common::*;
 use cudarc::driver::sys;
+use cuweave_testkit::raw::*;
+use cuweave_testkit::{gives, ok};
 
 const FAILED: sys::CUresult = sys::CUresult::CUDA_ERROR_LAUNCH_FAILED;
 /// Elements of a buffer: blocks, and threads a block.

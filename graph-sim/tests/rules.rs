@@ -3,13 +3,11 @@
 //!
 //! Nothing here relies on undocumented behaviour: the addresses of allocations, or the granularity of reserved memory.
 
-#[macro_use]
-mod common;
-
 use std::ptr::{null, null_mut};
 
-use common::*;
 use cudarc::driver::sys;
+use cuweave_testkit::raw::*;
+use cuweave_testkit::{gives, ok};
 
 const SIZE: usize = 1 << 20;
 

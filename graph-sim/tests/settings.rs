@@ -1,13 +1,11 @@
 //! The environment's settings: each test runs this program again with other ones.
 
-#[macro_use]
-mod common;
-
 use std::process::Command;
 use std::ptr::null_mut;
 
-use common::{Context, Graph, INVALID, OK, UNSUPPORTED};
 use cudarc::driver::sys::{self, CUresult};
+use cuweave_testkit::raw::{Context, Graph, INVALID, OK, UNSUPPORTED};
+use cuweave_testkit::{gives, ok};
 
 /// Set where this program runs itself: the tests of settings do nothing without it.
 const AGAIN: &str = "CUWEAVE_TEST_AGAIN";

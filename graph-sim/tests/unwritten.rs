@@ -1,20 +1,12 @@
 //! Bytes that nothing wrote: variables begin with zeros, copies on devices carry the mark along, and copies to the
 //! host are reported.
 
-#[macro_use]
-mod common;
-
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
 
-use common::*;
 use cudarc::driver::sys;
-
-/// A context of the simulated driver; `None` on a real one, which makes none of these checks.
-fn simulated() -> Option<(Context, Notes)> {
-    let context = Context::new();
-    context.simulated.then(|| (context, Notes::new()))
-}
+use cuweave_testkit::ok;
+use cuweave_testkit::raw::*;
 
 /// 64 bytes of which the first 16 are written.
 fn partly(context: &Context, notes: &Notes, name: &str) -> u64 {
@@ -78,7 +70,7 @@ fn pinned(bytes: usize) -> *mut u8 {
 
 #[test]
 fn every_copy_of_a_stream_to_the_host_tells() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let mut host = [0u8; 64];
     let to = host.as_mut_ptr();
     let stream = context.stream;
@@ -108,7 +100,7 @@ fn every_copy_of_a_stream_to_the_host_tells() {
 
 #[test]
 fn host_memory_of_every_kind_is_the_host() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let source = |name| partly(&context, &notes, name);
     let to = pinned(64);
     ok!(sys::cuMemcpyDtoHAsync_v2(to.cast(), source("uw_pinned"), 64, context.stream));
@@ -131,7 +123,7 @@ fn host_memory_of_every_kind_is_the_host() {
 
 #[test]
 fn nodes_tell_by_their_name_and_the_buffers() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let to = pinned(64);
     let source = context.alloc(64);
     let graph = Graph::new();
@@ -158,7 +150,7 @@ fn nodes_tell_by_their_name_and_the_buffers() {
 
 #[test]
 fn copies_between_devices_carry_the_mark_and_tell_nothing() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let source = partly(&context, &notes, "uw_carried_from");
     let (a, b, c) = (context.alloc(64), context.alloc(64), context.alloc(64));
     notes.memory(c, "uw_carried_to");
@@ -179,7 +171,7 @@ fn copies_between_devices_carry_the_mark_and_tell_nothing() {
 
 #[test]
 fn what_is_written_is_never_told_of() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let address = context.alloc(64);
     notes.memory(address, "uw_all");
     ok!(sys::cuMemsetD32_v2(address, 7, 16));
@@ -259,7 +251,7 @@ fn variables_begin_with_zeros_in_every_load() {
 
 #[test]
 fn variables_that_are_copied_into_carry_the_mark() {
-    let Some((context, notes)) = simulated() else { return };
+    let Some((context, notes)) = Context::simulated() else { return };
     let module = context.module(&VARIABLES.replace("counter", "uw_counter"));
     let (mut address, mut bytes) = (0, 0);
     ok!(sys::cuModuleGetGlobal_v2(&mut address, &mut bytes, module, c"uw_counter".as_ptr()));
@@ -271,7 +263,7 @@ fn variables_that_are_copied_into_carry_the_mark() {
 
 #[test]
 fn memory_that_nothing_touches_costs_nothing() {
-    let Some((context, _)) = simulated() else { return };
+    let Some((context, _)) = Context::simulated() else { return };
     let before = std::time::Instant::now();
     // More in all than many machines have.
     let all: Vec<u64> = (0..4).map(|_| context.alloc(8 << 30)).collect();

@@ -25,7 +25,8 @@ pub fn manifest(root: &str) -> String {
         "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
          [dependencies]\ncuweave = {{ path = {root:?} }}\n\n\
          [profile.dev]\ndebug = false\nincremental = false\npanic = \"abort\"\noverflow-checks = false\n\
-         debug-assertions = false\n\n[profile.dev.package.cuweave-core]\noverflow-checks = true\ndebug-assertions = true\n"
+         debug-assertions = false\n\n[profile.dev.package.cuweave-core]\noverflow-checks = true\ndebug-assertions = true\n\n\
+         [profile.dev.package.cuweave-ptx]\nopt-level = 2\noverflow-checks = true\ndebug-assertions = true\n"
     )
 }
 

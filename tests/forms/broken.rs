@@ -14,13 +14,12 @@ use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{KERNELS, STATELESS};
 use super::program::Function;
 use super::refused::{File, PLAIN, VOLUME};
-use super::schedule;
 use super::writer::{fork, fork_and_chain, random};
 
 /// Every kernel waits.
 const WAITS: Run = Run { blocks: Blocks::new(1), threads: 1, wave: 1_056, waits: true, brief: false };
 
-/// What came of a broken graph.
+/// The result of a broken graph.
 #[derive(Debug, PartialEq)]
 enum Caught {
     No,
@@ -62,7 +61,7 @@ fn simulated() -> Option<Devices> {
     Some(Devices(Some(device)))
 }
 
-/// Whether the first elements of two launches' parts are the same, and one of them writes it: each launch touches the
+/// Returns true if the first elements of two launches' parts are the same, and one of them writes it: each launch touches the
 /// first element of each of its parts, but for those that it picks elements of.
 fn certainly_conflict(a: &Statement, b: &Statement) -> bool {
     let first = |statement: &Statement| -> Vec<(u32, u32, Mode)> {
@@ -96,7 +95,7 @@ fn a_dropped_wait_is_told() {
         let inputs = Inputs::random(seed, &program, 1);
         for (at, form) in [Launches::AsWritten, Launches::Batched].into_iter().enumerate() {
             let function = Printable::new(&program.with(Some(form), Memory::Arena));
-            schedule(devices.get(), 0);
+            devices.get().schedule(0);
             let (right, ..) = devices.get().run(function, &inputs).expect("it is sound");
             let chosen = Rc::new(RefCell::new(None));
             let choose = chosen.clone();
@@ -110,7 +109,7 @@ fn a_dropped_wait_is_told() {
                 let batched = kept.is_some_and(|at| operations.list[at as usize].sources.len() > 1);
                 choose.replace(kept.map(|_| batched));
             });
-            schedule(devices.get(), seed % 4);
+            devices.get().schedule(seed % 4);
             let caught = devices.broken(function, &inputs, &right);
             let chosen = *chosen.borrow();
             if let Some(batched) = chosen {
@@ -137,7 +136,7 @@ fn an_early_edge_into_a_late_wait_is_told() {
         [(File { then: waits, ..PLAIN }, Caught::ByReport), (File { first: waits, ..PLAIN }, Caught::No)]
     {
         let function = function.launching(file.launched());
-        schedule(devices.get(), 0);
+        devices.get().schedule(0);
         let (right, report, _) = devices.get().run(function, &inputs).expect("it is sound");
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
         change_next_plan(|_, operations| {
@@ -159,7 +158,7 @@ fn forks(devices: &mut Devices, mut each: impl FnMut(&mut Devices, &Function, Pr
             let inputs = Inputs::random(kernel as u64, &function, 1);
             let as_written = Printable::new(&function.with(Some(Launches::AsWritten), Memory::Arena));
             let batched = Printable::new(&function.with(Some(Launches::Batched), Memory::Arena));
-            schedule(devices.get(), 0);
+            devices.get().schedule(0);
             let (right, ..) = devices.get().run(as_written, &inputs).expect("it is sound");
             let (left, report, flat) = devices.get().run(batched, &inputs).expect("it is sound");
             assert_eq!(left, right, "{report}");

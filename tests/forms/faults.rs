@@ -4,14 +4,11 @@
 use cudarc::driver::CudaSlice;
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
 use cuweave_core::ir::{Memory, Mode};
+use cuweave_testkit::faults::NOT_SUPPORTED;
 
 use super::function::{Args, Device, Inputs, Printable, device, set};
 use super::kernels::{Launched, Takes};
-use super::schedule;
 use super::writer::fork_and_chain;
-
-/// `CUDA_ERROR_NOT_SUPPORTED`: none of the calls gives it by itself here.
-const ERROR: u32 = 801;
 
 /// The kernels once more: as nothing keeps them loaded, each build loads them.
 static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
@@ -56,7 +53,7 @@ fn every_call_fails_once() {
     if !device.simulated {
         return println!("not run: only the simulated driver fails on request");
     }
-    schedule(&device, 0);
+    device.schedule(0);
     let function = fork_and_chain(2);
     let inputs = Inputs::random(2, &function, 3);
     let function = Printable::new(&function.with(None, Memory::Nodes)).launching(&MARCH);
@@ -85,7 +82,7 @@ fn every_call_fails_once() {
             let what = format!("`{call}` {number}");
             let live = cuweave_sim::live().expect("counts");
             let (args, ys) = prepared();
-            cuweave_sim::fail(call, number, ERROR).expect("a fault");
+            cuweave_sim::fail(call, number, NOT_SUPPORTED).expect("a fault");
             let run = scenario(&device, args, ys, &inputs);
             let over = cuweave_sim::clear_faults().expect("faults") > 0;
             let _ = device.ctx.check_err();
@@ -107,5 +104,5 @@ fn every_call_fails_once() {
     }
     assert!(told > 20, "only {told} failures were told");
     assert!(FOR_SPEED[..2].iter().all(|call| calls.iter().any(|made| made == call)), "{calls:?}");
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
 }

@@ -1,20 +1,24 @@
 //! A random program as a graph function: what the macro generates for a written one.
 
 use std::cell::Cell;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use cudarc::driver::CudaSlice;
 use cuweave::__private::{
-    Arguments, BindMut, BindShared, Bound, Dims, Evaluation, Exclusive, ExecCore, Generated, GraphFn, Layout,
-    Lend, Lender, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
+    Arguments, BindMut, BindShared, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn,
+    Layout, Lend, Lender, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
-use cuweave::{ArenaPool, DeviceView, Exec, Graph, Report};
+use cuweave::bind::DeviceView;
+use cuweave::report::Report;
+use cuweave::{ArenaPool, Exec, Graph};
 use cuweave_core::ir::Program;
-use cuweave_core::table::{Op, Printed, encode};
+use cuweave_core::structure::Structure;
+use cuweave_core::table::{Op, Parameter, Printed, encode};
+use cuweave_testkit::device;
+use cuweave_testkit::random::Random;
 
-use super::alone;
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
-use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, X, Z, len_of};
+use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, X, Z, len_of};
 
 /// A program in a table, for good.
 #[derive(Clone, Copy)]
@@ -33,12 +37,16 @@ impl Printable {
         let value = |text: &str| text.parse().expect("lengths are numbers");
         let dims: Vec<Vec<Op>> = program.dims.iter().map(|text| vec![Op::Constant(value(text))]).collect();
         let steps: Vec<u32> = (0..program.statements.len() as u32).collect();
+        let parameters: Vec<(String, Parameter)> =
+            (0..3).zip(["x", "y", "z"]).map(|(at, name)| (name.to_owned(), Parameter::Buffer(at))).collect();
         let bytes = encode(&Printed {
             program,
             layouts: &vec![0; program.buffers.len()],
             dims: &dims,
             steps: &steps,
             scalars: &function.scalars(),
+            parameters: &parameters,
+            structure: &Structure::default(),
         });
         const LAYOUTS: &[Layout] = &[Layout::of::<u32>()];
         let table = Box::leak(Box::new(Table::new(bytes.leak(), LAYOUTS)));
@@ -77,9 +85,40 @@ impl GraphFn for Args<'_> {
         BUILT.get().expect("a program is built")
     }
 
-    fn dims(&self, _: &mut Dims, _: Token) {}
+    type Values<'v>
+        = &'v Self
+    where
+        Self: 'v;
 
-    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>, _: Token) -> cuweave::Result<()> {
+    fn values(&self, _: Token) -> &Self {
+        self
+    }
+}
+
+impl Body for &Args<'_> {
+    fn table(&self, _: Token) -> &'static Table {
+        self.printable.table
+    }
+
+    fn leaf(&self, _: u32, _: &[u64], _: Token) -> Dim {
+        unreachable!("all lengths are numbers")
+    }
+
+    fn arm(&self, _: u32, _: &[u64], _: Token) -> u32 {
+        unreachable!("the program is flat")
+    }
+
+    fn enter(&self, _: u32, _: &[u64], _: &mut dyn FnMut(&dyn Body), _: Token) {
+        unreachable!("the program is flat")
+    }
+
+    fn evaluate(
+        &self,
+        step: u32,
+        _: &[u64],
+        evaluation: &mut Evaluation<'_>,
+        _: Token,
+    ) -> cuweave::Result<()> {
         match &self.printable.does[step as usize] {
             Does::Nothing => Ok(()),
             Does::Copy => evaluation.copy(),
@@ -175,22 +214,25 @@ impl Args<'_> {
 
 /// A device, and this test alone with it.
 pub struct Device {
-    pub ctx: Arc<CudaContext>,
-    pub stream: Arc<CudaStream>,
-    pub simulated: bool,
-    /// So that no file is read, and no variant made, twice. Devices from before Volta do not take it.
+    /// Keeps the kernels loaded: no file is read, and no variant made, twice. Devices from before Volta refuse the file.
     _loaded: Option<Loaded>,
-    _alone: alone::Device,
+    alone: device::Alone,
+}
+
+impl Deref for Device {
+    type Target = device::Device;
+
+    fn deref(&self) -> &device::Device {
+        &self.alone
+    }
 }
 
 pub fn device() -> Device {
-    let alone = alone::device();
-    let (ctx, stream) = (alone.ctx.clone(), alone.stream.clone());
-    let loaded = load(&MODULE, &ctx).ok();
-    Device { ctx, stream, simulated: alone.simulated, _loaded: loaded, _alone: alone }
+    let alone = device::alone();
+    Device { _loaded: load(&MODULE, &alone.ctx).ok(), alone }
 }
 
-/// What the arguments hold at first, and what the setters set before each launch but the first.
+/// The first contents of the arguments, and the values that the setters set before each later launch.
 #[derive(Clone)]
 pub struct Inputs {
     pub x: Vec<u32>,
@@ -211,11 +253,11 @@ impl Inputs {
     }
 }
 
-/// What a launch leaves: `x`, `z` and the outputs.
+/// The contents after a launch: `x`, `z` and the outputs.
 pub type Left = Vec<Vec<u32>>;
 
 impl Device {
-    /// What a program is bound to at first.
+    /// Returns the arguments that a program is bound to first.
     pub fn args(&self, function: Printable, inputs: &Inputs) -> Args<'static> {
         Args {
             printable: function,
@@ -224,10 +266,6 @@ impl Device {
             z: self.upload(&inputs.z).bind_mut(),
             scalars: inputs.scalars[0],
         }
-    }
-
-    pub fn upload(&self, values: &[u32]) -> CudaSlice<u32> {
-        self.stream.clone_htod(values).expect("an upload")
     }
 
     pub fn build(&self, args: Args<'static>) -> cuweave::Result<Graph<Args<'static>>> {
@@ -284,7 +322,7 @@ impl Device {
         Ok((left, exec.core.report(), flat))
     }
 
-    /// What each launch leaves by the statements one after the other, without setters: a graph a launch.
+    /// Returns the contents after each launch by a graph of the statements in sequence, built anew for each launch without setters.
     pub fn meaning(&self, one_by_one: Printable, inputs: &Inputs) -> Vec<Left> {
         let mut inputs = inputs.clone();
         let all = inputs.scalars.clone();

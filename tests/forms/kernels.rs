@@ -110,7 +110,7 @@ pub static KERNELS: [Launched; 14] = [
         &[WRITTEN, Takes::Len(0), Takes::Number],
     ),
     launched(
-        Kernel::new("affine", &MODULE, &[BUFFER, Param::scalar::<Affine>("by"), NUMBER]),
+        Kernel::new("affine", &MODULE, &[BUFFER, Param::structure::<Affine>("by"), NUMBER]),
         &[WRITTEN, Takes::Affine, Takes::Len(0)],
     ),
     Launched {

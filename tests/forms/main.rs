@@ -2,21 +2,18 @@
 //! overlapped, and both, with memory in each lowering, under several schedules, with everything set between launches.
 //! All give the bytes that the statements give one after the other, and the simulated driver has nothing to report.
 
-#[path = "../common/alone.rs"]
-mod alone;
 mod broken;
 mod faults;
 mod function;
 mod kernels;
 mod older;
-#[path = "../common/process.rs"]
-mod process;
 mod program;
 mod reasons;
 mod refused;
 mod writer;
 
-use cuweave::{ArenaPool, Report};
+use cuweave::ArenaPool;
+use cuweave::report::Report;
 use cuweave_core::ir::{Launches, Memory};
 
 use function::{Device, Inputs, Printable, device};
@@ -29,7 +26,7 @@ const MEMORIES: [Memory; 3] = [Memory::Nodes, Memory::Arena, Memory::Owned];
 const FORMS: [Option<Launches>; 4] =
     [Some(Launches::AsWritten), Some(Launches::Batched), Some(Launches::Overlapped), None];
 
-/// What the programs came to: a test of batches that are never made tests nothing.
+/// The counts over all programs: a test of batches that are never made tests nothing.
 #[derive(Debug, Default)]
 struct Seen {
     launches: usize,
@@ -37,7 +34,7 @@ struct Seen {
     flat: usize,
     largest: usize,
     overlapped: usize,
-    lined_up: usize,
+    serialized: usize,
 }
 
 #[test]
@@ -47,9 +44,9 @@ fn every_form_in_every_lowering_means_the_statements() {
     let pool = ArenaPool::new(&device.stream).expect("a pool");
     (0..PROGRAMS).for_each(|seed| every_form(&device, seed, Some(&pool), &mut seen));
     println!("{seen:?}");
-    nothing_is_reported(&device);
+    device.nothing_reported();
     assert!(seen.batches > 2 * PROGRAMS as usize && seen.flat > PROGRAMS as usize, "{seen:?}");
-    assert!(seen.largest > 32 && seen.lined_up > 0, "{seen:?}");
+    assert!(seen.largest > 32 && seen.serialized > 0, "{seen:?}");
     if device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9) {
         assert!(seen.overlapped > 4 * PROGRAMS as usize, "{seen:?}");
     }
@@ -59,12 +56,12 @@ fn every_form_in_every_lowering_means_the_statements() {
 fn every_form(device: &Device, seed: u64, pool: Option<&ArenaPool>, seen: &mut Seen) {
     let [program, one_by_one] = random(seed);
     let inputs = Inputs::random(seed, &program, LAUNCHES);
-    schedule(device, 0);
+    device.schedule(0);
     let one_by_one = one_by_one.with(Some(Launches::AsWritten), Memory::Owned);
     let meaning = device.meaning(Printable::new(&one_by_one), &inputs);
     for (at, memory) in MEMORIES.into_iter().enumerate() {
         for (by, form) in FORMS.into_iter().enumerate() {
-            schedule(device, (seed + (4 * at + by) as u64) % 5);
+            device.schedule((seed + (4 * at + by) as u64) % 5);
             let what = format!("program {seed}, {form:?}, {memory:?}");
             let function = Printable::new(&program.with(form, memory));
             let run_in = |pool, what: &str| {
@@ -94,7 +91,7 @@ impl Seen {
         self.flat += flat;
         self.largest = report.batches.iter().map(Vec::len).fold(self.largest, usize::max);
         self.overlapped += report.overlapped;
-        self.lined_up += report.lined_up;
+        self.serialized += report.serialized;
     }
 }
 
@@ -108,7 +105,7 @@ fn every_form_keeps_a_budget() {
         let [program, _] = random(seed);
         let inputs = Inputs::random(seed, &program, LAUNCHES);
         let as_written = program.with(Some(Launches::AsWritten), Memory::Arena);
-        schedule(&device, seed % 3);
+        device.schedule(seed % 3);
         let (meaning, report, _) = device.run(Printable::new(&as_written), &inputs).expect("it runs");
         let Some(plan) = report.plan.filter(|plan| plan.floor < plan.planned) else { continue };
         for budget in [plan.floor, (plan.floor + plan.planned) / 2] {
@@ -132,21 +129,6 @@ fn every_form_keeps_a_budget() {
         }
     }
     println!("{fit} graphs within budgets, {batches} batches; {refused} do not fit");
-    nothing_is_reported(&device);
+    device.nothing_reported();
     assert!(fit > 100 && batches > 50, "{fit} fit, {batches} batches");
-}
-
-/// The order of the nodes, where that can be chosen.
-fn schedule(device: &Device, seed: u64) {
-    if device.simulated {
-        cuweave_sim::seed(seed).expect("the simulated driver");
-    }
-}
-
-fn nothing_is_reported(device: &Device) {
-    if device.simulated {
-        schedule(device, 0);
-        let reports = cuweave_sim::take_reports().expect("the simulated driver");
-        assert!(reports.is_empty(), "{reports:#?}");
-    }
 }

@@ -14,26 +14,6 @@ pub const Z: u32 = 2;
 /// Scalar arguments.
 pub const SCALARS: usize = 4;
 
-/// A generator of numbers (xorshift64*): the same seed gives the same program.
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    pub fn below(&mut self, end: u32) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % u64::from(end)) as u32
-    }
-
-    pub fn one_in(&mut self, end: u32) -> bool {
-        self.below(end) == 0
-    }
-}
-
 /// A number that a launch is given.
 #[derive(Clone, Copy, Debug)]
 pub enum Number {
@@ -42,7 +22,7 @@ pub enum Number {
     Argument(usize),
 }
 
-/// What a statement does.
+/// The effect of a statement.
 #[derive(Clone, Debug)]
 pub enum Does {
     /// Allocates, frees or copies: the statement says all of it.
@@ -73,7 +53,7 @@ pub struct Function {
 }
 
 impl Function {
-    /// What setters change, and what that reaches.
+    /// The values that setters change, and the statements that those reach.
     pub fn scalars(&self) -> Vec<Scalar> {
         let of = |scalar: usize, which: fn(&Launch, usize) -> bool| -> Vec<u32> {
             let uses = |does: &Does| matches!(does, Does::Launch(launch) if which(launch, scalar));
@@ -91,7 +71,7 @@ impl Function {
             .collect()
     }
 
-    /// Whether its first launches have equal grids.
+    /// True if its first launches have equal grids.
     pub fn begins_alike(&self) -> bool {
         let grid = |at: usize| match &self.does[at] {
             Does::Launch(launch) => Some(launch.grid),

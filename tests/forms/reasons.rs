@@ -1,9 +1,10 @@
-//! What cannot be rewritten is launched as it is written, and the report says why: a file for every reason that a driver
+//! Kernels that cannot be rewritten are launched as they are written, and the report says why: a file for every reason that a driver
 //! loads. The others are in the unit tests of the rewriting.
+
+use cuweave::report::Change;
 
 use super::function::device;
 use super::refused::{File, PLAIN, both, expected, overlaps};
-use super::schedule;
 
 /// A file, and what the report says of its kernel: nothing where it is batched, or starts early.
 struct Case {
@@ -147,7 +148,7 @@ fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
     if !overlaps(&device) {
         return println!("not run: the files are for compute capability 9.0");
     }
-    schedule(&device, 3);
+    device.schedule(3);
     for Case { file, batching, early } in cases() {
         let name = format!("{}, {}{}{}{}", file.head, file.declared, file.directive, file.first, file.then);
         let [as_written, everything] =
@@ -155,13 +156,18 @@ fn what_cannot_be_rewritten_is_launched_as_written_and_the_report_says_why() {
         let (left, report) = everything;
         println!("{name}\n{report}\n");
         assert_eq!((&as_written.0, &left), (&expected(), &expected()), "{name}: {report}");
-        let said = |start: &str| report.left_alone.iter().find_map(|why| why.strip_prefix(start));
-        assert_eq!(said("`k` (refused.ptx) is not batched: "), batching, "{name}");
-        assert_eq!(said("`k` (refused.ptx) does not start early: "), early, "{name}");
+        let said = |change: Change| {
+            let left = report.left_alone.iter().find(|left| left.change == change)?;
+            let kernel = left.kernel.as_ref().expect("it is about a kernel");
+            assert_eq!(kernel.to_string(), "`k` (refused.ptx)", "{left}");
+            Some(left.reason.as_str())
+        };
+        assert_eq!(said(Change::Batching), batching, "{name}");
+        assert_eq!(said(Change::EarlyStart), early, "{name}");
         let reasons = [batching, early].into_iter().flatten().count();
         assert_eq!(report.left_alone.len(), reasons, "{name}: {report}");
         assert_eq!(report.batches.len(), usize::from(batching.is_none()), "{name}: {report}");
         assert_eq!(report.overlapped > 0, early.is_none(), "{name}: {report}");
     }
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
 }

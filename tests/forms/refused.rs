@@ -1,12 +1,13 @@
-//! What cannot be loaded or added is launched as it is written, and the report says why.
+//! Variants that cannot be loaded or added are launched as they are written, and the report says why.
 
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
-use cuweave::{ArenaPool, Report};
+use cuweave::ArenaPool;
+use cuweave::report::Report;
 use cuweave_core::ir::{Launches, Memory, Mode};
+use cuweave_testkit::faults::NOT_SUPPORTED;
 
 use super::function::{Device, Inputs, Left, Printable, device};
 use super::kernels::{Launched, Takes};
-use super::schedule;
 use super::writer::fork_and_chain;
 
 /// The number of `volume`, which takes what the kernels here take.
@@ -95,7 +96,7 @@ pub fn expected() -> Vec<Left> {
     scalars.into_iter().map(launch).collect()
 }
 
-/// Whether kernels of PTX overlap on this device.
+/// Returns true if kernels of PTX overlap on this device.
 pub fn overlaps(device: &Device) -> bool {
     device.ctx.compute_capability().is_ok_and(|capability| capability.0 >= 9)
 }
@@ -110,16 +111,13 @@ fn a_kernel_without_fault_is_batched_and_overlapped() {
     assert_eq!(everything.1.left_alone.is_empty(), overlaps(&device), "{}", everything.1);
 }
 
-/// `CUDA_ERROR_NOT_SUPPORTED`: none of the calls gives it by itself here.
-const ERROR: u32 = 801;
-
-/// What comes of the plain file when calls of that name fail, by their numbers.
+/// Builds the plain file while calls of that name fail, by their numbers. Returns the report.
 fn failing(device: &Device, call: &str, numbers: &[u64]) -> Report {
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
     let function = Printable::new(&function.with(None, Memory::Arena)).launching(PLAIN.launched());
     for &number in numbers {
-        cuweave_sim::fail(call, number, ERROR).expect("a fault");
+        cuweave_sim::fail(call, number, NOT_SUPPORTED).expect("a fault");
     }
     let run = device.run(function, &inputs);
     assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` {numbers:?} were made");
@@ -128,16 +126,16 @@ fn failing(device: &Device, call: &str, numbers: &[u64]) -> Report {
     report
 }
 
-/// What only faster forms need may fail: the graph is built without it.
+/// Calls that only the faster forms need may fail: the graph is built without them.
 #[test]
 fn what_is_not_loaded_or_added_is_launched_as_written() {
     let device = device();
     if !device.simulated {
         return println!("not run: only the simulated driver fails on request");
     }
-    schedule(&device, 0);
+    device.schedule(0);
     let says = |report: &Report, what: &str| {
-        assert!(report.left_alone.iter().any(|why| why.contains(what)), "{what}: {report}");
+        assert!(report.left_alone.iter().any(|left| left.to_string().contains(what)), "{what}: {report}");
     };
     // The file as it is written is loaded, so the variants are without the wait, too.
     let report = failing(&device, "cuModuleLoadDataEx", &[1]);
@@ -168,7 +166,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     let report = failing(&device, "cuGraphInstantiateWithParams", &[1]);
     assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
     says(&report, "all launches are as they are written: `cuGraphInstantiateWithParams`");
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
 }
 
 /// In a pool the graph is added anew.
@@ -178,7 +176,7 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
     if !device.simulated {
         return println!("not run: only the simulated driver fails on request");
     }
-    schedule(&device, 0);
+    device.schedule(0);
     let pool = ArenaPool::new(&device.stream).expect("a pool");
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
@@ -186,13 +184,13 @@ fn what_is_not_added_in_a_pool_is_launched_as_written() {
     for call in ["cuGraphAddDependencies_v2", "cuGraphInstantiateWithParams"] {
         let graph = device.build(device.args(function, &inputs)).expect("it builds");
         assert_eq!(graph.report().overlapped, 2, "{}", graph.report());
-        cuweave_sim::fail(call, 1, ERROR).expect("a fault");
+        cuweave_sim::fail(call, 1, NOT_SUPPORTED).expect("a fault");
         let mut exec = graph.instantiate_in(&pool).expect("it can be as it is written");
         assert_eq!(cuweave_sim::clear_faults(), Ok(0), "`{call}` was made");
         assert_eq!(device.launches(&mut exec, &inputs), Ok(expected()), "{}", exec.core.report());
         let report = exec.core.report();
         assert_eq!((report.batches.len(), report.overlapped), (0, 0), "{report}");
-        assert!(report.left_alone.iter().any(|why| why.contains(call)), "{report}");
+        assert!(report.left_alone.iter().any(|left| left.reason.contains(call)), "{report}");
     }
-    super::nothing_is_reported(&device);
+    device.nothing_reported();
 }

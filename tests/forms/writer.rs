@@ -4,9 +4,10 @@ use cuweave_core::compile;
 use cuweave_core::ir::{Access, Buffer, Kind, Mode, Options, Origin, Program, Statement};
 use cuweave_core::order::Source;
 use cuweave_ptx::poly::Poly;
+use cuweave_testkit::random::Random;
 
 use super::kernels::{FRESH, KERNELS, STATE_GET, STATE_SET, STATE_STEP, STATELESS};
-use super::program::{Does, Function, LONGEST, Launch, Number, Random, SCALARS, UNIT, X, Y, Z};
+use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, UNIT, X, Y, Z};
 
 /// A part of a buffer: its first element, and the one behind its last.
 type Part = (u32, u32, u32);
@@ -128,7 +129,15 @@ impl Writer {
     fn declare(&mut self, name: String, origin: Origin, len: u32) -> u32 {
         let id = self.buffers.len() as u32;
         let len_id = len / UNIT;
-        self.buffers.push(Buffer { name: name.into(), line: 1, origin, len: len_id, element: 4, align: 4 });
+        self.buffers.push(Buffer {
+            name: name.into(),
+            line: 1,
+            file: None,
+            origin,
+            len: len_id,
+            element: 4,
+            align: 4,
+        });
         self.lens.push(len);
         self.alive.push(id);
         id
@@ -137,7 +146,14 @@ impl Writer {
     fn push(&mut self, name: String, kind: Kind, accesses: Vec<Access>, does: Does) {
         let line = self.statements.len() as u32 + 1;
         let after = Vec::new().into();
-        self.statements.push(Statement { name: name.into(), line, kind, accesses: accesses.into(), after });
+        self.statements.push(Statement {
+            name: name.into(),
+            line,
+            file: None,
+            kind,
+            accesses: accesses.into(),
+            after,
+        });
         self.does.push(does);
     }
 
@@ -200,12 +216,12 @@ impl Writer {
 
     fn fill(&mut self, part: Part) {
         let value = self.random.below(1 << 30);
-        self.push("fill".to_owned(), Kind::Fill, vec![access(part, Mode::Write)], Does::Fill(value));
+        self.push("fill".to_owned(), Kind::Fill(()), vec![access(part, Mode::Write)], Does::Fill(value));
     }
 
     fn copy(&mut self, from: Part, to: Part) {
         let accesses = vec![access(from, Mode::Read), access(to, Mode::Write)];
-        self.push("copy".to_owned(), Kind::Copy, accesses, Does::Copy);
+        self.push("copy".to_owned(), Kind::Copy(()), accesses, Does::Copy);
     }
 
     fn free(&mut self) {
@@ -252,7 +268,7 @@ impl Writer {
             launch.threads_by = self.random.one_in(24).then(|| self.random.below(4) as usize);
         }
         let last = self.statements.len() - 1;
-        let earlier = self.statements[..last].iter().rposition(|other| other.kind == Kind::Launch);
+        let earlier = self.statements[..last].iter().rposition(|other| other.kind == Kind::Launch(()));
         if let Some(earlier) = earlier.filter(|_| self.random.one_in(16)) {
             self.statements[last].after = vec![earlier as u32].into();
         }
@@ -269,7 +285,7 @@ impl Writer {
             parts.into_iter().zip(KERNELS[kernel].buffers()).map(|(part, mode)| access(part, mode)).collect();
         let launch = Launch { kernel, grid, block, number, blocks_by: None, threads_by: None };
         let name = KERNELS[kernel].kernel.name.to_owned();
-        self.push(name, Kind::Launch, accesses, Does::Launch(launch));
+        self.push(name, Kind::Launch(()), accesses, Does::Launch(launch));
     }
 
     /// A launch whose first buffer is that part; its others lie beside all that is taken. Whether there was room.
@@ -388,8 +404,6 @@ impl Writer {
             statements: self.statements.into(),
             views: Vec::new().into(),
             outputs: outputs.into(),
-            edges: Vec::new().into(),
-            edges_before_reduction: 0,
         };
         let polys: Vec<Poly> = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let source = Source { program, polys, poisoned, order_unknown: false };

@@ -20,6 +20,7 @@ fn all_forms(n: u32, blocks: u32, x: &mut [f32; n]) {
     scale[((1, 1), (256, 1))](&mut x, 2.0, n);
     scale[((1, 1, 1), (256, 1, 1))](&mut x, 2.0, n);
     scale[((blocks, 1, 1), 64)](&mut x, 2.0, n);
+    scale[((blocks, 1), (32, 1, 1), 0)](&mut x, 1.0, n);
     scale[per_item(n)](&mut x, 2.0, n);
     scale[per_item(2 * n)](&mut x, 2.0, n);
     scale[LaunchConfig { grid_dim: (1, 1, 1), block_dim: (256, 1, 1), shared_mem_bytes: 0 }](&mut x, 2.0, n);
@@ -53,6 +54,30 @@ fn dynamic_shared_memory() {
     let mut out = device.zeros::<f32>(64);
     run!(device, shared_memory(&device.ctx, 64, &x, &mut out));
     assert_eq!(device.download(&out), ramp(64).into_iter().rev().collect::<Vec<_>>());
+}
+
+#[cuweave::graph]
+fn shared_in_a_tuple(n: u32, bytes: u32, x: &[f32; n], between: &mut [f32; n], out: &mut [f32; n]) {
+    reverse_block[(1, n, 4 * n)](&x, &mut between, n);
+    reverse_block[((1, 1), (n, 1, 1), bytes)](&between, &mut out, n);
+}
+
+#[test]
+fn dynamic_shared_memory_in_a_tuple() {
+    let device = device();
+    let x = device.upload(&ramp(64));
+    let (mut between, mut out) = (device.zeros::<f32>(64), device.zeros::<f32>(64));
+    let graph = shared_in_a_tuple(&device.ctx, 64, 256, &x, &mut between, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    // A scalar that reaches the shared memory alone.
+    let error = exec.set_bytes(1 << 30).expect_err("no device has that much").to_string();
+    assert!(error.contains("`reverse_block`"), "{error}");
+    exec.set_bytes(512).expect("more than is needed");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    assert_eq!(device.download(&between), ramp(64).into_iter().rev().collect::<Vec<_>>());
+    assert_eq!(device.download(&out), ramp(64));
 }
 
 /// `per_item` asks the kernel: at most 64 threads a block here.

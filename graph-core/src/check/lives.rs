@@ -1,6 +1,6 @@
 //! The lives of buffers, and the texts of messages about them.
 
-use crate::ir::{Access, BufferId, Kind, StatementId};
+use crate::ir::{Access, BufferId, Lifetime, StatementId};
 use crate::order::Ordered;
 
 /// The statements that allocate, free, return and access a buffer.
@@ -21,12 +21,12 @@ pub(super) fn lives(ordered: &Ordered) -> Vec<Life> {
     let mut lives = vec![Life::default(); program.buffers.len()];
     for (id, statement) in program.statements.iter().enumerate() {
         let id = id as StatementId;
-        match statement.kind {
-            Kind::Alloc(buffer) => lives[buffer as usize].alloc = Some(id),
-            Kind::Free(buffer) => {
+        match statement.kind.lifetime() {
+            Some(Lifetime::Begins(&buffer)) => lives[buffer as usize].alloc = Some(id),
+            Some(Lifetime::Ends(&buffer)) => {
                 lives[buffer as usize].free.get_or_insert(id);
             }
-            Kind::Launch | Kind::Fill | Kind::Copy => {}
+            None => {}
         }
         for (index, access) in statement.accesses.iter().enumerate() {
             lives[access.buffer as usize].accesses.push((id, index as u32));

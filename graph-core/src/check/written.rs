@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::lives::Life;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::ir::{Access, BufferId, DimId, Kind, Mode, Order, Origin, StatementId};
+use crate::ir::{Access, BufferId, DimId, Mode, Order, Origin, StatementId};
 use crate::order::Ordered;
 
 /// An access whose mode is settled: statement, index, mode, relied on.
@@ -27,7 +27,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
     let program = &ordered.source.program;
     let explicit = program.options.order == Order::Explicit;
     let sequence: Vec<StatementId> = if explicit {
-        ordered.reach.topological().to_vec()
+        ordered.reach.topological().as_slice().to_vec()
     } else {
         (0..program.statements.len() as StatementId).collect()
     };
@@ -52,7 +52,7 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
             if written[buffer].covers(ordered, access) {
                 continue;
             }
-            if access.mode == Mode::ReadWrite && statement.kind == Kind::Launch {
+            if access.mode == Mode::ReadWrite && statement.kind.has_declaration() {
                 fresh.push((id, index));
             } else if !(silent
                 || ordered.poisoned(access.buffer)

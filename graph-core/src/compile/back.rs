@@ -2,7 +2,9 @@
 
 use std::fmt;
 
+use crate::check::Checked;
 use crate::emit;
+use crate::index::Vector;
 use crate::ir::{Memory, Program, StatementId};
 use crate::launches::{self, Allowed, Decision, Launch, Run, Tuning};
 use crate::layout::{self, LayoutError};
@@ -10,6 +12,7 @@ use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
 use crate::overlap;
 use crate::place::{self, Placed};
 use crate::plan;
+use crate::plan::BufferIndex;
 use crate::plan::budget::{BudgetError, CurvePoint};
 use crate::reach::Cycle;
 
@@ -100,14 +103,15 @@ impl From<LayoutError> for BackError {
 /// # Errors
 ///
 /// [`BackError`].
-pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
-    let edges = [&program.edges, wishes.edges.as_slice()].concat();
+pub fn back(checked: &Checked, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
+    let program = checked.program();
+    let edges = [checked.edges(), wishes.edges.as_slice()].concat();
     let decide =
         |most| launches::decide(program, &edges, &wishes.launches, wishes.allowed, most, &wishes.tuning);
     let mut decision = decide(usize::MAX)?;
     loop {
         let (most, serialized) = (decision.largest(), decision.serialized);
-        match decided(program, dims, wishes, &edges, decision) {
+        match decided(checked, dims, wishes, &edges, decision) {
             // A cycle: the budget's order goes through a batch.
             Err(BackError::BelowFloor { .. } | BackError::OverBudget { .. } | BackError::Cycle(_))
                 if most > 1 || serialized > 0 =>
@@ -121,12 +125,13 @@ pub fn back(program: &Program, dims: &[u64], wishes: &Wishes) -> Result<Operatio
 
 /// Runs the rest of the pipeline for a decision about launches.
 fn decided(
-    program: &Program,
+    checked: &Checked,
     dims: &[u64],
     wishes: &Wishes,
     edges: &[(StatementId, StatementId)],
     decision: Decision,
 ) -> Result<Operations, BackError> {
+    let program = checked.program();
     let mut edges = [edges, decision.edges.as_slice()].concat();
     let mut placed = place::place(program, &edges)?;
     let budgeted = match program.options.budget {
@@ -151,7 +156,7 @@ fn decided(
     {
         return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });
     }
-    let before_reduction = program.edges_before_reduction as usize + wishes.edges.len();
+    let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
     let mut operations = emit::emit(program, &placed, layout, decision.batches, before_reduction);
     operations.point(program, dims);
     operations.budget = budgeted;
@@ -165,7 +170,7 @@ fn decided(
 }
 
 /// Returns the cost of each statement in the budget's critical path: 1 for what runs, 0 for memory statements.
-fn costs(program: &Program) -> Vec<u64> {
+fn costs(program: &Program) -> Vector<StatementId, u64> {
     program.statements.iter().map(|statement| u64::from(!statement.kind.is_memory())).collect()
 }
 
@@ -177,7 +182,7 @@ fn within_budget(
     budget: u64,
 ) -> Result<Budgeted, BackError> {
     let (list, ids) = layout::temporaries(program, dims, placed)?;
-    let name = |buffer: u32| program.buffers[ids[buffer as usize] as usize].name.to_string();
+    let name = |buffer: BufferIndex| program.buffers[ids[buffer] as usize].name.to_string();
     let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
     match fit {
         Ok(fit) => Ok(Budgeted {
@@ -212,21 +217,23 @@ fn within_budget(
     }
 }
 
-/// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG.
+/// Draws the temporaries as boxes over the levels of the graph and the bytes of their memory. Returns SVG. `added` is order that
+/// a budget added.
 ///
 /// # Errors
 ///
 /// [`BackError`].
 pub fn memory_svg(
-    program: &Program,
+    checked: &Checked,
     dims: &[u64],
-    edges: &[(StatementId, StatementId)],
+    added: &[(StatementId, StatementId)],
 ) -> Result<String, BackError> {
-    let placed = place::place(program, edges)?;
+    let program = checked.program();
+    let placed = place::place(program, &[checked.edges(), added].concat())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
         .map_err(|error| layout::plan_error(program, &ids, error))?;
-    let names: Vec<String> = ids.iter().map(|&id| program.buffers[id as usize].name.to_string()).collect();
+    let names = ids.iter().map(|&id| program.buffers[id as usize].name.to_string()).collect();
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }
 
@@ -235,8 +242,9 @@ pub fn memory_svg(
 /// # Errors
 ///
 /// [`BackError`].
-pub fn budget_curve(program: &Program, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>, BackError> {
-    let placed = place::place(program, &program.edges)?;
+pub fn budget_curve(checked: &Checked, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>, BackError> {
+    let program = checked.program();
+    let placed = place::place(program, checked.edges())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     plan::budget::budget_curve(&placed.reach, &list, &costs(program), points)
         .map_err(|error| layout::plan_error(program, &ids, error).into())

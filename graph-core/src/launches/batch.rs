@@ -14,7 +14,7 @@ use super::blocks::Blocks;
 use super::decision::{Batch, by_member};
 use super::draft::{Classes, Contracted, Draft};
 use super::launch::{Batching, Launch};
-use crate::ir::{Kind, StatementId};
+use crate::ir::StatementId;
 
 /// An order between all of one set and all of another takes the product of their sizes in edges while it is planned; a
 /// batch that needs more is not made.
@@ -24,7 +24,7 @@ const MOST_EDGES: usize = 1 << 18;
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Alike<'a> {
     Launch { kernel: u32, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
-    Move { fill: bool, buffers: Vec<(u32, &'a str, &'a str)> },
+    Move { kind: &'static str, buffers: Vec<(u32, &'a str, &'a str)> },
     Nothing,
 }
 
@@ -61,8 +61,7 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
     batches.retain(|batch| {
         let node = batch.members[0] as usize;
         let (before, after) = (nodes.before[node].len(), nodes.after[node].len());
-        let edges =
-            |&id: &StatementId| draft.reach.reduced()[id as usize].len() + draft.followers[id as usize].len();
+        let edges = |&id: &StatementId| draft.reach.reduced()[id].len() + draft.followers[id as usize].len();
         let written: usize = batch.members.iter().map(edges).sum();
         before.min(after) < 2 || before + after < written
     });
@@ -76,7 +75,8 @@ fn beginnings(draft: &Draft<'_>) -> Vec<u32> {
     let (mut begins, mut over) = (vec![0; count], vec![0; count]);
     for &statement in draft.reach.topological() {
         let at = statement as usize;
-        let mut before: Vec<u32> = draft.reach.reduced()[at].iter().map(|&id| over[id as usize]).collect();
+        let mut before: Vec<u32> =
+            draft.reach.reduced()[statement].iter().map(|&id| over[id as usize]).collect();
         before.sort_unstable();
         begins[at] = starts.of(before);
         over[at] = ends.of((begins[at], alike(draft, statement)));
@@ -99,7 +99,7 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
         let element = draft.program.buffers[access.buffer as usize].element;
         (element, text(access.lo), text(access.hi))
     });
-    Alike::Move { fill: declared.kind == Kind::Fill, buffers: buffers.collect() }
+    Alike::Move { kind: declared.kind.name(), buffers: buffers.collect() }
 }
 
 /// Makes batches of launches that begin together.
@@ -171,7 +171,7 @@ fn neighbours(draft: &Draft<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
     let of = |lists: &[Vec<StatementId>]| {
         batch.members.iter().flat_map(|&id| lists[id as usize].iter().copied()).collect()
     };
-    [of(draft.reach.reduced()), of(&draft.followers)]
+    [of(draft.reach.reduced().as_slice()), of(&draft.followers)]
 }
 
 fn ordering_fits(draft: &Draft<'_>, batch: &Batch) -> bool {

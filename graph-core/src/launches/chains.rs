@@ -71,7 +71,7 @@ fn one_by_one(
     }
     let mut followers = BTreeMap::new();
     for &member in &second.members {
-        let &[before] = draft.reach.reduced()[member as usize].as_slice() else { return None };
+        let &[before] = draft.reach.reduced()[member].as_slice() else { return None };
         followers.insert(before, member);
     }
     first.members.iter().all(|member| followers.contains_key(member)).then_some(followers)

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::decision::Batch;
 use super::launch::Launch;
 use super::tuning::Tuning;
+use crate::index::Vector;
 use crate::ir::{Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
@@ -31,14 +32,14 @@ impl<'a> Draft<'a> {
         most: usize,
         tuning: &'a Tuning,
     ) -> Result<Draft<'a>, Cycle> {
-        let mut preds = vec![Vec::new(); program.statements.len()];
+        let mut preds = Vector::filled(Vec::new(), program.statements.len());
         for &(before, after) in edges {
-            preds[after as usize].push(before);
+            preds[after].push(before);
         }
         let reach = Reach::of(&preds)?;
         let mut followers = vec![Vec::new(); program.statements.len()];
-        for (after, before) in reach.reduced().iter().enumerate() {
-            before.iter().for_each(|&before| followers[before as usize].push(after as StatementId));
+        for (after, before) in reach.reduced().enumerate() {
+            before.iter().for_each(|&before| followers[before as usize].push(after));
         }
         Ok(Draft { launches, program, most, tuning, reach, followers })
     }
@@ -62,9 +63,9 @@ impl Contracted {
             batch.members.iter().for_each(|&member| of[member as usize] = batch.members[0]);
         }
         let mut nodes = Contracted { of, before: vec![Vec::new(); count], after: vec![Vec::new(); count] };
-        for statement in 0..count {
-            let to = nodes.of[statement];
-            for &before in &reach.reduced()[statement] {
+        for (statement, before) in reach.reduced().enumerate() {
+            let to = nodes.of[statement as usize];
+            for &before in before {
                 let from = nodes.of[before as usize];
                 nodes.before[to as usize].push(from);
                 nodes.after[from as usize].push(to);

@@ -52,7 +52,8 @@ impl Case {
         let statement = Statement {
             name: "k".into(),
             line: 1,
-            kind: Kind::Launch,
+            file: None,
+            kind: Kind::Launch(()),
             accesses: Vec::new().into(),
             after: Vec::new().into(),
         };
@@ -64,8 +65,6 @@ impl Case {
             buffers: Vec::new().into(),
             statements: vec![statement; self.launches.len()].into(),
             outputs: Vec::new().into(),
-            edges: self.edges.clone().into(),
-            edges_before_reduction: 0,
             views: Vec::new().into(),
         };
         decide(&program, &self.edges, &self.launches, allowed, usize::MAX, &self.tuning)
@@ -76,8 +75,8 @@ impl Case {
     fn batches(&self) -> Vec<Vec<StatementId>> {
         let decision = self.decide(Allowed { batches: true, ..Allowed::default() });
         let reach = |edges: &[(StatementId, StatementId)]| {
-            let mut preds = vec![Vec::new(); self.launches.len()];
-            edges.iter().for_each(|&(before, after)| preds[after as usize].push(before));
+            let mut preds = crate::index::Vector::filled(Vec::new(), self.launches.len());
+            edges.iter().for_each(|&(before, after)| preds[after].push(before));
             Reach::of(&preds).expect("no cycle")
         };
         let (before, after) = (reach(&self.edges), reach(&[&self.edges[..], &decision.edges].concat()));
@@ -305,7 +304,7 @@ fn a_few_chains_that_fill_the_device_are_left_alone() {
 fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation> {
     let mut list: Vec<Operation> = (0..runs.len() as u32)
         .map(|id| Operation {
-            what: What::Kernel,
+            what: What::KERNEL,
             after: edges.iter().filter(|(_, to)| *to == id).map(|(from, _)| *from).collect(),
             programmatic: None,
             launch_order: false,

@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn free(count: usize) -> Reach {
-        Reach::of(&vec![Vec::new(); count]).unwrap()
+        Reach::of(&crate::index::Vector::filled(Vec::new(), count)).unwrap()
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
             let closure = |edges: &[(u32, u32)]| {
                 let mut preds = given.clone();
                 edges.iter().for_each(|&(before, after)| preds[after as usize].push(before));
-                Reach::of(&preds).unwrap()
+                Reach::of(&preds.into()).unwrap()
             };
             let reach = closure(&[]);
             let (few, all) =

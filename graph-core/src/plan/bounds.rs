@@ -1,9 +1,12 @@
 //! Lower bounds for plans: under every order of the nodes, and under the order that is given.
 
-use super::flow::Network;
+use super::flow::{Network, Vertex};
+use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
 use super::problem::Bound;
-use crate::reach::{Reach, ones, or_into, set};
+use crate::bits::{and_into, has, ones, or_into, set, words};
+use crate::index::{Index, Vector, ids};
+use crate::reach::{Node, Position, Reach};
 use std::collections::BTreeMap;
 
 /// The bytes that one node needs at once, whatever else is ordered: all buffers that are born by then, in any order,
@@ -13,53 +16,52 @@ pub struct Floor {
     /// The bytes.
     pub bytes: u64,
     /// The node, if any buffer has a user.
-    pub node: Option<u32>,
+    pub node: Option<Node>,
     /// The buffers, rising.
-    pub buffers: Vec<u32>,
+    pub buffers: Vec<BufferIndex>,
 }
 
 /// The heaviest node; of several the first one in topological order.
 #[must_use]
-pub fn floor(reach: &Reach, buffers: &[Buffer], order: &BufferOrder) -> Floor {
-    let mut load = vec![0u64; reach.len()];
-    let words = reach.len().div_ceil(64);
-    let lives = |b: usize| {
+pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, order: &BufferOrder) -> Floor {
+    let mut load: Vector<Position, u64> = Vector::filled(0, reach.len());
+    let words = words(reach.len());
+    let lives = |b: BufferIndex| {
         let mut born = vec![0u64; words];
         for &v in &order.births[b] {
             or_into(&mut born, reach.descendant_row(v));
-            set(&mut born, reach.positions()[v as usize]);
+            set(&mut born, reach.positions()[v]);
         }
         if !buffers[b].stays {
             let mut needed = vec![0u64; words];
             for &v in &order.ends[b] {
                 or_into(&mut needed, reach.ancestor_row(v));
-                set(&mut needed, reach.positions()[v as usize]);
+                set(&mut needed, reach.positions()[v]);
             }
-            crate::reach::and_into(&mut born, &needed);
+            and_into(&mut born, &needed);
         }
         born
     };
-    for (b, buffer) in buffers.iter().enumerate() {
+    for (b, buffer) in buffers.enumerate() {
         if let [only] = order.births[b][..]
             && order.ends[b] == [only]
             && !buffer.stays
         {
-            load[reach.positions()[only as usize] as usize] += buffer.size;
+            load[reach.positions()[only]] += buffer.size;
             continue;
         }
-        ones(&lives(b)).for_each(|at| load[at as usize] += buffer.size);
+        ones(&lives(b)).for_each(|at| load[at] += buffer.size);
     }
     let mut floor = Floor::default();
-    for (at, &bytes) in load.iter().enumerate() {
+    for (at, &bytes) in load.enumerate() {
         if bytes > floor.bytes {
             floor.bytes = bytes;
             floor.node = Some(reach.topological()[at]);
         }
     }
     if let Some(node) = floor.node {
-        let at = reach.positions()[node as usize];
-        let here = |b: &u32| crate::reach::has(&lives(*b as usize), at);
-        floor.buffers = (0..buffers.len() as u32).filter(here).collect();
+        let at = reach.positions()[node];
+        floor.buffers = buffers.ids().filter(|&b| has(&lives(b), at)).collect();
     }
     floor
 }
@@ -68,21 +70,21 @@ pub fn floor(reach: &Reach, buffers: &[Buffer], order: &BufferOrder) -> Floor {
 ///
 /// By weighted Dilworth it is the sum of the sizes less a maximal flow, and a minimal cut names the set.
 #[must_use]
-pub fn antichain(order: &BufferOrder, sizes: &[u64]) -> Bound {
+pub fn antichain(order: &BufferOrder, sizes: &Vector<BufferIndex, u64>) -> Bound<BufferIndex> {
     let n = order.len();
     // A buffer's bytes are given to one that comes after it (they leave `gives`), at most once, and taken at most once.
-    let (source, sink) = (0, 1);
-    let gives = |r: u32| 2 + 2 * r as usize;
-    let takes = |r: u32| 3 + 2 * r as usize;
+    let (source, sink) = (Vertex::new(0), Vertex::new(1));
+    let gives = |r: Rank| Vertex::new(2 + 2 * r.index());
+    let takes = |r: Rank| Vertex::new(3 + 2 * r.index());
     let mut network = Network::new(2 + 2 * n);
-    let weight = |r: u32| {
-        let b = order.by_rank()[r as usize] as usize;
+    let weight = |r: Rank| {
+        let b = order.by_rank()[r];
         if order.births[b].is_empty() { 0 } else { sizes[b] }
     };
     let mut total = 0;
     // Many that come right after the same ones meet them in one node.
-    let mut meets: BTreeMap<Vec<u32>, usize> = BTreeMap::new();
-    for r in 0..n as u32 {
+    let mut meets: BTreeMap<Vec<Rank>, Vertex> = BTreeMap::new();
+    for r in ids(n) {
         total += weight(r);
         network.add(source, gives(r), weight(r));
         network.add(takes(r), sink, weight(r));
@@ -107,9 +109,9 @@ pub fn antichain(order: &BufferOrder, sizes: &[u64]) -> Bound {
     let plain = network.send_plainly(source, sink);
     let bytes = total - plain - network.max_flow(source, sink);
     let side = network.source_side(source);
-    let mut buffers: Vec<u32> = (0..n as u32)
+    let mut buffers: Vec<BufferIndex> = ids(n)
         .filter(|&r| weight(r) > 0 && side[gives(r)] && !side[takes(r)])
-        .map(|r| order.by_rank()[r as usize])
+        .map(|r| order.by_rank()[r])
         .collect();
     buffers.sort_unstable();
     Bound { bytes, buffers }
@@ -126,13 +128,14 @@ mod tests {
         fn the_antichain_is_the_heaviest((preds, buffers) in graphs(12, 12)) {
             let reach = Reach::of(&preds).unwrap();
             let order = BufferOrder::of(&reach, &buffers);
-            let sizes: Vec<u64> = buffers.iter().map(|b| b.size).collect();
+            let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|b| b.size).collect();
             let bound = antichain(&order, &sizes);
             let mut heaviest = 0;
             for set in 0..1u32 << buffers.len() {
-                let of: Vec<&Buffer> = (0..buffers.len())
-                    .filter(|b| set >> b & 1 == 1 && !buffers[*b].users.is_empty())
-                    .map(|b| &buffers[b])
+                let of: Vec<&Buffer> = buffers
+                    .enumerate()
+                    .filter(|&(b, buffer)| set >> b.index() & 1 == 1 && !buffer.users.is_empty())
+                    .map(|(_, buffer)| buffer)
                     .collect();
                 let apart = of.iter().all(|b| of.iter().all(|c| !is_before(&reach, b, c)));
                 if apart {
@@ -140,7 +143,7 @@ mod tests {
                 }
             }
             prop_assert_eq!(bound.bytes, heaviest);
-            let named: u64 = bound.buffers.iter().map(|&b| sizes[b as usize]).sum();
+            let named: u64 = bound.buffers.iter().map(|&b| sizes[b]).sum();
             prop_assert_eq!(named, heaviest);
             for &b in &bound.buffers {
                 prop_assert!(bound.buffers.iter().all(|&c| !order.before(b, c)));
@@ -152,22 +155,22 @@ mod tests {
             let reach = Reach::of(&preds).unwrap();
             let order = BufferOrder::of(&reach, &buffers);
             let floor = floor(&reach, &buffers, &order);
-            let at_or_before = |a: u32, b: u32| a == b || reach.precedes(a, b);
-            let here = |b: &Buffer, v: u32| {
+            let at_or_before = |a: Node, b: Node| a == b || reach.precedes(a, b);
+            let here = |b: &Buffer, v: Node| {
                 let mut births = b.users.iter().chain(&b.after_alloc);
                 let mut ends = b.users.iter().chain(&b.before_free);
                 !b.users.is_empty()
                     && births.any(|&f| at_or_before(f, v))
                     && (b.stays || ends.any(|&u| at_or_before(v, u)))
             };
-            let load = |v: u32| buffers.iter().filter(|b| here(b, v)).map(|b| b.size).sum::<u64>();
-            prop_assert_eq!(floor.bytes, (0..preds.len() as u32).map(load).max().unwrap_or(0));
+            let load = |v: Node| buffers.iter().filter(|b| here(b, v)).map(|b| b.size).sum::<u64>();
+            prop_assert_eq!(floor.bytes, preds.ids().map(load).max().unwrap_or(0));
             if let Some(v) = floor.node {
                 prop_assert_eq!(load(v), floor.bytes);
-                let named: u64 = floor.buffers.iter().map(|&b| buffers[b as usize].size).sum();
+                let named: u64 = floor.buffers.iter().map(|&b| buffers[b].size).sum();
                 prop_assert_eq!(named, floor.bytes);
             }
-            let sizes: Vec<u64> = buffers.iter().map(|b| b.size).collect();
+            let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|b| b.size).collect();
             prop_assert!(floor.bytes <= antichain(&order, &sizes).bytes);
         }
     }

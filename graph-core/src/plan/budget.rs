@@ -6,14 +6,17 @@
 //! after the other are ordered so in the graph too; there always are two, or all of the antichain would be live at
 //! once in an order that stays below it. Of all such pairs the one is taken that lengthens the path least.
 
+use std::cmp::Reverse;
 use std::fmt;
 
 use super::bounds::{Floor, antichain, floor};
+use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
 use super::planning::{self, Plan, plan_ordered};
-use super::problem::{BufferIx, Effort, PlanError};
+use super::problem::{Effort, PlanError};
 use super::sequence::{Guide, Sequence, all, within};
-use crate::reach::Reach;
+use crate::index::{Index, Vector};
+use crate::reach::{Node, Reach};
 
 /// Graphs of at most so many nodes get every order tried before a budget is given up.
 const FEW_NODES: usize = 12;
@@ -51,7 +54,7 @@ impl fmt::Display for BudgetError {
             BudgetError::BelowFloor { budget, floor } => write!(
                 f,
                 "the budget of {budget} bytes is below the floor: node {} needs {} bytes at once, for buffers {:?}",
-                floor.node.unwrap_or_default(),
+                floor.node.map_or(0, Index::index),
                 floor.bytes,
                 floor.buffers
             ),
@@ -76,11 +79,11 @@ impl From<PlanError> for BudgetError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The buffer that is over first.
-    pub donor: BufferIx,
+    pub donor: BufferIndex,
     /// The buffer that begins then.
-    pub receiver: BufferIx,
+    pub receiver: BufferIndex,
     /// The edges: from each of the nodes that the donor's free waits for to each first user of the receiver.
-    pub edges: Vec<(u32, u32)>,
+    pub edges: Vec<(Node, Node)>,
     /// The bytes by which the heaviest antichain fell.
     pub saves: u64,
     /// The growth of the critical path.
@@ -91,7 +94,7 @@ pub struct Step {
 #[derive(Clone, Debug)]
 pub struct Budgeted {
     /// The edges that were added, without those that others imply; sorted.
-    pub edges: Vec<(u32, u32)>,
+    pub edges: Vec<(Node, Node)>,
     /// The decisions that they come from.
     pub steps: Vec<Step>,
     /// The order with them.
@@ -115,8 +118,8 @@ pub struct Budgeted {
 /// If a user is not a node of `reach`, or `costs` are not one for each node.
 pub fn fit(
     reach: &Reach,
-    buffers: &[Buffer],
-    costs: &[u64],
+    buffers: &Vector<BufferIndex, Buffer>,
+    costs: &Vector<Node, u64>,
     budget: u64,
     effort: Effort,
 ) -> Result<Budgeted, BudgetError> {
@@ -132,6 +135,7 @@ pub fn fit(
 
 /// Time against bytes: what the critical path is for budgets from what the graph takes as it is down to the floor.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct CurvePoint {
     /// The budget asked for.
     pub budget: u64,
@@ -154,15 +158,15 @@ pub struct CurvePoint {
 /// As [`fit`].
 pub fn budget_curve(
     reach: &Reach,
-    buffers: &[Buffer],
-    costs: &[u64],
+    buffers: &Vector<BufferIndex, Buffer>,
+    costs: &Vector<Node, u64>,
     points: u64,
 ) -> Result<Vec<CurvePoint>, PlanError> {
     let free = planning::plan(reach, buffers, Effort::Default)?;
     let span = free.total.saturating_sub(free.floor.bytes);
     let mut curve: Vec<CurvePoint> = Vec::new();
     for at in 0..points.max(2) {
-        let budget = free.total - (u128::from(span) * u128::from(at) / u128::from(points.max(2) - 1)) as u64;
+        let budget = free.total - part(span, at, points.max(2) - 1);
         match fit(reach, buffers, costs, budget, Effort::Quick) {
             Ok(fit) => {
                 let point = CurvePoint {
@@ -182,6 +186,13 @@ pub fn budget_curve(
     Ok(curve)
 }
 
+/// Returns `number * of / parts`, where `of` is at most `parts`.
+pub(super) fn part(number: u64, of: u64, parts: u64) -> u64 {
+    let part = u128::from(number) * u128::from(of) / u128::from(parts);
+    // At most `number`.
+    u64::try_from(part).unwrap_or(number)
+}
+
 /// The curve as text, a line a point.
 #[must_use]
 pub fn curve_text(curve: &[CurvePoint]) -> String {
@@ -198,24 +209,24 @@ struct Graph {
     reach: Reach,
     order: BufferOrder,
     /// For each node the longest path that ends with it, itself included.
-    heads: Vec<u64>,
+    heads: Vector<Node, u64>,
     /// For each node the longest path that begins with it, itself included.
-    tails: Vec<u64>,
+    tails: Vector<Node, u64>,
 }
 
 impl Graph {
-    fn of(reach: Reach, buffers: &[Buffer], costs: &[u64]) -> Graph {
-        let mut heads = costs.to_vec();
+    fn of(reach: Reach, buffers: &Vector<BufferIndex, Buffer>, costs: &Vector<Node, u64>) -> Graph {
+        let mut heads = costs.clone();
         for &v in reach.topological() {
-            let longest = reach.reduced()[v as usize].iter().map(|&p| heads[p as usize]).max();
-            heads[v as usize] = costs[v as usize].saturating_add(longest.unwrap_or(0));
+            let longest = reach.reduced()[v].iter().map(|&p| heads[p]).max();
+            heads[v] = costs[v].saturating_add(longest.unwrap_or(0));
         }
-        let mut after = vec![0u64; reach.len()];
-        let mut tails = costs.to_vec();
+        let mut after = Vector::filled(0u64, reach.len());
+        let mut tails = costs.clone();
         for &v in reach.topological().iter().rev() {
-            tails[v as usize] = costs[v as usize].saturating_add(after[v as usize]);
-            for &p in &reach.reduced()[v as usize] {
-                after[p as usize] = after[p as usize].max(tails[v as usize]);
+            tails[v] = costs[v].saturating_add(after[v]);
+            for &p in &reach.reduced()[v] {
+                after[p] = after[p].max(tails[v]);
             }
         }
         let order = BufferOrder::of(&reach, buffers);
@@ -227,24 +238,24 @@ impl Graph {
     }
 
     /// The edges that make `b` over before `c`.
-    fn edges(&self, b: BufferIx, c: BufferIx) -> Vec<(u32, u32)> {
-        let (ends, births) = (&self.order.ends[b as usize], &self.order.births[c as usize]);
+    fn edges(&self, b: BufferIndex, c: BufferIndex) -> Vec<(Node, Node)> {
+        let (ends, births) = (&self.order.ends[b], &self.order.births[c]);
         let pairs = ends.iter().flat_map(|&u| births.iter().map(move |&f| (u, f)));
         pairs.filter(|&(u, f)| !self.reach.precedes(u, f)).collect()
     }
 
     /// Returns what these edges would add to the critical path.
-    fn growth(&self, b: BufferIx, c: BufferIx) -> u64 {
-        let head = self.order.ends[b as usize].iter().map(|&u| self.heads[u as usize]).max().unwrap_or(0);
-        let tail = self.order.births[c as usize].iter().map(|&f| self.tails[f as usize]).max().unwrap_or(0);
+    fn growth(&self, b: BufferIndex, c: BufferIndex) -> u64 {
+        let head = self.order.ends[b].iter().map(|&u| self.heads[u]).max().unwrap_or(0);
+        let tail = self.order.births[c].iter().map(|&f| self.tails[f]).max().unwrap_or(0);
         head.saturating_add(tail).saturating_sub(self.path())
     }
 }
 
 struct Search<'a> {
     given: &'a Graph,
-    buffers: &'a [Buffer],
-    costs: &'a [u64],
+    buffers: &'a Vector<BufferIndex, Buffer>,
+    costs: &'a Vector<Node, u64>,
     budget: u64,
     effort: Effort,
 }
@@ -311,7 +322,7 @@ impl Search<'_> {
 
     /// Orders pairs as `sequence` has them until the heaviest antichain is within `target`.
     fn follow(&self, sequence: &Sequence, target: u64) -> Budgeted {
-        let sizes: Vec<u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
+        let sizes: Vector<BufferIndex, u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
         let mut steps: Vec<Step> = Vec::new();
         let mut graph = Graph::of(self.given.reach.clone(), self.buffers, self.costs);
         let mut bound = antichain(&graph.order, &sizes);
@@ -322,23 +333,23 @@ impl Search<'_> {
             };
             let mut taken = Vec::new();
             let mut excess = bound.bytes - target;
-            let mut used = vec![false; self.buffers.len()];
+            let mut used = Vector::filled(false, self.buffers.len());
             for &(each, _, b, c) in &pairs {
                 let several = graph.reach.len() > MANY_NODES && each == growth && excess > 0;
-                if !taken.is_empty() && (!several || used[b as usize] || used[c as usize]) {
+                if !taken.is_empty() && (!several || used[b] || used[c]) {
                     if !several {
                         break;
                     }
                     continue;
                 }
-                used[b as usize] = true;
-                used[c as usize] = true;
-                excess = excess.saturating_sub(sizes[b as usize].min(sizes[c as usize]));
+                used[b] = true;
+                used[c] = true;
+                excess = excess.saturating_sub(sizes[b].min(sizes[c]));
                 taken.push((b, c));
             }
-            let mut preds = graph.reach.reduced().to_vec();
-            let edges: Vec<Vec<(u32, u32)>> = taken.iter().map(|&(b, c)| graph.edges(b, c)).collect();
-            edges.iter().flatten().for_each(|&(u, f)| preds[f as usize].push(u));
+            let mut preds = graph.reach.reduced().clone();
+            let edges: Vec<Vec<(Node, Node)>> = taken.iter().map(|&(b, c)| graph.edges(b, c)).collect();
+            edges.iter().flatten().for_each(|&(u, f)| preds[f].push(u));
             // All edges run forwards in the sequence.
             let Ok(reach) = Reach::of(&preds) else {
                 break;
@@ -363,22 +374,23 @@ impl Search<'_> {
         &self,
         graph: &Graph,
         sequence: &Sequence,
-        among: &[BufferIx],
-    ) -> Vec<(u64, std::cmp::Reverse<u64>, u32, u32)> {
-        let at = |nodes: &[u32]| nodes.iter().map(|&v| sequence.position[v as usize]).collect::<Vec<_>>();
-        let begin = |b: u32| at(&graph.order.births[b as usize]).into_iter().min().unwrap_or(0);
-        let end = |b: u32| at(&graph.order.ends[b as usize]).into_iter().max().unwrap_or(0);
-        let mut receivers: Vec<(u32, u32)> = among.iter().map(|&c| (begin(c), c)).collect();
+        among: &[BufferIndex],
+    ) -> Vec<(u64, Reverse<u64>, BufferIndex, BufferIndex)> {
+        let at = |v: &Node| sequence.position[*v];
+        // All of them have users: the others are in no antichain.
+        let begin = |b: BufferIndex| graph.order.births[b].iter().map(at).min();
+        let end = |b: BufferIndex| graph.order.ends[b].iter().map(at).max();
+        let mut receivers: Vec<_> = among.iter().map(|&c| (begin(c), c)).collect();
         receivers.sort_unstable();
         // With very many the next ones are enough: where there is one after all, there is a next one.
         let near = if among.len() > 512 { 16 } else { usize::MAX };
         let mut pairs = Vec::new();
-        for &b in among.iter().filter(|&&b| !self.buffers[b as usize].stays) {
+        for &b in among.iter().filter(|&&b| !self.buffers[b].stays) {
             let over = end(b);
             let from = receivers.partition_point(|&(begin, _)| begin <= over);
             for &(_, c) in receivers[from..].iter().take(near) {
-                let bytes = self.buffers[b as usize].size.min(self.buffers[c as usize].size);
-                pairs.push((graph.growth(b, c), std::cmp::Reverse(bytes), b, c));
+                let bytes = self.buffers[b].size.min(self.buffers[c].size);
+                pairs.push((graph.growth(b, c), Reverse(bytes), b, c));
             }
         }
         pairs.sort_unstable();
@@ -387,9 +399,9 @@ impl Search<'_> {
 
     /// All nodes one after the other.
     fn in_line(&self, sequence: &Sequence) -> Budgeted {
-        let mut preds = self.given.reach.reduced().to_vec();
-        for pair in sequence.nodes.windows(2) {
-            preds[pair[1] as usize].push(pair[0]);
+        let mut preds = self.given.reach.reduced().clone();
+        for pair in sequence.nodes.as_slice().windows(2) {
+            preds[pair[1]].push(pair[0]);
         }
         let graph = match Reach::of(&preds) {
             Ok(reach) => Graph::of(reach, self.buffers, self.costs),
@@ -402,9 +414,9 @@ impl Search<'_> {
     fn budgeted(&self, graph: Graph, steps: Vec<Step>) -> Budgeted {
         let plan = plan_ordered(&graph.reach, self.buffers, &graph.order, self.effort);
         let mut edges = Vec::new();
-        for (v, list) in graph.reach.reduced().iter().enumerate() {
+        for (v, list) in graph.reach.reduced().enumerate() {
             let given = &self.given.reach;
-            edges.extend(list.iter().filter(|&&p| !given.precedes(p, v as u32)).map(|&p| (p, v as u32)));
+            edges.extend(list.iter().filter(|&&p| !given.precedes(p, v)).map(|&p| (p, v)));
         }
         edges.sort_unstable();
         let (path_before, path_after) = (self.given.path(), graph.path());
@@ -421,15 +433,15 @@ impl Search<'_> {
             at -= 1;
             let mut steps = found.steps.clone();
             steps.remove(at);
-            let mut preds = self.given.reach.reduced().to_vec();
+            let mut preds = self.given.reach.reduced().clone();
             for &(u, f) in steps.iter().flat_map(|step| &step.edges) {
-                preds[f as usize].push(u);
+                preds[f].push(u);
             }
             let Ok(reach) = Reach::of(&preds) else {
                 continue;
             };
             let graph = Graph::of(reach, self.buffers, self.costs);
-            let sizes: Vec<u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
+            let sizes: Vector<BufferIndex, u64> = self.buffers.iter().map(|buffer| buffer.size).collect();
             if antichain(&graph.order, &sizes).bytes > self.budget {
                 continue;
             }
@@ -446,27 +458,27 @@ impl Search<'_> {
 mod tests {
     use super::*;
     use crate::plan::check;
-    use crate::plan::testing::graphs;
+    use crate::plan::testing::{graphs, listed};
     use proptest::prelude::*;
 
-    fn check_budgeted(reach: &Reach, buffers: &[Buffer], budget: u64, found: &Budgeted) {
+    fn check_budgeted(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, budget: u64, found: &Budgeted) {
         let rounded = planning::rounded(buffers).unwrap();
         assert!(found.plan.total <= budget);
         assert_eq!(check::check(&found.reach, &rounded, &found.plan.offsets, found.plan.total), Ok(()));
         // The order is the given one and the edges, nothing else.
-        let mut preds = reach.reduced().to_vec();
-        found.edges.iter().for_each(|&(u, f)| preds[f as usize].push(u));
+        let mut preds = reach.reduced().clone();
+        found.edges.iter().for_each(|&(u, f)| preds[f].push(u));
         let again = Reach::of(&preds).unwrap();
         assert_eq!(again.reduced(), found.reach.reduced());
         assert!(found.path_after >= found.path_before);
     }
 
     /// The fewest bytes over all orders one after the other: no order does with less.
-    fn least(reach: &Reach, buffers: &[Buffer]) -> u64 {
+    fn least(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>) -> u64 {
         let sequences = all(reach, usize::MAX);
         let in_line = |sequence: &Sequence| {
-            let mut preds = reach.reduced().to_vec();
-            sequence.nodes.windows(2).for_each(|pair| preds[pair[1] as usize].push(pair[0]));
+            let mut preds = reach.reduced().clone();
+            sequence.nodes.as_slice().windows(2).for_each(|pair| preds[pair[1]].push(pair[0]));
             crate::plan::plan(&Reach::of(&preds).unwrap(), buffers, Effort::Default).unwrap().total
         };
         sequences.iter().map(in_line).min().unwrap_or(0)
@@ -477,7 +489,7 @@ mod tests {
         #[test]
         fn a_budget_is_met_whenever_it_can_be((preds, buffers) in graphs(7, 7)) {
             let reach = Reach::of(&preds).unwrap();
-            let costs = vec![1; preds.len()];
+            let costs = Vector::filled(1, preds.len());
             let least = least(&reach, &buffers);
             let found = fit(&reach, &buffers, &costs, least, Effort::Default);
             let found = found.map_err(|error| TestCaseError::fail(error.to_string()))?;
@@ -490,7 +502,7 @@ mod tests {
         #[test]
         fn any_budget_is_met_or_refused((preds, buffers) in graphs(20, 24), part in 0u64..=8) {
             let reach = Reach::of(&preds).unwrap();
-            let costs: Vec<u64> = (0..preds.len() as u64).map(|v| 1 + v % 5).collect();
+            let costs: Vector<Node, u64> = (0..).take(preds.len()).map(|v| 1 + v % 5).collect();
             let free = crate::plan::plan(&reach, &buffers, Effort::Quick).unwrap();
             let budget = free.floor.bytes + (free.total - free.floor.bytes) * part / 8;
             if let Ok(found) = fit(&reach, &buffers, &costs, budget, Effort::Quick) {
@@ -510,20 +522,27 @@ mod tests {
     /// ```
     #[test]
     fn two_chains_in_half_the_bytes() {
-        let reach = Reach::of(&[vec![], vec![0], vec![], vec![2]]).unwrap();
-        let buffer =
-            |users: [u32; 2]| Buffer { size: 4, align: 1, users: users.to_vec(), ..Buffer::default() };
-        let buffers = [buffer([0, 1]), buffer([2, 3])];
-        let found = fit(&reach, &buffers, &[1; 4], 4, Effort::Default).unwrap();
+        let reach = Reach::of(&listed(&[vec![], vec![0], vec![], vec![2]])).unwrap();
+        let buffers = [[0, 1], [2, 3]]
+            .map(|users| Buffer {
+                size: 4,
+                align: 1,
+                users: users.map(Node::new).to_vec(),
+                ..Buffer::default()
+            })
+            .into_iter()
+            .collect();
+        let costs = Vector::filled(1, 4);
+        let found = fit(&reach, &buffers, &costs, 4, Effort::Default).unwrap();
         assert_eq!((found.plan.total, found.path_before, found.path_after), (4, 2, 4));
         assert_eq!(found.edges.len(), 1);
         assert_eq!((found.steps[0].saves, found.steps[0].costs), (4, 2));
-        let error = fit(&reach, &buffers, &[1; 4], 3, Effort::Default).unwrap_err();
+        let error = fit(&reach, &buffers, &costs, 3, Effort::Default).unwrap_err();
         assert_eq!(
             error.to_string(),
             "the budget of 3 bytes is below the floor: node 0 needs 4 bytes at once, for buffers [0]"
         );
-        let curve = budget_curve(&reach, &buffers, &[1; 4], 3).unwrap();
+        let curve = budget_curve(&reach, &buffers, &costs, 3).unwrap();
         assert_eq!(curve.iter().map(|p| (p.planned, p.path)).collect::<Vec<_>>(), [(8, 2), (4, 4)]);
         assert_eq!(curve_text(&curve).lines().count(), 3);
     }

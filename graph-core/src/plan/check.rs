@@ -4,7 +4,9 @@
 use std::fmt;
 
 use super::csv;
+use super::indices::{BufferIndex, Rank};
 use super::order::Buffer;
+use crate::index::{Index, Vector};
 use crate::reach::Reach;
 
 /// A fault of a placement.
@@ -61,17 +63,22 @@ impl std::error::Error for Fault {}
 /// # Errors
 ///
 /// The first fault.
-pub fn check(reach: &Reach, buffers: &[Buffer], offsets: &[u64], total: u64) -> Result<(), Fault> {
+pub fn check(
+    reach: &Reach,
+    buffers: &Vector<BufferIndex, Buffer>,
+    offsets: &Vector<BufferIndex, u64>,
+    total: u64,
+) -> Result<(), Fault> {
     let over = |b: &Buffer, c: &Buffer| {
         let mut ends = b.users.iter().chain(&b.before_free);
         !b.stays && ends.all(|&u| c.users.iter().chain(&c.after_alloc).all(|&f| reach.precedes(u, f)))
     };
-    let together = |b: usize, c: usize| {
+    let together = |b: BufferIndex, c: BufferIndex| {
         let (b, c) = (&buffers[b], &buffers[c]);
         !b.users.is_empty() && !c.users.is_empty() && !over(b, c) && !over(c, b)
     };
-    let room = |b: usize| if buffers[b].users.is_empty() { 0 } else { buffers[b].size };
-    let align = |b: usize| buffers[b].align;
+    let room = |b: BufferIndex| if buffers[b].users.is_empty() { 0 } else { buffers[b].size };
+    let align = |b: BufferIndex| buffers[b].align;
     pairs(buffers.len(), offsets, total, room, align, together)
 }
 
@@ -80,7 +87,11 @@ pub fn check(reach: &Reach, buffers: &[Buffer], offsets: &[u64], total: u64) -> 
 /// # Errors
 ///
 /// The first fault.
-pub fn check_rows(rows: &[csv::Row], offsets: &[u64], total: u64) -> Result<(), Fault> {
+pub fn check_rows(
+    rows: &Vector<Rank, csv::Row>,
+    offsets: &Vector<Rank, u64>,
+    total: u64,
+) -> Result<(), Fault> {
     // The bytes that a row holds without a gap.
     let spans = |row: &csv::Row| {
         let mut spans = Vec::new();
@@ -92,36 +103,35 @@ pub fn check_rows(rows: &[csv::Row], offsets: &[u64], total: u64) -> Result<(), 
         spans.push((from, row.upper));
         spans
     };
-    let spans: Vec<Vec<(i64, i64)>> = rows.iter().map(spans).collect();
+    let spans: Vector<Rank, Vec<(i64, i64)>> = rows.iter().map(spans).collect();
     let together =
-        |a: usize, b: usize| spans[a].iter().any(|x| spans[b].iter().any(|y| x.0.max(y.0) < x.1.min(y.1)));
+        |a: Rank, b: Rank| spans[a].iter().any(|x| spans[b].iter().any(|y| x.0.max(y.0) < x.1.min(y.1)));
     pairs(rows.len(), offsets, total, |b| rows[b].size, |b| rows[b].alignment, together)
 }
 
-fn pairs(
+fn pairs<I: Index>(
     n: usize,
-    offsets: &[u64],
+    offsets: &Vector<I, u64>,
     total: u64,
-    size: impl Fn(usize) -> u64,
-    align: impl Fn(usize) -> u64,
-    together: impl Fn(usize, usize) -> bool,
+    size: impl Fn(I) -> u64,
+    align: impl Fn(I) -> u64,
+    together: impl Fn(I, I) -> bool,
 ) -> Result<(), Fault> {
     if offsets.len() != n {
         return Err(Fault::Count { offsets: offsets.len(), buffers: n });
     }
-    for first in 0..n {
-        let offset = offsets[first];
+    for (first, &offset) in offsets.enumerate() {
         if align(first) == 0 || !offset.is_multiple_of(align(first)) {
-            return Err(Fault::Unaligned { buffer: first, offset });
+            return Err(Fault::Unaligned { buffer: first.index(), offset });
         }
         let end = offset.checked_add(size(first)).filter(|&end| end <= total);
         let Some(end) = end else {
-            return Err(Fault::Above { buffer: first });
+            return Err(Fault::Above { buffer: first.index() });
         };
-        for (second, &other) in offsets.iter().enumerate().take(first) {
+        for (second, &other) in offsets.enumerate().take(first.index()) {
             let meet = other < end && offset < other + size(second);
             if meet && together(first, second) {
-                return Err(Fault::Shared { first: second, second: first });
+                return Err(Fault::Shared { first: second.index(), second: first.index() });
             }
         }
     }

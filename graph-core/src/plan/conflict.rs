@@ -1,37 +1,37 @@
 //! The interference graph of the buffers: a symmetric bit matrix of the pairs that need disjoint bytes.
 
-use crate::reach::{has, ones, set};
+use super::indices::Rank;
+use crate::bits::{self, Matrix, clear, has, ones, or_into, set};
+use crate::index::ids;
 
 /// The pairs of buffers that may not share bytes. Symmetric; no buffer conflicts with itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflicts {
     n: usize,
-    words: usize,
-    rows: Vec<u64>,
+    rows: Matrix<Rank>,
 }
 
 impl Conflicts {
     /// `n` buffers without conflicts.
     #[must_use]
     pub fn none(n: usize) -> Conflicts {
-        let words = n.div_ceil(64);
-        Conflicts { n, words, rows: vec![0; n * words] }
+        Conflicts { n, rows: Matrix::new(n, n) }
     }
 
     /// Every two of the buffers of each clique conflict.
     #[must_use]
-    pub fn of_cliques(n: usize, cliques: &[Vec<u32>]) -> Conflicts {
+    pub fn of_cliques(n: usize, cliques: &[Vec<Rank>]) -> Conflicts {
         let mut conflicts = Conflicts::none(n);
-        let mut row = vec![0; conflicts.words];
+        let mut row = vec![0; conflicts.rows.words()];
         for clique in cliques {
             row.fill(0);
             clique.iter().for_each(|&b| set(&mut row, b));
             for &b in clique {
-                crate::reach::or_into(conflicts.row_mut(b), &row);
+                or_into(conflicts.row_mut(b), &row);
             }
         }
-        for b in 0..n as u32 {
-            crate::reach::clear(conflicts.row_mut(b), b);
+        for b in ids(n) {
+            clear(conflicts.row_mut(b), b);
         }
         conflicts
     }
@@ -51,12 +51,12 @@ impl Conflicts {
     /// Returns true if `a` and `b` need disjoint bytes.
     #[inline]
     #[must_use]
-    pub fn conflict(&self, a: u32, b: u32) -> bool {
+    pub fn conflict(&self, a: Rank, b: Rank) -> bool {
         has(self.row(a), b)
     }
 
     /// Notes that `a` and `b`, two buffers, need disjoint bytes.
-    pub fn add(&mut self, a: u32, b: u32) {
+    pub fn add(&mut self, a: Rank, b: Rank) {
         set(self.row_mut(a), b);
         set(self.row_mut(b), a);
     }
@@ -64,22 +64,22 @@ impl Conflicts {
     /// The buffers that `b` conflicts with, as bits.
     #[inline]
     #[must_use]
-    pub fn row(&self, b: u32) -> &[u64] {
-        &self.rows[b as usize * self.words..(b as usize + 1) * self.words]
+    pub fn row(&self, b: Rank) -> &[u64] {
+        self.rows.row(b)
     }
 
-    pub(super) fn row_mut(&mut self, b: u32) -> &mut [u64] {
-        &mut self.rows[b as usize * self.words..(b as usize + 1) * self.words]
+    pub(super) fn row_mut(&mut self, b: Rank) -> &mut [u64] {
+        self.rows.row_mut(b)
     }
 
     /// The buffers that `b` conflicts with, rising.
-    pub fn neighbours(&self, b: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn neighbours(&self, b: Rank) -> impl Iterator<Item = Rank> + '_ {
         ones(self.row(b))
     }
 
     /// Returns the number of buffers that `b` conflicts with.
     #[must_use]
-    pub fn degree(&self, b: u32) -> u32 {
-        self.row(b).iter().map(|word| word.count_ones()).sum()
+    pub fn degree(&self, b: Rank) -> usize {
+        bits::count(self.row(b))
     }
 }

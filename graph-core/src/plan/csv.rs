@@ -9,7 +9,9 @@
 //! the part.
 
 use super::conflict::Conflicts;
+use super::indices::Rank;
 use super::problem::{Bound, MOST_BYTES, Problem, room};
+use crate::index::Vector;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -80,7 +82,7 @@ enum Column {
 /// # Errors
 ///
 /// The first fault, with its line.
-pub fn read(text: &str) -> Result<Vec<Row>, CsvError> {
+pub fn read(text: &str) -> Result<Vector<Rank, Row>, CsvError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut lines =
         text.lines().enumerate().map(|(at, line)| (at + 1, line.trim())).filter(|(_, line)| !line.is_empty());
@@ -88,7 +90,7 @@ pub fn read(text: &str) -> Result<Vec<Row>, CsvError> {
         return Err(CsvError { line: 1, what: "no header: the file is empty".to_owned() });
     };
     let (columns, inclusive) = columns(header).map_err(|what| CsvError { line, what })?;
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vector<Rank, Row> = Vector::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut sum = 0u64;
     for (line, record) in lines {
@@ -226,11 +228,10 @@ fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
 
 /// Makes the problem of a trace: the conflicts, and the most bytes live at once.
 #[must_use]
-pub fn problem(rows: &[Row]) -> Problem {
+pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
     // An event changes what a buffer holds, or whether it counts for sharing, from a moment on.
-    let mut events: Vec<(i64, u32, u64)> = Vec::new();
-    for (b, row) in rows.iter().enumerate() {
-        let b = b as u32;
+    let mut events: Vec<(i64, Rank, u64)> = Vec::new();
+    for (b, row) in rows.enumerate() {
         if row.lower == row.upper {
             continue;
         }
@@ -243,11 +244,11 @@ pub fn problem(rows: &[Row]) -> Problem {
     }
     // The sort is stable: of two events of one buffer at one moment the later one holds.
     events.sort_by_key(|&(at, ..)| at);
-    let mut held = vec![0u64; rows.len()];
-    let mut live: Vec<u32> = Vec::new();
+    let mut held = Vector::filled(0u64, rows.len());
+    let mut live: Vec<Rank> = Vec::new();
     let mut load = 0;
     let mut bound = Bound::default();
-    let mut sections: Vec<Vec<u32>> = Vec::new();
+    let mut sections: Vec<Vec<Rank>> = Vec::new();
     let mut grew = false;
     let mut next = 0;
     while next < events.len() {
@@ -255,8 +256,8 @@ pub fn problem(rows: &[Row]) -> Problem {
         let before = live.clone();
         let mut shrank = false;
         while let Some(&(_, b, bytes)) = events.get(next).filter(|event| event.0 == now) {
-            load = load - held[b as usize] + bytes;
-            held[b as usize] = bytes;
+            load = load - held[b] + bytes;
+            held[b] = bytes;
             match live.binary_search(&b) {
                 Ok(at) if bytes == 0 => drop(live.remove(at)),
                 Err(at) if bytes > 0 => live.insert(at, b),
@@ -275,12 +276,12 @@ pub fn problem(rows: &[Row]) -> Problem {
         }
     }
     let conflicts = Conflicts::of_cliques(rows.len(), &sections);
-    for (b, row) in rows.iter().enumerate() {
+    for (b, row) in rows.enumerate() {
         if row.size > bound.bytes {
-            bound = Bound { bytes: row.size, buffers: vec![b as u32] };
+            bound = Bound { bytes: row.size, buffers: vec![b] };
         }
-        if row.size > 0 && conflicts.degree(b as u32) == 0 {
-            sections.push(vec![b as u32]);
+        if row.size > 0 && conflicts.degree(b) == 0 {
+            sections.push(vec![b]);
         }
     }
     let sizes = rows.iter().map(|row| row.size).collect();
@@ -333,7 +334,7 @@ mod tests {
         let new = read("\u{feff}id,lower,upper,size\r\na,0,3,4\r\n\r\nb,3,9,4\r\n").unwrap();
         let old = read("size,buffer,start,end\n4,a,0,2\n4,b,3,8\n").unwrap();
         assert_eq!(new, old);
-        assert_eq!(read("id,lower,upper,size,hint\na,-5,3,4,-1\n").unwrap()[0].lower, -5);
+        assert_eq!(read("id,lower,upper,size,hint\na,-5,3,4,-1\n").unwrap()[Rank::from_u32(0)].lower, -5);
     }
 
     /// The example of the format's authors: 12 bytes are enough.
@@ -355,7 +356,8 @@ mod tests {
         )
         .unwrap();
         let problem = problem(&rows);
-        assert!(!problem.conflicts.conflict(0, 1) && problem.conflicts.conflict(2, 3));
+        let [a, b, c, d] = [0, 1, 2, 3].map(Rank::from_u32);
+        assert!(!problem.conflicts.conflict(a, b) && problem.conflicts.conflict(c, d));
         assert_eq!(problem.bound.bytes, 99);
         let placed = place_all(&problem, Effort::Default);
         assert_eq!(placed.total, 99);

@@ -5,11 +5,12 @@
 //! come first. Then random keys and steps of a hill climb take turns: a step gives other keys to a few allocs, and is kept if
 //! the order packs no worse. Orders are counted, not timed.
 
+use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
 use super::packing::{self, Emit, Packing, Paths};
-use super::problem::BufferIx;
 use super::random::Random;
-use crate::reach::Reach;
+use crate::index::{Index, Vector, indices, wide};
+use crate::reach::{Node, Reach};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,6 +24,11 @@ const ORDERS: usize = 512;
 const STEPS_A_NODE: usize = 24;
 /// The number of low bits of a key that break ties at the same place.
 const TIE_BITS: u32 = 24;
+
+indices! {
+    /// A node that is added: those of the graph come first, then the allocs, then the frees.
+    struct Added;
+}
 
 /// The order of the kernels.
 #[derive(Clone, Copy)]
@@ -60,18 +66,18 @@ const RULES: [(Kernels, Ties, Allocs); 4] = [
 ];
 
 /// For each buffer the buffers whose frees its alloc follows, and those whose frees its free follows.
-type Edges<'e> = (&'e [Vec<BufferIx>], &'e [Vec<BufferIx>]);
+type Edges<'e> = (&'e Vector<BufferIndex, Vec<BufferIndex>>, &'e Vector<BufferIndex, Vec<BufferIndex>>);
 
 /// Chooses the order of the nodes. Returns it with the packing to expect. O(orders × (edges × log nodes + packing)).
 pub(super) fn choose(
     reach: &Reach,
-    (buffers, order): (&[Buffer], &BufferOrder),
+    (buffers, order): (&Vector<BufferIndex, Buffer>, &BufferOrder),
     edges: Edges<'_>,
     paths: &Paths,
 ) -> (Vec<Emit>, Packing) {
     let nodes = Nodes::of(reach, buffers, order, edges);
-    let sizes: Vec<u64> = buffers.iter().map(|buffer| buffer.size).collect();
-    let mut random = Random::new(sizes.len() as u64);
+    let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
+    let mut random = Random::new(wide(sizes.len()));
     let mut best = Tried::of(&nodes, nodes.keys(reach, &sizes, order, RULES[0]), &sizes, paths);
     // The current order of the climb: as good as the best; of two that are, the later one.
     let mut standing = best.keys.clone();
@@ -83,7 +89,7 @@ pub(super) fn choose(
         let keys = match RULES.get(at) {
             Some(&rule) => nodes.keys(reach, &sizes, order, rule),
             None if at % 2 == 0 => {
-                (0..nodes.waits.len()).map(|_| random.below(1 << TIE_BITS) as u64).collect()
+                (0..nodes.waits.len()).map(|_| wide(random.below(1 << TIE_BITS))).collect()
             }
             None => nodes.moved(&standing, &mut random),
         };
@@ -101,13 +107,13 @@ pub(super) fn choose(
 
 /// An order that was tried.
 struct Tried {
-    keys: Vec<u64>,
+    keys: Vector<Added, u64>,
     emission: Vec<Emit>,
     packing: Packing,
 }
 
 impl Tried {
-    fn of(nodes: &Nodes, keys: Vec<u64>, sizes: &[u64], paths: &Paths) -> Tried {
+    fn of(nodes: &Nodes, keys: Vector<Added, u64>, sizes: &Vector<BufferIndex, u64>, paths: &Paths) -> Tried {
         let emission = nodes.by_keys(&keys);
         let packing = packing::packing(&emission, sizes, paths);
         Tried { keys, emission, packing }
@@ -122,16 +128,16 @@ impl Tried {
 struct Nodes {
     kernels: usize,
     buffers: usize,
-    succs: Vec<Vec<u32>>,
-    waits: Vec<u32>,
+    succs: Vector<Added, Vec<Added>>,
+    waits: Vector<Added, u32>,
     /// Buffers that nothing uses have no memory nodes, and those that stay have no free.
-    there: Vec<bool>,
+    there: Vector<Added, bool>,
 }
 
 impl Nodes {
     fn of(
         reach: &Reach,
-        buffers: &[Buffer],
+        buffers: &Vector<BufferIndex, Buffer>,
         order: &BufferOrder,
         (alloc_after, free_after): Edges<'_>,
     ) -> Nodes {
@@ -139,63 +145,67 @@ impl Nodes {
         let mut nodes = Nodes {
             kernels: reach.len(),
             buffers: buffers.len(),
-            succs: vec![Vec::new(); all],
-            waits: vec![0; all],
-            there: vec![true; all],
+            succs: Vector::filled(Vec::new(), all),
+            waits: Vector::filled(0, all),
+            there: Vector::filled(true, all),
         };
-        for (v, preds) in (0..).zip(reach.reduced()) {
-            preds.iter().for_each(|&p| nodes.edge(p, v));
+        for (v, preds) in reach.reduced().enumerate() {
+            preds.iter().for_each(|&p| nodes.edge(nodes.kernel(p), nodes.kernel(v)));
         }
-        for (b, buffer) in (0..).zip(buffers) {
-            let at = b as usize;
+        for (b, buffer) in buffers.enumerate() {
             let (alloc, free) = (nodes.alloc(b), nodes.free(b));
-            order.births[at].iter().for_each(|&v| nodes.edge(alloc, v));
-            alloc_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
-            nodes.there[alloc as usize] = !buffer.users.is_empty();
-            nodes.there[free as usize] = !buffer.users.is_empty() && !buffer.stays;
-            if nodes.there[free as usize] {
-                order.ends[at].iter().for_each(|&v| nodes.edge(v, free));
-                free_after[at].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
+            order.births[b].iter().for_each(|&v| nodes.edge(alloc, nodes.kernel(v)));
+            alloc_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), alloc));
+            nodes.there[alloc] = !buffer.users.is_empty();
+            nodes.there[free] = !buffer.users.is_empty() && !buffer.stays;
+            if nodes.there[free] {
+                order.ends[b].iter().for_each(|&v| nodes.edge(nodes.kernel(v), free));
+                free_after[b].iter().for_each(|&a| nodes.edge(nodes.free(a), free));
             }
         }
         nodes
     }
 
-    fn edge(&mut self, from: u32, to: u32) {
-        self.succs[from as usize].push(to);
-        self.waits[to as usize] += 1;
+    fn edge(&mut self, from: Added, to: Added) {
+        self.succs[from].push(to);
+        self.waits[to] += 1;
     }
 
-    fn alloc(&self, b: BufferIx) -> u32 {
-        self.kernels as u32 + b
+    fn kernel(&self, v: Node) -> Added {
+        Added::new(v.index())
     }
 
-    fn free(&self, b: BufferIx) -> u32 {
-        (self.kernels + self.buffers) as u32 + b
+    fn alloc(&self, b: BufferIndex) -> Added {
+        Added::new(self.kernels + b.index())
     }
 
-    fn emit(&self, node: u32) -> Emit {
-        match node as usize {
-            at if at < self.kernels => Emit::Node(node),
-            at if at < self.kernels + self.buffers => Emit::Alloc((at - self.kernels) as u32),
-            at => Emit::Free((at - self.kernels - self.buffers) as u32),
+    fn free(&self, b: BufferIndex) -> Added {
+        Added::new(self.kernels + self.buffers + b.index())
+    }
+
+    fn emit(&self, node: Added) -> Emit {
+        match node.index() {
+            at if at < self.kernels => Emit::Node(Node::new(at)),
+            at if at < self.kernels + self.buffers => Emit::Alloc(BufferIndex::new(at - self.kernels)),
+            at => Emit::Free(BufferIndex::new(at - self.kernels - self.buffers)),
         }
     }
 
     /// The order that takes, of what is ready, what has the least key.
-    fn by_keys(&self, keys: &[u64]) -> Vec<Emit> {
+    fn by_keys(&self, keys: &Vector<Added, u64>) -> Vec<Emit> {
         let mut waits = self.waits.clone();
-        let mut ready: BinaryHeap<Reverse<(u64, u32)>> = (0..waits.len() as u32)
-            .filter(|&node| self.there[node as usize] && waits[node as usize] == 0)
-            .map(|node| Reverse((keys[node as usize], node)))
+        let mut ready: BinaryHeap<Reverse<(u64, Added)>> = waits
+            .ids()
+            .filter(|&node| self.there[node] && waits[node] == 0)
+            .map(|node| Reverse((keys[node], node)))
             .collect();
         let mut list = Vec::with_capacity(waits.len());
         while let Some(Reverse((_, node))) = ready.pop() {
             list.push(self.emit(node));
-            for &next in &self.succs[node as usize] {
-                waits[next as usize] -= 1;
-                if waits[next as usize] == 0 {
-                    ready.push(Reverse((keys[next as usize], next)));
+            for &next in &self.succs[node] {
+                waits[next] -= 1;
+                if waits[next] == 0 {
+                    ready.push(Reverse((keys[next], next)));
                 }
             }
         }
@@ -206,17 +216,17 @@ impl Nodes {
     fn keys(
         &self,
         reach: &Reach,
-        sizes: &[u64],
+        sizes: &Vector<BufferIndex, u64>,
         order: &BufferOrder,
         (kernels, ties, allocs): (Kernels, Ties, Allocs),
-    ) -> Vec<u64> {
+    ) -> Vector<Added, u64> {
         let places = places(reach, kernels);
-        let place = |v: &u32| u64::from(places[*v as usize]);
-        let mut keys = vec![0; self.waits.len()];
-        for v in 0..self.kernels {
-            keys[v] = (2 * u64::from(places[v]) + 1) << TIE_BITS;
+        let place = |v: &Node| places[*v];
+        let mut keys = Vector::filled(0, self.waits.len());
+        for (v, place) in places.enumerate() {
+            keys[self.kernel(v)] = (2 * place + 1) << TIE_BITS;
         }
-        let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+        let mut by_size: Vec<BufferIndex> = sizes.ids().collect();
         by_size.sort_by_key(|&b| sizes[b]);
         let last = (1u64 << TIE_BITS) - 1;
         for (rank, &b) in (0..).zip(&by_size) {
@@ -230,7 +240,7 @@ impl Nodes {
                 Ties::ShortestLived => last.min(end - birth),
                 Ties::LongestLived => last.saturating_sub(end - birth),
             };
-            keys[self.kernels + b] = match allocs {
+            keys[self.alloc(b)] = match allocs {
                 Allocs::Early => tie,
                 Allocs::Late => ((2 * birth) << TIE_BITS) + tie,
             };
@@ -239,15 +249,16 @@ impl Nodes {
     }
 
     /// Other keys for up to three allocs: anywhere, next to another alloc, or as before among those at the same place.
-    fn moved(&self, keys: &[u64], random: &mut Random) -> Vec<u64> {
-        let mut moved = keys.to_vec();
+    fn moved(&self, keys: &Vector<Added, u64>, random: &mut Random) -> Vector<Added, u64> {
+        let any_alloc = |random: &mut Random| self.alloc(BufferIndex::new(random.below(self.buffers)));
+        let mut moved = keys.clone();
         for _ in 0..=random.below(3) {
-            let at = self.kernels + random.below(self.buffers);
+            let at = any_alloc(random);
             let place = moved[at] >> TIE_BITS;
             moved[at] = match random.below(3) {
-                0 => (random.below(2 * self.kernels.max(1)) as u64) << TIE_BITS,
-                1 => keys[self.kernels + random.below(self.buffers)] + 1,
-                _ => (place << TIE_BITS) + random.below(1 << TIE_BITS) as u64,
+                0 => wide(random.below(2 * self.kernels.max(1))) << TIE_BITS,
+                1 => keys[any_alloc(random)] + 1,
+                _ => (place << TIE_BITS) + wide(random.below(1 << TIE_BITS)),
             };
         }
         moved
@@ -255,18 +266,15 @@ impl Nodes {
 }
 
 /// The place of each kernel.
-fn places(reach: &Reach, kernels: Kernels) -> Vec<u32> {
-    let list = match kernels {
-        Kernels::Topological => return reach.positions().to_vec(),
-        Kernels::ByLevel => {
-            let mut list = reach.topological().to_vec();
-            list.sort_by_key(|&v| reach.levels()[v as usize]);
-            list
-        }
-    };
-    let mut places = vec![0; list.len()];
+fn places(reach: &Reach, kernels: Kernels) -> Vector<Node, u64> {
+    let mut list: Vec<Node> = reach.topological().iter().copied().collect();
+    match kernels {
+        Kernels::Topological => {}
+        Kernels::ByLevel => list.sort_by_key(|&v| reach.levels()[v]),
+    }
+    let mut places = Vector::filled(0, list.len());
     for (place, &v) in (0..).zip(&list) {
-        places[v as usize] = place;
+        places[v] = place;
     }
     places
 }

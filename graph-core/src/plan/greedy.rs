@@ -1,44 +1,47 @@
 //! Greedy placement: buffers one after the other, in several orders, each into the lowest gap that fits (first fit).
 
+use super::indices::Rank;
 use super::problem::Problem;
-use crate::reach::{has, set};
+use crate::bits::{has, lowest, set, words};
+use crate::index::{Vector, size, wide};
 use std::cmp::Reverse;
 
 /// Offsets, and the end of the highest buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    pub offsets: Vec<u64>,
+    pub offsets: Vector<Rank, u64>,
     pub total: u64,
 }
 
 /// Places the buffers in the order given, each at the lowest offset that is free of the conflicting ones before it.
 ///
 /// Subtracts the work from `steps`, saturating: a placement is always complete. O(n² / 64 + conflicts · log n).
-pub(super) fn place(problem: &Problem, order: &[u32], steps: &mut u64) -> Layout {
+pub(super) fn place(problem: &Problem, order: &[Rank], steps: &mut u64) -> Layout {
     let n = problem.sizes.len();
-    let mut offsets = vec![0; n];
+    let mut offsets = Vector::filled(0, n);
     let mut total = 0;
     // The placed buffers sorted by offset, and as a bit row.
-    let mut placed: Vec<(u64, u64, u32)> = Vec::with_capacity(order.len());
-    let mut is_placed = vec![0u64; n.div_ceil(64)];
+    let mut placed: Vec<(u64, u64, Rank)> = Vec::with_capacity(order.len());
+    let mut is_placed = vec![0u64; words(n)];
     let mut in_the_way: Vec<(u64, u64)> = Vec::new();
     let mut looked = 0;
     for &b in order {
-        let (size, align) = (problem.sizes[b as usize], problem.aligns[b as usize]);
-        if size == 0 {
+        let (bytes, align) = (problem.sizes[b], problem.aligns[b]);
+        if bytes == 0 {
             continue;
         }
         let row = problem.conflicts.row(b);
         let count: u32 = row.iter().zip(&is_placed).map(|(row, placed)| (row & placed).count_ones()).sum();
-        let mut gap = Gap { size, align, top: 0, found: None };
-        if u64::from(count) * 8 < placed.len() as u64 {
-            looked += 2 * is_placed.len() + 8 * count as usize;
+        let count = size(count);
+        let mut gap = Gap { size: bytes, align, top: 0, found: None };
+        if count * 8 < placed.len() {
+            looked += 2 * is_placed.len() + 8 * count;
             // A few conflicts are found faster in the bit rows, and sorted, than by a scan of all placed buffers.
             in_the_way.clear();
             for (w, (row, placed)) in row.iter().zip(&is_placed).enumerate() {
                 let mut left = row & placed;
                 while left != 0 {
-                    let other = w * 64 + left.trailing_zeros() as usize;
+                    let other: Rank = lowest(w, left);
                     left &= left - 1;
                     in_the_way.push((offsets[other], offsets[other] + problem.sizes[other]));
                 }
@@ -50,13 +53,13 @@ pub(super) fn place(problem: &Problem, order: &[u32], steps: &mut u64) -> Layout
             gap.find(placed.iter().map(|&(from, to, other)| (has(row, other), from, to)));
         }
         let offset = gap.offset();
-        offsets[b as usize] = offset;
-        total = total.max(offset + size);
+        offsets[b] = offset;
+        total = total.max(offset + bytes);
         set(&mut is_placed, b);
         let at = placed.partition_point(|&(from, ..)| from <= offset);
-        placed.insert(at, (offset, offset + size, b));
+        placed.insert(at, (offset, offset + bytes, b));
     }
-    *steps = steps.saturating_sub(looked as u64);
+    *steps = steps.saturating_sub(wide(looked));
     Layout { offsets, total }
 }
 
@@ -100,21 +103,20 @@ impl Gap {
 /// The keys of the greedy orders, one entry a buffer: size, number of cliques (`width`), weight of its heaviest clique
 /// (`contention`), size times width (`area`), and rank of its begin.
 pub(super) struct Traits {
-    pub size: Vec<u64>,
-    pub width: Vec<u64>,
-    pub contention: Vec<u64>,
-    pub area: Vec<u64>,
-    pub begins: Vec<i64>,
+    pub size: Vector<Rank, u64>,
+    pub width: Vector<Rank, u64>,
+    pub contention: Vector<Rank, u64>,
+    pub area: Vector<Rank, u64>,
+    pub begins: Vector<Rank, i64>,
 }
 
 impl Traits {
     pub fn of(problem: &Problem) -> Traits {
         let n = problem.sizes.len();
-        let (mut width, mut contention) = (vec![0u64; n], vec![0u64; n]);
+        let (mut width, mut contention) = (Vector::filled(0u64, n), Vector::filled(0u64, n));
         for section in &problem.sections {
-            let bytes: u64 = section.iter().map(|&b| problem.sizes[b as usize]).sum();
+            let bytes: u64 = section.iter().map(|&b| problem.sizes[b]).sum();
             for &b in section {
-                let b = b as usize;
                 width[b] += 1;
                 contention[b] = contention[b].max(bytes);
             }
@@ -125,17 +127,17 @@ impl Traits {
     }
 
     /// The buffers by falling keys, compared from the first key on, then by index.
-    pub fn order(&self, keys: [&[u64]; 3]) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.size.len() as u32).collect();
-        order.sort_by_key(|&b| Reverse(keys.map(|key| key[b as usize])));
+    pub fn order(&self, keys: [&Vector<Rank, u64>; 3]) -> Vec<Rank> {
+        let mut order: Vec<Rank> = self.size.ids().collect();
+        order.sort_by_key(|&b| Reverse(keys.map(|key| key[b])));
         order
     }
 
     /// The orders that are tried, the most promising ones first.
-    pub fn orders(&self) -> Vec<Vec<u32>> {
+    pub fn orders(&self) -> Vec<Vec<Rank>> {
         let Traits { size, width, contention, area, begins } = self;
         let mut by_begin = self.order([area, size, width]);
-        by_begin.sort_by_key(|&b| begins[b as usize]);
+        by_begin.sort_by_key(|&b| begins[b]);
         vec![
             self.order([contention, area, width]),
             self.order([size, width, contention]),

@@ -1,45 +1,55 @@
 //! Data that all searches of one problem share.
 
+use super::indices::Rank;
 use super::problem::Problem;
-use crate::reach::set;
+use crate::bits::set;
+use crate::index::{Vector, ids, indices};
+
+indices! {
+    /// Index of a section of a problem.
+    pub(super) struct SectionIndex;
+    /// Index of a section among those that a buffer is in.
+    pub(super) struct Membership;
+}
 
 /// Lookup tables of a problem; made once, searched many times.
 pub(super) struct Instance<'p> {
     pub problem: &'p Problem,
     /// For each buffer of some size the sections that it is in.
-    pub sections_of: Vec<Vec<u32>>,
+    pub sections_of: Vector<Rank, Vector<Membership, SectionIndex>>,
     /// For each buffer the others that conflict with the same buffers, apart from each other.
-    pub twins: Vec<Vec<u32>>,
+    pub twins: Vector<Rank, Vec<Rank>>,
 }
 
 impl<'p> Instance<'p> {
     pub fn of(problem: &'p Problem) -> Instance<'p> {
-        let mut sections_of = vec![Vec::new(); problem.sizes.len()];
-        for (s, section) in problem.sections.iter().enumerate() {
-            for &b in section.iter().filter(|&&b| problem.sizes[b as usize] > 0) {
-                sections_of[b as usize].push(s as u32);
+        let mut sections_of = Vector::filled(Vector::new(), problem.sizes.len());
+        for (s, section) in ids(problem.sections.len()).zip(&problem.sections) {
+            for &b in section.iter().filter(|&&b| problem.sizes[b] > 0) {
+                sections_of[b].push(s);
             }
         }
         Instance { problem, sections_of, twins: twins(problem) }
     }
 }
 
-fn twins(problem: &Problem) -> Vec<Vec<u32>> {
-    let n = problem.sizes.len();
-    let mut twins = vec![Vec::new(); n];
-    let with_itself: Vec<Vec<u64>> = (0..n as u32)
+fn twins(problem: &Problem) -> Vector<Rank, Vec<Rank>> {
+    let mut twins = Vector::filled(Vec::new(), problem.sizes.len());
+    let with_itself: Vector<Rank, Vec<u64>> = problem
+        .sizes
+        .ids()
         .map(|b| {
             let mut row = problem.conflicts.row(b).to_vec();
             set(&mut row, b);
             row
         })
         .collect();
-    let key = |b: u32| (problem.aligns[b as usize], &with_itself[b as usize]);
-    let mut order: Vec<u32> = (0..n as u32).filter(|&b| problem.sizes[b as usize] > 0).collect();
+    let key = |b: Rank| (problem.aligns[b], &with_itself[b]);
+    let mut order: Vec<Rank> = problem.sizes.ids().filter(|&b| problem.sizes[b] > 0).collect();
     order.sort_by(|&a, &b| key(a).cmp(&key(b)));
     for class in order.chunk_by(|&a, &b| key(a) == key(b)) {
         for &b in class {
-            twins[b as usize] = class.iter().copied().filter(|&a| a != b).collect();
+            twins[b] = class.iter().copied().filter(|&a| a != b).collect();
         }
     }
     twins

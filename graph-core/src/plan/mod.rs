@@ -16,6 +16,15 @@
 //!
 //! Everything is deterministic: work is counted, not timed. Nothing recurses.
 
+#![deny(
+    clippy::as_conversions,
+    clippy::cast_lossless,
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss
+)]
+
 mod bounds;
 pub mod budget;
 pub mod check;
@@ -24,6 +33,7 @@ pub mod csv;
 mod emission;
 mod flow;
 mod greedy;
+mod indices;
 mod instance;
 mod line;
 pub mod nodes;
@@ -46,8 +56,9 @@ mod tests;
 
 pub use bounds::{Floor, antichain, floor};
 pub use conflict::Conflicts;
+pub use indices::{BufferIndex, Rank};
 pub use order::{Buffer, BufferOrder};
 pub use placement::place_all;
 pub use planning::{Plan, plan};
 pub(crate) use problem::room;
-pub use problem::{Bound, BufferIx, Effort, MOST_BYTES, Offsets, PlanError, Problem};
+pub use problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem};

@@ -5,8 +5,10 @@
 //! order in which whatever is before comes first, so that rows of bits end early.
 
 use super::conflict::Conflicts;
-use super::problem::BufferIx;
-use crate::reach::{Reach, clear_all, has, ones, or_into, set};
+use super::indices::{BufferIndex, Rank};
+use crate::bits::{Matrix, and_into, clear, clear_all, has, highest, ones, or_into, set, words};
+use crate::index::{Vector, ids};
+use crate::reach::{Node, Reach};
 
 /// A buffer and its users, which are nodes of a [`Reach`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,11 +18,11 @@ pub struct Buffer {
     /// The alignment of its offset: not 0.
     pub align: u64,
     /// Every node that reads or writes it. Without users it needs no bytes.
-    pub users: Vec<u32>,
+    pub users: Vec<Node>,
     /// Nodes that do not use it, but have to come after its alloc.
-    pub after_alloc: Vec<u32>,
+    pub after_alloc: Vec<Node>,
     /// Nodes that do not use it, but that its free has to come after.
-    pub before_free: Vec<u32>,
+    pub before_free: Vec<Node>,
     /// True if it stays allocated when the graph is over, as outputs do: no later buffer takes its bytes.
     pub stays: bool,
 }
@@ -29,14 +31,13 @@ pub struct Buffer {
 #[derive(Clone, Debug)]
 pub struct BufferOrder {
     /// The minimal nodes that come after the alloc of each buffer, sorted.
-    pub births: Vec<Vec<u32>>,
+    pub births: Vector<BufferIndex, Vec<Node>>,
     /// The maximal nodes that the free of each buffer waits for, sorted.
-    pub ends: Vec<Vec<u32>>,
-    by_rank: Vec<BufferIx>,
-    rank: Vec<u32>,
-    words: usize,
+    pub ends: Vector<BufferIndex, Vec<Node>>,
+    by_rank: Vector<Rank, BufferIndex>,
+    rank: Vector<BufferIndex, Rank>,
     /// Row `r`: the ranks of the buffers that are before the one of rank `r`.
-    before: Vec<u64>,
+    before: Matrix<Rank>,
 }
 
 impl BufferOrder {
@@ -50,7 +51,7 @@ impl BufferOrder {
     ///
     /// O(reduced edges × buffers / 64) time and O(nodes × buffers / 8) bytes.
     #[must_use]
-    pub fn of(reach: &Reach, buffers: &[Buffer]) -> BufferOrder {
+    pub fn of(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>) -> BufferOrder {
         let n = buffers.len();
         let minimal = |buffer: &Buffer| match buffer.users[..] {
             [] => Vec::new(),
@@ -60,55 +61,55 @@ impl BufferOrder {
             [] => Vec::new(),
             _ => reach.maximal(&[&buffer.users[..], &buffer.before_free].concat()),
         };
-        let births: Vec<Vec<u32>> = buffers.iter().map(minimal).collect();
-        let ends: Vec<Vec<u32>> = buffers.iter().map(maximal).collect();
-        let first = |b: u32| births[b as usize].iter().map(|&v| reach.positions()[v as usize]).min();
-        let mut by_rank: Vec<u32> = (0..n as u32).collect();
+        let births: Vector<BufferIndex, Vec<Node>> = buffers.iter().map(minimal).collect();
+        let ends: Vector<BufferIndex, Vec<Node>> = buffers.iter().map(maximal).collect();
+        let first = |b: BufferIndex| births[b].iter().map(|&v| reach.positions()[v]).min();
+        let mut by_rank: Vec<BufferIndex> = buffers.ids().collect();
         by_rank.sort_by_key(|&b| first(b));
-        let mut rank = vec![0; n];
-        for (r, &b) in by_rank.iter().enumerate() {
-            rank[b as usize] = r as u32;
+        let by_rank: Vector<Rank, BufferIndex> = by_rank.into();
+        let mut rank = Vector::filled(Rank::NONE, n);
+        for (r, &b) in by_rank.enumerate() {
+            rank[b] = r;
         }
-        let words = n.div_ceil(64);
 
         // Buffers that are over once a node is done; and those that need several nodes, where these first meet.
-        let mut over_after = vec![Vec::new(); reach.len()];
-        let mut over_at = vec![Vec::new(); reach.len()];
-        for b in 0..n {
+        let mut over_after: Vector<Node, Vec<Rank>> = Vector::filled(Vec::new(), reach.len());
+        let mut over_at: Vector<Node, Vec<Rank>> = Vector::filled(Vec::new(), reach.len());
+        for b in buffers.ids() {
             match ends[b][..] {
                 _ if buffers[b].stays => {}
                 [] => {}
-                [end] => over_after[end as usize].push(rank[b]),
+                [end] => over_after[end].push(rank[b]),
                 _ => reach
                     .first_common_descendants(&ends[b])
                     .into_iter()
-                    .for_each(|v| over_at[v as usize].push(rank[b])),
+                    .for_each(|v| over_at[v].push(rank[b])),
             }
         }
         // Row v: the buffers that are over before node v begins.
-        let mut over = vec![0u64; reach.len() * words];
-        let mut row = vec![0u64; words];
+        let mut over: Matrix<Node> = Matrix::new(reach.len(), n);
+        let mut row = vec![0u64; words(n)];
         for &v in reach.topological() {
             row.fill(0);
-            for &p in &reach.reduced()[v as usize] {
-                or_into(&mut row, &over[p as usize * words..(p as usize + 1) * words]);
-                over_after[p as usize].iter().for_each(|&r| set(&mut row, r));
+            for &p in &reach.reduced()[v] {
+                or_into(&mut row, over.row(p));
+                over_after[p].iter().for_each(|&r| set(&mut row, r));
             }
-            over_at[v as usize].iter().for_each(|&r| set(&mut row, r));
-            over[v as usize * words..(v as usize + 1) * words].copy_from_slice(&row);
+            over_at[v].iter().for_each(|&r| set(&mut row, r));
+            over.row_mut(v).copy_from_slice(&row);
         }
-        let mut before = vec![0u64; n * words];
-        for (r, &b) in by_rank.iter().enumerate() {
-            let Some((&first, rest)) = births[b as usize].split_first() else {
+        let mut before = Matrix::new(n, n);
+        for (r, &b) in by_rank.enumerate() {
+            let Some((&first, rest)) = births[b].split_first() else {
                 continue;
             };
-            let to = &mut before[r * words..(r + 1) * words];
-            to.copy_from_slice(&over[first as usize * words..(first as usize + 1) * words]);
+            let to = before.row_mut(r);
+            to.copy_from_slice(over.row(first));
             for &v in rest {
-                crate::reach::and_into(to, &over[v as usize * words..(v as usize + 1) * words]);
+                and_into(to, over.row(v));
             }
         }
-        BufferOrder { births, ends, by_rank, rank, words, before }
+        BufferOrder { births, ends, by_rank, rank, before }
     }
 
     /// The number of buffers.
@@ -125,30 +126,30 @@ impl BufferOrder {
 
     /// Returns true if `b` is over before `c` begins.
     #[must_use]
-    pub fn before(&self, b: BufferIx, c: BufferIx) -> bool {
-        has(self.row(self.rank[c as usize]), self.rank[b as usize])
+    pub fn before(&self, b: BufferIndex, c: BufferIndex) -> bool {
+        has(self.before.row(self.rank[c]), self.rank[b])
     }
 
     /// Returns the buffers that are over before `c` begins, by rank.
-    pub fn all_before(&self, c: BufferIx) -> impl Iterator<Item = BufferIx> + '_ {
-        ones(self.row(self.rank[c as usize])).map(|r| self.by_rank[r as usize])
+    pub fn all_before(&self, c: BufferIndex) -> impl Iterator<Item = BufferIndex> + '_ {
+        ones(self.before.row(self.rank[c])).map(|r| self.by_rank[r])
     }
 
     /// Returns the maximal buffers that are over before `c` begins: those that are before no other of them.
     #[must_use]
-    pub fn just_before(&self, c: BufferIx) -> Vec<BufferIx> {
-        self.reduced(self.rank[c as usize]).into_iter().map(|r| self.by_rank[r as usize]).collect()
+    pub fn just_before(&self, c: BufferIndex) -> Vec<BufferIndex> {
+        self.reduced(self.rank[c]).into_iter().map(|r| self.by_rank[r]).collect()
     }
 
     /// Returns the buffers, each after all that are before it.
     #[must_use]
-    pub fn by_rank(&self) -> &[BufferIx] {
+    pub fn by_rank(&self) -> &Vector<Rank, BufferIndex> {
         &self.by_rank
     }
 
     /// Returns the index of each buffer in [`BufferOrder::by_rank`].
     #[must_use]
-    pub fn ranks(&self) -> &[u32] {
+    pub fn ranks(&self) -> &Vector<BufferIndex, Rank> {
         &self.rank
     }
 
@@ -157,50 +158,47 @@ impl BufferOrder {
         let n = self.len();
         let after = self.after_rows();
         let mut conflicts = Conflicts::none(n);
-        let mut all = vec![0u64; self.words];
-        let used = |r: u32| !self.births[self.by_rank[r as usize] as usize].is_empty();
-        (0..n as u32).filter(|&r| used(r)).for_each(|r| set(&mut all, r));
-        for r in (0..n as u32).filter(|&r| used(r)) {
+        let mut all = vec![0u64; words(n)];
+        let used = |r: Rank| !self.births[self.by_rank[r]].is_empty();
+        ids(n).filter(|&r| used(r)).for_each(|r| set(&mut all, r));
+        for r in ids(n).filter(|&r| used(r)) {
             let row = conflicts.row_mut(r);
             row.copy_from_slice(&all);
-            clear_all(row, self.row(r));
-            clear_all(row, &after[r as usize * self.words..(r as usize + 1) * self.words]);
-            crate::reach::clear(row, r);
+            clear_all(row, self.before.row(r));
+            clear_all(row, after.row(r));
+            clear(row, r);
         }
         conflicts
     }
 
     /// Rows by rank: the ranks of the buffers that begin after the one of rank `r` is over.
-    pub(super) fn after_rows(&self) -> Vec<u64> {
-        transpose(&self.before, self.len(), self.words)
+    pub(super) fn after_rows(&self) -> Matrix<Rank> {
+        transpose(&self.before, self.len())
     }
 
     /// The ranks that come right before rank `r`.
-    pub(super) fn reduced(&self, r: u32) -> Vec<u32> {
-        let mut left = self.row(r).to_vec();
+    pub(super) fn reduced(&self, r: Rank) -> Vec<Rank> {
+        let mut left = self.before.row(r).to_vec();
         let mut reduced = Vec::new();
-        let mut word = self.words;
+        let mut word = left.len();
         while word > 0 {
             if left[word - 1] == 0 {
                 word -= 1;
                 continue;
             }
-            let last = (word as u32 - 1) * 64 + 63 - left[word - 1].leading_zeros();
+            let last = highest(word - 1, left[word - 1]);
             reduced.push(last);
-            crate::reach::clear(&mut left, last);
-            clear_all(&mut left[..word], &self.row(last)[..word]);
+            clear(&mut left, last);
+            clear_all(&mut left[..word], &self.before.row(last)[..word]);
         }
         reduced.reverse();
         reduced
     }
-
-    fn row(&self, r: u32) -> &[u64] {
-        &self.before[r as usize * self.words..(r as usize + 1) * self.words]
-    }
 }
 
-/// The transpose of `n` rows of `n` bits, block by block.
-fn transpose(rows: &[u64], n: usize, words: usize) -> Vec<u64> {
+/// Returns the transpose of a matrix of `n` rows of `n` bits, block by block.
+fn transpose(matrix: &Matrix<Rank>, n: usize) -> Matrix<Rank> {
+    let (rows, words) = (matrix.as_words(), matrix.words());
     let mut out = vec![0u64; n * words];
     let mut block = [0u64; 64];
     for i in 0..words {
@@ -232,7 +230,7 @@ fn transpose(rows: &[u64], n: usize, words: usize) -> Vec<u64> {
             }
         }
     }
-    out
+    Matrix::from_words(words, out)
 }
 
 #[cfg(test)]
@@ -247,20 +245,20 @@ mod tests {
             let reach = Reach::of(&preds).unwrap();
             let order = BufferOrder::of(&reach, &buffers);
             let conflicts = order.conflicts();
-            for b in 0..buffers.len() as u32 {
-                for c in 0..buffers.len() as u32 {
-                    let expected = is_before(&reach, &buffers[b as usize], &buffers[c as usize]);
+            for b in buffers.ids() {
+                for c in buffers.ids() {
+                    let expected = is_before(&reach, &buffers[b], &buffers[c]);
                     prop_assert_eq!(order.before(b, c), expected, "{} {}", b, c);
                     let apart = b == c
                         || expected
                         || order.before(c, b)
-                        || buffers[b as usize].users.is_empty()
-                        || buffers[c as usize].users.is_empty();
-                    let ranks = (order.ranks()[b as usize], order.ranks()[c as usize]);
+                        || buffers[b].users.is_empty()
+                        || buffers[c].users.is_empty();
+                    let ranks = (order.ranks()[b], order.ranks()[c]);
                     prop_assert_eq!(conflicts.conflict(ranks.0, ranks.1), !apart);
                 }
-                let before: Vec<u32> = order.all_before(b).collect();
-                let just: Vec<u32> = before
+                let before: Vec<BufferIndex> = order.all_before(b).collect();
+                let just: Vec<BufferIndex> = before
                     .iter()
                     .copied()
                     .filter(|&x| !before.iter().any(|&y| order.before(x, y)))

@@ -18,8 +18,10 @@
 //!
 //! Where each free and each alloc has one chain to go to, the packing is therefore known.
 
-use super::problem::BufferIx;
-use crate::reach::has;
+use super::indices::BufferIndex;
+use crate::bits::{Matrix, has};
+use crate::index::{Index, Vector, wide};
+use crate::reach::Node;
 
 /// The granularity that the driver rounds sizes up to.
 const STEP: u64 = 512;
@@ -28,32 +30,17 @@ const STEP: u64 = 512;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Emit {
     /// The alloc node of a buffer.
-    Alloc(BufferIx),
+    Alloc(BufferIndex),
     /// A node of the graph.
-    Node(u32),
+    Node(Node),
     /// The free node of a buffer.
-    Free(BufferIx),
+    Free(BufferIndex),
 }
 
 /// The frees that lead to each alloc, and to each free: rows of bits by buffer. A free leads to itself.
 pub(super) struct Paths {
-    pub words: usize,
-    pub to_alloc: Vec<u64>,
-    pub to_free: Vec<u64>,
-}
-
-impl Paths {
-    fn row<'a>(&self, rows: &'a [u64], b: BufferIx) -> &'a [u64] {
-        &rows[b as usize * self.words..(b as usize + 1) * self.words]
-    }
-
-    pub fn to_alloc(&self, b: BufferIx) -> &[u64] {
-        self.row(&self.to_alloc, b)
-    }
-
-    pub fn to_free(&self, b: BufferIx) -> &[u64] {
-        self.row(&self.to_free, b)
-    }
+    pub to_alloc: Matrix<BufferIndex>,
+    pub to_free: Matrix<BufferIndex>,
 }
 
 /// A free part of the address space.
@@ -62,7 +49,7 @@ struct Hole {
     from: u64,
     to: u64,
     /// The latest of the frees that made it.
-    freed: BufferIx,
+    freed: BufferIndex,
     /// When that one was added.
     added: usize,
     /// Since when the part is as it is.
@@ -78,7 +65,7 @@ impl Hole {
 struct Chain {
     /// Stands for what is arbitrary: chains are asked in this order.
     rank: u64,
-    tail: BufferIx,
+    tail: BufferIndex,
     /// By address.
     holes: Vec<Hole>,
 }
@@ -145,7 +132,7 @@ pub struct Packing {
 const GUESSES: [u64; 2] = [0x9e37_79b9_7f4a_7c15, 0xbf58_476d_1ce4_e5b9];
 
 /// Returns the packing of buffers of these sizes, whose nodes are added in this order. O(buffers × holes).
-pub(super) fn packing(emission: &[Emit], sizes: &[u64], paths: &Paths) -> Packing {
+pub(super) fn packing(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths: &Paths) -> Packing {
     let first = packed(emission, sizes, paths, GUESSES[0]);
     if !first.arbitrary {
         return first;
@@ -154,39 +141,40 @@ pub(super) fn packing(emission: &[Emit], sizes: &[u64], paths: &Paths) -> Packin
     Packing { bytes: first.bytes.max(second.bytes), arbitrary: true, steps: first.steps + second.steps }
 }
 
-fn packed(emission: &[Emit], sizes: &[u64], paths: &Paths, guess: u64) -> Packing {
+fn packed(emission: &[Emit], sizes: &Vector<BufferIndex, u64>, paths: &Paths, guess: u64) -> Packing {
     let mut packing = Packing::default();
-    let mut addresses = vec![0u64; sizes.len()];
+    let mut addresses: Vector<BufferIndex, u64> = Vector::filled(0, sizes.len());
     let mut chains: Vec<Chain> = Vec::new();
     for (now, emit) in emission.iter().enumerate() {
         match *emit {
             Emit::Node(_) => {}
             Emit::Alloc(c) => {
-                let (size, leads) = (sizes[c as usize].next_multiple_of(STEP), paths.to_alloc(c));
+                let (size, leads) = (sizes[c].next_multiple_of(STEP), paths.to_alloc.row(c));
                 packing.steps += chains.iter().map(|chain| 1 + chain.holes.len()).sum::<usize>();
                 let mut fitting =
                     chains.iter_mut().filter_map(|chain| Some((chain.fitting(size, leads)?, chain)));
                 match fitting.next() {
                     Some((at, chain)) => {
                         packing.arbitrary |= fitting.next().is_some();
-                        addresses[c as usize] = chain.take(at, size, now);
+                        addresses[c] = chain.take(at, size, now);
                     }
                     None => {
-                        addresses[c as usize] = packing.bytes;
+                        addresses[c] = packing.bytes;
                         packing.bytes += size;
                     }
                 }
             }
             Emit::Free(b) => {
-                let from = addresses[b as usize];
-                let to = from + sizes[b as usize].next_multiple_of(STEP);
-                let (hole, leads) = (Hole { from, to, freed: b, added: now, since: now }, paths.to_free(b));
+                let from = addresses[b];
+                let to = from + sizes[b].next_multiple_of(STEP);
+                let (hole, leads) =
+                    (Hole { from, to, freed: b, added: now, since: now }, paths.to_free.row(b));
                 let mut led = chains.iter_mut().filter(|chain| has(leads, chain.tail));
                 if let Some(chain) = led.next() {
                     packing.arbitrary |= led.next().is_some();
                     chain.free(hole, leads);
                 } else {
-                    let rank = (u64::from(b) + 1).wrapping_mul(guess);
+                    let rank = (wide(b.index()) + 1).wrapping_mul(guess);
                     let at = chains.partition_point(|chain| chain.rank < rank);
                     chains.insert(at, Chain { rank, tail: b, holes: vec![hole] });
                 }
@@ -204,32 +192,31 @@ mod tests {
     #[derive(Default)]
     struct Graph {
         emission: Vec<Emit>,
-        sizes: Vec<u64>,
-        to_alloc: Vec<u64>,
-        to_free: Vec<u64>,
+        sizes: Vector<BufferIndex, u64>,
+        to_alloc: Vector<BufferIndex, u64>,
+        to_free: Vector<BufferIndex, u64>,
     }
 
     impl Graph {
-        fn led(&self, after: &[BufferIx]) -> u64 {
-            after.iter().map(|&b| self.to_free[b as usize]).fold(0, |all, one| all | one)
+        fn led(&self, after: &[BufferIndex]) -> u64 {
+            after.iter().map(|&b| self.to_free[b]).fold(0, |all, one| all | one)
         }
 
-        fn alloc(&mut self, steps: u64, after: &[BufferIx]) -> BufferIx {
-            let b = self.sizes.len() as u32;
+        fn alloc(&mut self, steps: u64, after: &[BufferIndex]) -> BufferIndex {
             self.to_alloc.push(self.led(after));
             self.to_free.push(0);
-            self.sizes.push(steps * STEP);
+            let b = self.sizes.push(steps * STEP);
             self.emission.push(Emit::Alloc(b));
             b
         }
 
-        fn free(&mut self, b: BufferIx, after: &[BufferIx]) {
-            self.to_free[b as usize] = self.to_alloc[b as usize] | self.led(after) | 1 << b;
+        fn free(&mut self, b: BufferIndex, after: &[BufferIndex]) {
+            self.to_free[b] = self.to_alloc[b] | self.led(after) | 1 << b.index();
             self.emission.push(Emit::Free(b));
         }
 
         /// Adds allocs with another one between each two.
-        fn apart<const N: usize>(&mut self, sizes: [u64; N]) -> [BufferIx; N] {
+        fn apart<const N: usize>(&mut self, sizes: [u64; N]) -> [BufferIndex; N] {
             sizes.map(|steps| {
                 let b = self.alloc(steps, &[]);
                 self.alloc(1, &[]);
@@ -239,7 +226,9 @@ mod tests {
 
         /// Steps of addresses, and whether the driver may choose.
         fn packed(self) -> (u64, bool) {
-            let paths = Paths { words: 1, to_alloc: self.to_alloc, to_free: self.to_free };
+            let [to_alloc, to_free] =
+                [self.to_alloc, self.to_free].map(|rows| Matrix::from_words(1, Vec::from(rows)));
+            let paths = Paths { to_alloc, to_free };
             let packing = packing(&self.emission, &self.sizes, &paths);
             (packing.bytes / STEP, packing.arbitrary)
         }

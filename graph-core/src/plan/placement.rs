@@ -1,17 +1,19 @@
 //! Places the buffers of a problem, by all means: greedy orders first, then search.
 
 use super::greedy::{Layout, Traits, place};
+use super::indices::Rank;
 use super::problem::{Effort, Offsets, Problem};
 use super::{line, portfolio, section};
+use crate::index::{Vector, wide};
 
 /// Places the buffers of a problem: greedily in several orders, then by search while the goal is not reached.
 ///
 /// The goal is the largest of the bound and the clique weights. Deterministic; the work is limited by `effort`.
 #[must_use]
 pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
-    let weight = |section: &Vec<u32>| section.iter().map(|&b| problem.sizes[b as usize]).sum();
+    let weight = |section: &Vec<Rank>| section.iter().map(|&b| problem.sizes[b]).sum();
     let goal = problem.sections.iter().map(weight).max().unwrap_or(0).max(problem.bound.bytes);
-    let n = problem.sizes.len() as u64;
+    let n = wide(problem.sizes.len());
     let mut steps = effort.steps(problem.sizes.len());
     let line = line::Line::of(problem);
     let enough = steps / 2;
@@ -31,10 +33,10 @@ pub fn place_all(problem: &Problem, effort: Effort) -> Offsets {
         }
     }
     let Some(mut best) = best else {
-        return Offsets { offsets: Vec::new(), total: 0 };
+        return Offsets { offsets: Vector::new(), total: 0 };
     };
     if best.total > goal {
-        let members = (2 * steps / n.max(1)) as usize;
+        let members = usize::try_from(2 * steps / n.max(1)).unwrap_or(usize::MAX);
         let sections = section::trimmed(&problem.sections, &problem.sizes, members);
         let trimmed = Problem { sections, ..problem.clone() };
         best = portfolio::improve(&trimmed, line.as_ref(), best, goal, &mut steps);

@@ -1,21 +1,23 @@
 //! Plans the buffers of a graph: from their order to offsets, with the bounds.
 
 use super::bounds::{Floor, antichain, floor};
+use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
 use super::placement::place_all;
 use super::problem::{Bound, Effort, MOST_BYTES, Offsets, PlanError, Problem, common_divisor, room};
 use super::{check, section};
+use crate::index::Vector;
 use crate::reach::Reach;
 
 /// Offsets in one allocation, and the bounds on its size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The offset of each buffer; 0 for those without users.
-    pub offsets: Vec<u64>,
+    pub offsets: Vector<BufferIndex, u64>,
     /// The size of the allocation.
     pub total: u64,
     /// The lower bound under this order.
-    pub bound: Bound,
+    pub bound: Bound<BufferIndex>,
     /// The lower bound under every order of the nodes.
     pub floor: Floor,
     /// True if `total` equals the bound: no plan under this order is smaller.
@@ -32,35 +34,39 @@ pub struct Plan {
 /// # Panics
 ///
 /// If a user is not a node of `reach`.
-pub fn plan(reach: &Reach, buffers: &[Buffer], effort: Effort) -> Result<Plan, PlanError> {
+pub fn plan(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, effort: Effort) -> Result<Plan, PlanError> {
     let buffers = rounded(buffers)?;
     let order = BufferOrder::of(reach, &buffers);
     Ok(plan_ordered(reach, &buffers, &order, effort))
 }
 
 /// Plans as [`plan`] does; the sizes of the buffers must be [`rounded`].
-pub(crate) fn plan_ordered(reach: &Reach, buffers: &[Buffer], order: &BufferOrder, effort: Effort) -> Plan {
-    let sizes: Vec<u64> = buffers.iter().map(|buffer| buffer.size).collect();
+pub(crate) fn plan_ordered(
+    reach: &Reach,
+    buffers: &Vector<BufferIndex, Buffer>,
+    order: &BufferOrder,
+    effort: Effort,
+) -> Plan {
+    let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
     let bound = antichain(order, &sizes);
     let floor = floor(reach, buffers, order);
-    let ranked = |b: &u32| order.ranks()[*b as usize];
     let conflicts = order.conflicts();
-    let size = |&b: &u32| if order.births[b as usize].is_empty() { 0 } else { sizes[b as usize] };
-    let ranked_sizes: Vec<u64> = order.by_rank().iter().map(size).collect();
-    let heaviest: Vec<u32> = bound.buffers.iter().map(ranked).collect();
+    let size = |&b: &BufferIndex| if order.births[b].is_empty() { 0 } else { sizes[b] };
+    let ranked_sizes: Vector<Rank, u64> = order.by_rank().iter().map(size).collect();
+    let heaviest: Vec<Rank> = bound.buffers.iter().map(|&b| order.ranks()[b]).collect();
     let sections = section::sections(&conflicts, &ranked_sizes, &heaviest, effort.steps(buffers.len()) / 8);
     let problem = Problem {
-        aligns: order.by_rank().iter().map(|&b| buffers[b as usize].align).collect(),
+        aligns: order.by_rank().iter().map(|&b| buffers[b].align).collect(),
         sizes: ranked_sizes,
         conflicts,
-        begins: (0..buffers.len() as i64).collect(),
+        begins: (0..).take(buffers.len()).collect(),
         sections,
         bound: Bound { bytes: bound.bytes, buffers: heaviest },
     };
     let Offsets { offsets: ranked, total } = place_all(&problem, effort);
-    let mut offsets = vec![0; buffers.len()];
+    let mut offsets = Vector::filled(0, buffers.len());
     for (&b, offset) in order.by_rank().iter().zip(ranked) {
-        offsets[b as usize] = offset;
+        offsets[b] = offset;
     }
     debug_assert_eq!(check::check(reach, buffers, &offsets, total), Ok(()));
     let optimal = total == bound.bytes;
@@ -69,20 +75,22 @@ pub(crate) fn plan_ordered(reach: &Reach, buffers: &[Buffer], order: &BufferOrde
 
 /// Returns the buffers with their sizes rounded up to the alignment that all have in common: all offsets are multiples of it,
 /// so nothing smaller can be used.
-pub(crate) fn rounded(buffers: &[Buffer]) -> Result<Vec<Buffer>, PlanError> {
+pub(crate) fn rounded(
+    buffers: &Vector<BufferIndex, Buffer>,
+) -> Result<Vector<BufferIndex, Buffer>, PlanError> {
     let mut grain = 0;
     let mut sum = 0u64;
-    for (b, buffer) in buffers.iter().enumerate() {
+    for (b, buffer) in buffers.enumerate() {
         if buffer.align == 0 {
-            return Err(PlanError::NoAlignment(b as u32));
+            return Err(PlanError::NoAlignment(b));
         }
         grain = common_divisor(grain, buffer.align);
         sum = room(buffer.size, buffer.align)
             .and_then(|room| sum.checked_add(room))
             .filter(|&sum| sum <= MOST_BYTES)
-            .ok_or(PlanError::Overflow(b as u32))?;
+            .ok_or(PlanError::Overflow(b))?;
     }
-    let mut buffers = buffers.to_vec();
+    let mut buffers = buffers.clone();
     buffers.iter_mut().for_each(|buffer| buffer.size = buffer.size.next_multiple_of(grain));
     Ok(buffers)
 }

@@ -2,16 +2,18 @@
 //! search that goes wrong early seldom recovers.
 
 use super::greedy::{Layout, Traits};
+use super::indices::Rank;
 use super::instance::Instance;
 use super::line::Line;
 use super::problem::{Problem, common_divisor, end};
 use super::search::{self, Outcome, Rule};
 use super::skyline::{self, Preference};
+use crate::index::{Vector, narrow, wide};
 
 /// One way to search.
 enum Strategy {
     /// Clique by clique, for any order of the buffers: the priority of each buffer (0 first), and the branching rule.
-    Cliques(Vec<u32>, Rule),
+    Cliques(Vector<Rank, u32>, Rule),
     /// Valley by valley, where live ranges are intervals.
     Skyline(Preference),
 }
@@ -28,7 +30,7 @@ pub(super) fn improve(
     let instance = Instance::of(problem);
     let grain = grain(problem);
     let mut strategies = strategies(&traits, line.is_some());
-    let n = problem.sizes.len() as u64;
+    let n = wide(problem.sizes.len());
     // Dead ends until a search is given up: descents that go well meet few.
     let mut patience = n / 8 + 64;
     let mut tried = 2;
@@ -105,7 +107,7 @@ impl Bisection<'_, '_> {
             }
             // A descent scans every clique at each buffer: not worth it where that takes most of the remaining steps.
             (Strategy::Cliques(..), Some(_))
-                if (sizes.len() * (sections.len() + sizes.len() / 8)) as u64 > *steps / 4 =>
+                if wide(sizes.len() * (sections.len() + sizes.len() / 8)) > *steps / 4 =>
             {
                 Outcome::Unknown
             }
@@ -135,10 +137,10 @@ fn grain(problem: &Problem) -> u64 {
 /// table but one, whose plan the last two make 1.6 % smaller (benches/results/ablation.md).
 fn strategies(traits: &Traits, on_a_line: bool) -> Vec<Strategy> {
     let Traits { size, width, contention, area, .. } = traits;
-    let by_contention = ranks(&traits.order([contention, area, width]));
-    let by_width = ranks(&traits.order([width, area, contention]));
-    let by_size = ranks(&traits.order([size, width, contention]));
-    let by_area = ranks(&traits.order([area, size, contention]));
+    let by_contention = priorities(&traits.order([contention, area, width]));
+    let by_width = priorities(&traits.order([width, area, contention]));
+    let by_size = priorities(&traits.order([size, width, contention]));
+    let by_area = priorities(&traits.order([area, size, contention]));
     let (c, w, z, a) = (&by_contention, &by_width, &by_size, &by_area);
     let sections = [
         (c, Rule::Fewest),
@@ -158,10 +160,10 @@ fn strategies(traits: &Traits, on_a_line: bool) -> Vec<Strategy> {
     strategies
 }
 
-fn ranks(order: &[u32]) -> Vec<u32> {
-    let mut ranks = vec![0; order.len()];
-    for (rank, &b) in order.iter().enumerate() {
-        ranks[b as usize] = rank as u32;
+fn priorities(order: &[Rank]) -> Vector<Rank, u32> {
+    let mut priorities = Vector::filled(0, order.len());
+    for (at, &b) in order.iter().enumerate() {
+        priorities[b] = narrow(at);
     }
-    ranks
+    priorities
 }

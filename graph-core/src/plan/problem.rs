@@ -3,9 +3,8 @@
 use std::fmt;
 
 use super::conflict::Conflicts;
-
-/// Index of a buffer.
-pub type BufferIx = u32;
+use super::indices::{BufferIndex, Rank};
+use crate::index::{Vector, wide};
 
 /// The most bytes that all buffers may need side by side: sums of offsets and sizes then fit in 63 bits.
 pub const MOST_BYTES: u64 = 1 << 62;
@@ -16,29 +15,35 @@ pub(crate) fn room(size: u64, align: u64) -> Option<u64> {
 }
 
 /// Bytes that no placement can go below, and the buffers that need them together.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bound {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound<B> {
     /// The bytes.
     pub bytes: u64,
     /// The buffers.
-    pub buffers: Vec<BufferIx>,
+    pub buffers: Vec<B>,
+}
+
+impl<B> Default for Bound<B> {
+    fn default() -> Bound<B> {
+        Bound { bytes: 0, buffers: Vec::new() }
+    }
 }
 
 /// Buffers to place so that no two that conflict share bytes.
 #[derive(Clone, Debug)]
 pub struct Problem {
     /// The bytes of each buffer.
-    pub sizes: Vec<u64>,
+    pub sizes: Vector<Rank, u64>,
     /// The alignment of each buffer's offset.
-    pub aligns: Vec<u64>,
+    pub aligns: Vector<Rank, u64>,
     /// The pairs of buffers that need disjoint bytes.
     pub conflicts: Conflicts,
     /// A number that rises with the begin of each buffer; one of the orders that are tried is by it.
-    pub begins: Vec<i64>,
+    pub begins: Vector<Rank, i64>,
     /// Sets of buffers of which every two conflict; every buffer of some size is in one.
-    pub sections: Vec<Vec<BufferIx>>,
+    pub sections: Vec<Vec<Rank>>,
     /// A lower bound.
-    pub bound: Bound,
+    pub bound: Bound<Rank>,
 }
 
 /// How much work planning may take. Work is counted, not timed: the same input gives the same plan.
@@ -58,7 +63,7 @@ impl Effort {
     pub(super) fn steps(self, buffers: usize) -> u64 {
         match self {
             Effort::Quick => 3_000_000,
-            Effort::Default => (5_000_000_000 / buffers.max(1) as u64).clamp(5_000_000, 8_000_000),
+            Effort::Default => (5_000_000_000 / wide(buffers.max(1))).clamp(5_000_000, 8_000_000),
             Effort::Thorough => 1_200_000_000,
         }
     }
@@ -68,9 +73,9 @@ impl Effort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanError {
     /// A buffer's alignment is 0.
-    NoAlignment(BufferIx),
+    NoAlignment(BufferIndex),
     /// The sum of the sizes is out of range.
-    Overflow(BufferIx),
+    Overflow(BufferIndex),
 }
 
 impl fmt::Display for PlanError {
@@ -90,13 +95,13 @@ impl std::error::Error for PlanError {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offsets {
     /// The offset of each buffer.
-    pub offsets: Vec<u64>,
+    pub offsets: Vector<Rank, u64>,
     /// The end of the highest buffer.
     pub total: u64,
 }
 
 /// Returns the end of the highest buffer.
-pub(super) fn end(problem: &Problem, offsets: &[u64]) -> u64 {
+pub(super) fn end(problem: &Problem, offsets: &Vector<Rank, u64>) -> u64 {
     offsets.iter().zip(&problem.sizes).map(|(offset, size)| offset + size).max().unwrap_or(0)
 }
 

@@ -1,5 +1,7 @@
 //! Pseudo-random numbers that are the same on every machine.
 
+use crate::index::wide;
+
 /// The xorshift64* generator.
 pub(super) struct Random(u64);
 
@@ -13,6 +15,8 @@ impl Random {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end as u64) as usize
+        let below = (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % wide(end);
+        // Less than `end`.
+        usize::try_from(below).unwrap_or(0)
     }
 }

@@ -21,16 +21,18 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use super::instance::Instance;
-use crate::reach::{clear, has, ones, or_into, set};
+use super::indices::{Level, Rank};
+use super::instance::{Instance, SectionIndex};
+use crate::bits::{self, clear, has, last, ones, or_into, set};
+use crate::index::{Index, Vector};
 pub(super) use state::Rule;
-use state::{Frame, NONE, Search, row, row_mut};
+use state::{Frame, OldReason, Search};
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Outcome {
     /// Offsets that fit.
-    Found(Vec<u64>),
+    Found(Vector<Rank, u64>),
     /// A proof that there are none.
     Impossible,
     /// The steps or the patience ran out.
@@ -42,7 +44,7 @@ pub(super) enum Outcome {
 pub(super) fn search(
     instance: &Instance<'_>,
     capacity: u64,
-    priority: &[u32],
+    priority: &Vector<Rank, u32>,
     rule: Rule,
     patience: u64,
     steps: &mut u64,
@@ -55,7 +57,7 @@ pub(super) fn search(
 
 enum Next {
     Done,
-    Branch(u32),
+    Branch(SectionIndex),
     DeadEnd,
 }
 
@@ -90,13 +92,13 @@ impl Search<'_> {
             return Next::DeadEnd;
         }
         let problem = self.problem;
-        let lowest_top = ones(&self.free).map(|b| self.low[b as usize] + problem.sizes[b as usize]).min();
+        let lowest_top = ones(&self.free).map(|b: Rank| self.low[b] + problem.sizes[b]).min();
         let Some(lowest_top) = lowest_top else {
             return Next::Done;
         };
         self.spend(self.free.len() * 8 + problem.sections.len());
-        let mut best = ((u64::MAX, u64::MAX, u64::MAX), NONE);
-        for s in 0..problem.sections.len() {
+        let mut best = ((u64::MAX, u64::MAX, u64::MAX), SectionIndex::NONE);
+        for s in self.unplaced.ids() {
             if self.unplaced[s] == 0 {
                 continue;
             }
@@ -107,9 +109,9 @@ impl Search<'_> {
             let top = floor.at + self.unplaced[s];
             if top > self.capacity {
                 self.dead_end.fill(0);
-                self.spend(self.waiting[s] as usize * self.deep / 4);
-                for &(b, _) in &self.members[s][..self.waiting[s] as usize] {
-                    or_into(&mut self.dead_end, row(&self.reasons, self.deep, b));
+                self.spend(self.waiting[s] * self.deep / 4);
+                for &(b, _) in &self.members[s].as_slice()[..self.waiting[s]] {
+                    or_into(&mut self.dead_end, self.reasons.row(b));
                 }
                 return Next::DeadEnd;
             }
@@ -125,12 +127,12 @@ impl Search<'_> {
                 Rule::Tightest => (floor.at, room, alternatives),
                 Rule::Foremost => (floor.at, u64::from(floor.foremost), room),
             };
-            if key < best.0 || best.1 == NONE {
-                best = (key, s as u32);
+            if key < best.0 || best.1 == SectionIndex::NONE {
+                best = (key, s);
             }
         }
         // The lowest unplaced buffer waits for nobody, so its section is settled, and below every top.
-        debug_assert_ne!(best.1, NONE);
+        debug_assert_ne!(best.1, SectionIndex::NONE);
         Next::Branch(best.1)
     }
 
@@ -140,16 +142,16 @@ impl Search<'_> {
         let mut again = true;
         while again {
             again = false;
-            for b in 0..self.passed.len() {
-                if !self.passed[b] || !has(&self.free, b as u32) {
+            for b in self.passed.ids() {
+                if !self.passed[b] || !has(&self.free, b) {
                     continue;
                 }
                 let (mut lowest, mut lowest_top) = (u64::MAX, u64::MAX);
-                let neighbours = problem.conflicts.row(b as u32);
+                let neighbours = problem.conflicts.row(b);
                 for (w, (&near, &free)) in neighbours.iter().zip(&self.free).enumerate() {
                     let mut left = near & free;
                     while left != 0 {
-                        let i = w * 64 + left.trailing_zeros() as usize;
+                        let i: Rank = bits::lowest(w, left);
                         left &= left - 1;
                         lowest = lowest.min(self.low[i]);
                         lowest_top = lowest_top.min(self.low[i] + problem.sizes[i]);
@@ -168,24 +170,24 @@ impl Search<'_> {
                     continue;
                 }
                 self.dead_end.fill(0);
-                or_into(&mut self.dead_end, row(&self.reasons, self.deep, b as u32));
+                or_into(&mut self.dead_end, self.reasons.row(b));
                 self.spend(neighbours.len() * 8 * self.deep);
-                for i in problem.conflicts.neighbours(b as u32) {
+                for i in problem.conflicts.neighbours(b) {
                     if has(&self.free, i) {
-                        or_into(&mut self.dead_end, row(&self.reasons, self.deep, i));
-                    } else if self.level[i as usize] != NONE {
-                        set(&mut self.dead_end, self.level[i as usize]);
+                        or_into(&mut self.dead_end, self.reasons.row(i));
+                    } else if self.level[i] != Level::NONE {
+                        set(&mut self.dead_end, self.level[i]);
                     }
                 }
                 if slides || low > self.capacity {
                     return false;
                 }
-                let reason = self.old_reasons.len();
-                self.old_reasons.extend_from_slice(row(&self.reasons, self.deep, b as u32));
-                self.note(b as u32, reason as u32);
-                self.reasons[b * self.deep..(b + 1) * self.deep].copy_from_slice(&self.dead_end);
+                let reason = OldReason::new(self.old_reasons.len());
+                self.old_reasons.extend_from_slice(self.reasons.row(b));
+                self.note(b, reason);
+                self.reasons.row_mut(b).copy_from_slice(&self.dead_end);
                 self.low[b] = low;
-                self.stale_from(b as u32, 0);
+                self.stale_from(b, 0);
                 again = true;
             }
         }
@@ -193,39 +195,39 @@ impl Search<'_> {
     }
 
     /// Opens a frame for a section whose floor is settled.
-    fn open(&mut self, section: u32) {
+    fn open(&mut self, section: SectionIndex) {
         let kids = self.kids.len();
-        let floor = self.floors[section as usize].at;
+        let floor = self.floors[section].at;
         let level = self.conflicts.len();
         self.conflicts.resize(level + self.deep, 0);
-        let waiting = self.waiting[section as usize] as usize;
+        let waiting = self.waiting[section];
         self.spend(waiting * self.deep / 4);
-        for &(b, _) in &self.members[section as usize][..waiting] {
-            or_into(&mut self.conflicts[level..], row(&self.reasons, self.deep, b));
-            if self.low[b as usize] == floor {
+        for &(b, _) in &self.members[section].as_slice()[..waiting] {
+            or_into(&mut self.conflicts[level..], self.reasons.row(b));
+            if self.low[b] == floor {
                 self.kids.push(b);
             }
         }
         let priority = self.priority;
-        self.kids[kids..].sort_unstable_by_key(|&b| priority[b as usize]);
-        let count = (self.kids.len() - kids) as u32;
-        self.frames.push(Frame { kids, count, next: 0, trail: self.trail.len(), placed: NONE });
+        self.kids[kids..].sort_unstable_by_key(|&b| priority[b]);
+        let count = self.kids.len() - kids;
+        self.frames.push(Frame { kids, count, next: 0, trail: self.trail.len(), placed: Rank::NONE });
     }
 
     /// Takes the top frame's next alternative: each buffer that can lie on the floor, then none of them.
     fn advance(&mut self) {
-        let level = self.frames.len() as u32 - 1;
+        let level = self.top();
         while let Some(frame) = self.frames.last_mut() {
             let at = frame.next;
             frame.next += 1;
-            let (kids, count) = (frame.kids, frame.count as usize);
-            if at as usize == count {
+            let (kids, count) = (frame.kids, frame.count);
+            if at == count {
                 for k in kids..kids + count {
                     self.pass(self.kids[k], level);
                 }
                 return;
             }
-            let b = self.kids[kids + at as usize];
+            let b = self.kids[kids + at];
             if !self.swaps(b) {
                 if let Some(frame) = self.frames.last_mut() {
                     frame.placed = b;
@@ -233,28 +235,26 @@ impl Search<'_> {
                 self.place(b, level);
                 return;
             }
-            let start = level as usize * self.deep;
-            or_into(&mut self.conflicts[start..], row(&self.reasons, self.deep, b));
+            let start = level.index() * self.deep;
+            or_into(&mut self.conflicts[start..], self.reasons.row(b));
         }
     }
 
-    fn pass(&mut self, b: u32, level: u32) {
-        self.note(b, NONE);
-        self.set_passed(b as usize, true);
-        set(row_mut(&mut self.reasons, self.deep, b), level);
-        self.stale_from(b, self.low[b as usize]);
+    fn pass(&mut self, b: Rank, level: Level) {
+        self.note(b, OldReason::NONE);
+        self.set_passed(b, true);
+        set(self.reasons.row_mut(b), level);
+        self.stale_from(b, self.low[b]);
     }
 
     /// Returns true if `b` would lie right on a twin of lower priority: swapped, they fill the same bytes.
-    fn swaps(&self, b: u32) -> bool {
+    fn swaps(&self, b: Rank) -> bool {
         // Else the twin could not lie right on this one.
-        let exact = self.problem.sizes[b as usize].is_multiple_of(self.problem.aligns[b as usize]);
+        let exact = self.problem.sizes[b].is_multiple_of(self.problem.aligns[b]);
         exact
-            && self.twins[b as usize].iter().any(|&a| {
-                let top = self.offsets[a as usize] + self.problem.sizes[a as usize];
-                self.level[a as usize] != NONE
-                    && top == self.least[b as usize]
-                    && self.priority[a as usize] > self.priority[b as usize]
+            && self.twins[b].iter().any(|&a| {
+                let top = self.offsets[a] + self.problem.sizes[a];
+                self.level[a] != Level::NONE && top == self.least[b] && self.priority[a] > self.priority[b]
             })
     }
 
@@ -262,16 +262,16 @@ impl Search<'_> {
     /// where there is none.
     fn go_back(&mut self) -> bool {
         loop {
-            let Some(level) = ones(&self.dead_end).last() else {
+            let Some(level) = last::<Level>(&self.dead_end) else {
                 return false;
             };
-            while self.frames.len() > level as usize + 1 {
+            while self.frames.len() > level.index() + 1 {
                 self.undo();
                 self.close();
             }
             self.undo();
             clear(&mut self.dead_end, level);
-            let start = level as usize * self.deep;
+            let start = level.index() * self.deep;
             or_into(&mut self.conflicts[start..], &self.dead_end);
             if self.frames.last().is_some_and(|frame| frame.next <= frame.count) {
                 self.advance();

@@ -2,7 +2,9 @@
 //! moment; here they are cliques that are grown from each buffer in turn.
 
 use super::conflict::Conflicts;
-use crate::reach::{clear, has, ones};
+use super::indices::Rank;
+use crate::bits::{and_into, clear, has, highest, lowest, ones, set, words};
+use crate::index::{Index, Vector, wide};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
@@ -12,26 +14,25 @@ use std::collections::BTreeSet;
 /// buffer begins.
 pub(super) fn sections(
     conflicts: &Conflicts,
-    sizes: &[u64],
-    heaviest: &[u32],
+    sizes: &Vector<Rank, u64>,
+    heaviest: &[Rank],
     mut steps: u64,
-) -> Vec<Vec<u32>> {
-    let n = conflicts.len();
-    let mut used = vec![0u64; n.div_ceil(64)];
-    (0..n as u32).filter(|&b| sizes[b as usize] > 0).for_each(|b| crate::reach::set(&mut used, b));
-    let mut found: BTreeSet<Vec<u32>> = BTreeSet::new();
+) -> Vec<Vec<Rank>> {
+    let mut used = vec![0u64; words(conflicts.len())];
+    sizes.ids().filter(|&b| sizes[b] > 0).for_each(|b| set(&mut used, b));
+    let mut found: BTreeSet<Vec<Rank>> = BTreeSet::new();
     let mut sections = Vec::new();
-    let mut keep = |mut clique: Vec<u32>| {
+    let mut keep = |mut clique: Vec<Rank>| {
         clique.sort_unstable();
         if !clique.is_empty() && found.insert(clique.clone()) {
             sections.push(clique);
         }
     };
-    let mut by_size: Vec<u32> = ones(&used).collect();
-    by_size.sort_by_key(|&b| Reverse(sizes[b as usize]));
-    let start = |b: u32| {
+    let mut by_size: Vec<Rank> = ones(&used).collect();
+    by_size.sort_by_key(|&b| Reverse(sizes[b]));
+    let start = |b: Rank| {
         let mut left = conflicts.row(b).to_vec();
-        crate::reach::and_into(&mut left, &used);
+        and_into(&mut left, &used);
         left
     };
     keep(heaviest.to_vec());
@@ -42,20 +43,21 @@ pub(super) fn sections(
         let mut clique = vec![b];
         let mut left = start(b);
         // Backwards from b, then forwards: whoever is left conflicts with all so far.
-        let mut word = b as usize / 64 + 1;
+        let own = words(b.index() + 1);
+        let mut word = own;
         while word > 0 {
             let mut bits = left[word - 1];
-            if word - 1 == b as usize / 64 {
-                bits &= (1u64 << (b % 64)) - 1;
+            if word == own {
+                bits &= (1u64 << (b.index() % 64)) - 1;
             }
             if bits == 0 {
                 word -= 1;
                 continue;
             }
-            let near = (word as u32 - 1) * 64 + 63 - bits.leading_zeros();
+            let near = highest(word - 1, bits);
             clique.push(near);
             clear(&mut left, near);
-            crate::reach::and_into(&mut left, conflicts.row(near));
+            and_into(&mut left, conflicts.row(near));
         }
         let mut word = 0;
         while word < left.len() {
@@ -63,12 +65,12 @@ pub(super) fn sections(
                 word += 1;
                 continue;
             }
-            let near = word as u32 * 64 + left[word].trailing_zeros();
+            let near = lowest(word, left[word]);
             clique.push(near);
             clear(&mut left, near);
-            crate::reach::and_into(&mut left, conflicts.row(near));
+            and_into(&mut left, conflicts.row(near));
         }
-        steps = steps.saturating_sub((clique.len() * left.len() + 64) as u64);
+        steps = steps.saturating_sub(wide(clique.len() * left.len() + 64));
         keep(clique);
     }
     for &b in &by_size {
@@ -80,10 +82,10 @@ pub(super) fn sections(
         for &other in &by_size {
             if has(&left, other) {
                 clique.push(other);
-                crate::reach::and_into(&mut left, conflicts.row(other));
+                and_into(&mut left, conflicts.row(other));
             }
         }
-        steps = steps.saturating_sub((clique.len() * left.len() + by_size.len()) as u64);
+        steps = steps.saturating_sub(wide(clique.len() * left.len() + by_size.len()));
         keep(clique);
     }
 
@@ -92,8 +94,8 @@ pub(super) fn sections(
 }
 
 /// The heaviest sections, with about `members` buffers in all of them together.
-pub(super) fn trimmed(sections: &[Vec<u32>], sizes: &[u64], members: usize) -> Vec<Vec<u32>> {
-    let bytes = |section: &[u32]| section.iter().map(|&b| sizes[b as usize]).sum::<u64>();
+pub(super) fn trimmed(sections: &[Vec<Rank>], sizes: &Vector<Rank, u64>, members: usize) -> Vec<Vec<Rank>> {
+    let bytes = |section: &[Rank]| section.iter().map(|&b| sizes[b]).sum::<u64>();
     if sections.iter().map(Vec::len).sum::<usize>() <= members {
         return sections.to_vec();
     }
@@ -109,9 +111,9 @@ pub(super) fn trimmed(sections: &[Vec<u32>], sizes: &[u64], members: usize) -> V
 }
 
 /// Gives each buffer that is in no section one of its own.
-fn cover(sections: &mut Vec<Vec<u32>>, sizes: &[u64]) {
-    let mut covered = vec![false; sizes.len()];
-    sections.iter().flatten().for_each(|&b| covered[b as usize] = true);
-    let alone = (0..sizes.len()).filter(|&b| !covered[b] && sizes[b] > 0).map(|b| vec![b as u32]);
+fn cover(sections: &mut Vec<Vec<Rank>>, sizes: &Vector<Rank, u64>) {
+    let mut covered = Vector::filled(false, sizes.len());
+    sections.iter().flatten().for_each(|&b| covered[b] = true);
+    let alone = sizes.ids().filter(|&b| !covered[b] && sizes[b] > 0).map(|b| vec![b]);
     sections.extend(alone.collect::<Vec<_>>());
 }

@@ -17,9 +17,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::line::Line;
+use super::indices::{Level, Rank};
+use super::line::{Line, Moment};
 use super::search::Outcome;
-use crate::reach::{or_into, set};
+use crate::bits::{Matrix, clear, last, or_into, set, words};
+use crate::index::{Index, Vector, between, wide};
 
 /// The branching preference among the buffers that can lie at the end of a valley, after those that leave nothing over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,14 +34,14 @@ pub(super) enum Preference {
     Wide,
 }
 
-/// Marks the absence of a buffer or a level.
-const NONE: u32 = u32::MAX;
+/// Stands for alternatives that are not counted yet.
+const UNCOUNTED: u32 = u32::MAX;
 
 /// Searches for offsets with every buffer's end at or below `capacity`, and takes what it uses from `steps`. It gives
 /// up at the end of the steps, or after `patience` dead ends.
 pub(super) fn search(
     line: &Line,
-    sizes: &[u64],
+    sizes: &Vector<Rank, u64>,
     capacity: u64,
     preference: Preference,
     patience: u64,
@@ -57,10 +59,10 @@ pub(super) fn search(
 /// A stretch of moments that are filled up to one height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Segment {
-    from: u32,
-    to: u32,
+    from: Moment,
+    to: Moment,
     height: u64,
-    /// The alternatives of the left and the right end, if it is a valley; `NONE` until they are counted. They hold
+    /// The alternatives of the left and the right end, if it is a valley; `UNCOUNTED` until they are counted. They hold
     /// until the segment or one beside it changes: what lies inside a valley is placed nowhere else.
     counts: [u32; 2],
 }
@@ -75,7 +77,7 @@ enum End {
 /// One alternative: a buffer on the floor, `NONE` for none, and the height up to which what is before it stays empty.
 #[derive(Clone, Copy, Debug)]
 struct Kid {
-    buffer: u32,
+    buffer: Rank,
     empty_to: u64,
     /// The lowest is tried first.
     rank: (u64, u8, u64),
@@ -94,25 +96,25 @@ struct Frame {
 
 struct Search<'l> {
     line: &'l Line,
-    sizes: &'l [u64],
+    sizes: &'l Vector<Rank, u64>,
     capacity: u64,
     preference: Preference,
     steps: u64,
     /// The words of a row of levels.
     deep: usize,
     /// The buffers that begin at, and that end before, each moment.
-    starts: Vec<Vec<u32>>,
-    ends: Vec<Vec<u32>>,
+    starts: Vector<Moment, Vec<Rank>>,
+    ends: Vector<Moment, Vec<Rank>>,
     waiting: usize,
-    offsets: Vec<u64>,
+    offsets: Vector<Rank, u64>,
     /// The decision that placed a buffer.
-    level: Vec<u32>,
+    level: Vector<Rank, Level>,
     /// The bytes that may still stay empty at each moment.
-    spare: Vec<u64>,
+    spare: Vector<Moment, u64>,
     /// Row `t`: the decisions that left something empty at moment `t`.
-    emptied: Vec<u64>,
+    emptied: Matrix<Moment>,
     /// At each moment the heights so far, rising, and the decision that filled up to there.
-    piles: Vec<Vec<(u64, u32)>>,
+    piles: Vector<Moment, Vec<(u64, Level)>>,
     segments: Vec<Segment>,
     snapshots: Vec<Segment>,
     frames: Vec<Frame>,
@@ -125,36 +127,38 @@ struct Search<'l> {
 impl<'l> Search<'l> {
     fn new(
         line: &'l Line,
-        sizes: &'l [u64],
+        sizes: &'l Vector<Rank, u64>,
         capacity: u64,
         preference: Preference,
         steps: u64,
     ) -> Search<'l> {
         let (n, moments) = (sizes.len(), line.loads.len());
-        let (mut starts, mut ends) = (vec![Vec::new(); moments], vec![Vec::new(); moments + 1]);
+        let mut starts: Vector<Moment, Vec<Rank>> = Vector::filled(Vec::new(), moments);
+        let mut ends: Vector<Moment, Vec<Rank>> = Vector::filled(Vec::new(), moments + 1);
         let mut waiting = 0;
-        for (b, &(from, to)) in line.spans.iter().enumerate().filter(|(_, span)| span.0 < span.1) {
-            starts[from as usize].push(b as u32);
-            ends[to as usize].push(b as u32);
+        for (b, &(from, to)) in line.spans.enumerate().filter(|(_, span)| span.0 < span.1) {
+            starts[from].push(b);
+            ends[to].push(b);
             waiting += 1;
         }
-        let deep = (2 * n + 64).div_ceil(64);
+        let deep = words(2 * n + 64);
+        let (from, to) = (Moment::new(0), Moment::new(moments));
         Search {
             line,
             sizes,
             capacity,
             preference,
-            steps: steps.saturating_sub((n + moments * deep) as u64),
+            steps: steps.saturating_sub(wide(n + moments * deep)),
             deep,
             starts,
             ends,
             waiting,
-            offsets: vec![0; n],
-            level: vec![NONE; n],
+            offsets: Vector::filled(0, n),
+            level: Vector::filled(Level::NONE, n),
             spare: line.loads.iter().map(|&load| capacity - load).collect(),
-            emptied: vec![0; moments * deep],
-            piles: vec![Vec::new(); moments],
-            segments: vec![Segment { from: 0, to: moments as u32, height: 0, counts: [NONE; 2] }],
+            emptied: Matrix::from_words(deep, vec![0; moments * deep]),
+            piles: Vector::filled(Vec::new(), moments),
+            segments: vec![Segment { from, to, height: 0, counts: [UNCOUNTED; 2] }],
             snapshots: Vec::new(),
             frames: Vec::new(),
             kids: Vec::new(),
@@ -186,8 +190,13 @@ impl<'l> Search<'l> {
         }
     }
 
+    /// Returns the level of the last frame.
+    fn top(&self) -> Level {
+        Level::new(self.frames.len() - 1)
+    }
+
     fn spend(&mut self, steps: usize) {
-        self.steps = self.steps.saturating_sub(steps as u64);
+        self.steps = self.steps.saturating_sub(wide(steps));
     }
 
     /// The heights on both sides of a segment; nothing is higher than the ends of the line.
@@ -207,7 +216,7 @@ impl<'l> Search<'l> {
             if left < height || right < height {
                 continue;
             }
-            if counts == [NONE; 2] {
+            if counts == [UNCOUNTED; 2] {
                 self.dead_end.fill(0);
                 for (side, end) in [End::Left, End::Right].into_iter().enumerate() {
                     let mut count = 0;
@@ -217,7 +226,7 @@ impl<'l> Search<'l> {
                         let mut reason = std::mem::take(&mut self.dead_end);
                         self.explain(at, end, &mut reason);
                         self.dead_end = reason;
-                        self.segments[at].counts = [NONE; 2];
+                        self.segments[at].counts = [UNCOUNTED; 2];
                         return None;
                     }
                 }
@@ -232,6 +241,22 @@ impl<'l> Search<'l> {
         Some((best.2, best.3))
     }
 
+    /// Returns the moment that lies `step` moments inside a valley, seen from one end, and the buffers that can lie at the end
+    /// if all before it stays empty.
+    #[inline]
+    fn at_end(&self, (from, to): (Moment, Moment), end: End, step: usize) -> (Moment, &[Rank]) {
+        match end {
+            End::Left => {
+                let moment = Moment::new(from.index() + step);
+                (moment, &self.starts[moment])
+            }
+            End::Right => {
+                let over = Moment::new(to.index() - step);
+                (over.before(), &self.ends[over])
+            }
+        }
+    }
+
     /// The alternatives of a valley's end.
     fn alternatives(&mut self, at: usize, end: End, mut found: impl FnMut(Kid)) {
         let valley @ Segment { from, to, height, .. } = self.segments[at];
@@ -240,22 +265,19 @@ impl<'l> Search<'l> {
         // The least that may stay empty at the moments gone by.
         let mut room = u64::MAX;
         let mut looked = 0;
-        for step in 0..to - from {
-            let (moment, list) = match end {
-                End::Left => (from + step, &self.starts[(from + step) as usize]),
-                End::Right => (to - 1 - step, &self.ends[(to - step) as usize]),
-            };
+        for step in 0..to.since(from) {
+            let (moment, list) = self.at_end((from, to), end, step);
             looked += 1 + list.len();
             for &b in list {
-                if self.level[b as usize] != NONE || !inside(self.line.spans[b as usize], valley) {
+                if self.level[b] != Level::NONE || !inside(self.line.spans[b], valley) {
                     continue;
                 }
-                let empty_to = wall.min(height + self.sizes[b as usize]);
+                let empty_to = wall.min(height + self.sizes[b]);
                 if step == 0 || empty_to - height <= room {
                     found(Kid { buffer: b, empty_to, rank: (0, 0, 0) });
                 }
             }
-            room = room.min(self.spare[moment as usize]);
+            room = room.min(self.spare[moment]);
             if room == 0 {
                 break;
             }
@@ -263,7 +285,7 @@ impl<'l> Search<'l> {
         self.spend(2 * looked);
         let lower = left.min(right);
         if lower != u64::MAX && lower - height <= room {
-            found(Kid { buffer: NONE, empty_to: lower, rank: (0, 0, 0) });
+            found(Kid { buffer: Rank::NONE, empty_to: lower, rank: (0, 0, 0) });
         }
     }
 
@@ -271,30 +293,28 @@ impl<'l> Search<'l> {
     fn explain(&mut self, at: usize, end: End, reason: &mut [u64]) {
         let valley @ Segment { from, to, height, .. } = self.segments[at];
         let mut room = u64::MAX;
-        for step in 0..to - from {
-            let (moment, list) = match end {
-                End::Left => (from + step, &self.starts[(from + step) as usize]),
-                End::Right => (to - 1 - step, &self.ends[(to - step) as usize]),
-            };
-            if let Some(&(_, level)) = self.piles[moment as usize].last() {
+        for step in 0..to.since(from) {
+            let (moment, list) = self.at_end((from, to), end, step);
+            if let Some(&(_, level)) = self.piles[moment].last() {
                 set(reason, level);
             }
             for &b in list {
-                if self.level[b as usize] != NONE && inside(self.line.spans[b as usize], valley) {
-                    set(reason, self.level[b as usize]);
+                if self.level[b] != Level::NONE && inside(self.line.spans[b], valley) {
+                    set(reason, self.level[b]);
                 }
             }
-            if self.spare[moment as usize] < self.capacity - self.line.loads[moment as usize] {
-                or_into(reason, row(&self.emptied, self.deep, moment));
+            if self.spare[moment] < self.capacity - self.line.loads[moment] {
+                or_into(reason, self.emptied.row(moment));
             }
-            room = room.min(self.spare[moment as usize]);
+            room = room.min(self.spare[moment]);
             if room == 0 {
                 break;
             }
         }
-        let beside = [from.checked_sub(1), (at + 1 < self.segments.len()).then_some(to)];
+        let beside =
+            [(from.index() > 0).then(|| from.before()), (at + 1 < self.segments.len()).then_some(to)];
         for moment in beside.into_iter().flatten() {
-            let pile = &self.piles[moment as usize];
+            let pile = &self.piles[moment];
             let wall = pile.partition_point(|&(top, _)| top <= height);
             if let Some(&(_, level)) = pile.get(wall) {
                 set(reason, level);
@@ -332,12 +352,12 @@ impl<'l> Search<'l> {
 
     /// The lowest is tried first: what leaves nothing empty, then what makes a wall or the valley even.
     fn rank(&self, valley: Segment, end: End, (left, right): (u64, u64), kid: &Kid) -> (u64, u8, u64) {
-        if kid.buffer == NONE {
+        if kid.buffer == Rank::NONE {
             return (u64::MAX, 0, 0);
         }
-        let (from, to) = self.line.spans[kid.buffer as usize];
-        let size = self.sizes[kid.buffer as usize];
-        let skipped = if end == End::Left { from - valley.from } else { valley.to - to };
+        let (from, to) = self.line.spans[kid.buffer];
+        let size = self.sizes[kid.buffer];
+        let skipped = if end == End::Left { from.since(valley.from) } else { valley.to.since(to) };
         let top = valley.height + size;
         let fills = from == valley.from && to == valley.to;
         let (near, far) = if end == End::Left { (left, right) } else { (right, left) };
@@ -348,18 +368,18 @@ impl<'l> Search<'l> {
             (false, true) => 2,
             (false, false) => 3,
         };
-        let length = u64::from(to - from);
+        let length = wide(to.since(from));
         let preference = match self.preference {
             Preference::Large => u64::MAX - size,
             Preference::Long => u64::MAX - length,
             Preference::Wide => u64::MAX - size.saturating_mul(length),
         };
-        (u64::from(skipped).saturating_mul(kid.empty_to - valley.height), class, preference)
+        (wide(skipped).saturating_mul(kid.empty_to - valley.height), class, preference)
     }
 
     /// Takes the next alternative of the last frame; false if there is none.
     fn advance(&mut self) -> bool {
-        let level = self.frames.len() as u32 - 1;
+        let level = self.top();
         let Some(frame) = self.frames.last_mut().filter(|frame| frame.next < self.kids.len()) else {
             return false;
         };
@@ -371,13 +391,13 @@ impl<'l> Search<'l> {
         let (empty, filled) = parts(self.line, valley, end, buffer);
         self.leave_empty(empty, empty_to - valley.height, empty_to, level);
         let mut pieces = [empty, filled, (filled.1, filled.1)].map(|(from, to)| (from, to, empty_to));
-        if buffer != NONE {
-            let top = valley.height + self.sizes[buffer as usize];
-            for moment in filled.0..filled.1 {
-                self.piles[moment as usize].push((top, level));
+        if buffer != Rank::NONE {
+            let top = valley.height + self.sizes[buffer];
+            for moment in between(filled.0, filled.1) {
+                self.piles[moment].push((top, level));
             }
-            self.offsets[buffer as usize] = valley.height;
-            self.level[buffer as usize] = level;
+            self.offsets[buffer] = valley.height;
+            self.level[buffer] = level;
             self.waiting -= 1;
             pieces = match end {
                 End::Left => [
@@ -393,26 +413,25 @@ impl<'l> Search<'l> {
             };
         }
         self.replace(at, pieces);
-        self.spend(4 * (valley.to - valley.from) as usize);
+        self.spend(4 * valley.to.since(valley.from));
         true
     }
 
-    fn leave_empty(&mut self, (from, to): (u32, u32), bytes: u64, top: u64, level: u32) {
-        for moment in from..to {
-            self.spare[moment as usize] -= bytes;
-            self.piles[moment as usize].push((top, level));
-            let first = moment as usize * self.deep;
-            set(&mut self.emptied[first..first + self.deep], level);
+    fn leave_empty(&mut self, (from, to): (Moment, Moment), bytes: u64, top: u64, level: Level) {
+        for moment in between(from, to) {
+            self.spare[moment] -= bytes;
+            self.piles[moment].push((top, level));
+            set(self.emptied.row_mut(moment), level);
         }
     }
 
     /// Puts pieces in the place of a segment, and joins what has one height.
-    fn replace(&mut self, at: usize, pieces: [(u32, u32, u64); 3]) {
+    fn replace(&mut self, at: usize, pieces: [(Moment, Moment, u64); 3]) {
         let (first, last) = (at.saturating_sub(1), (at + 1).min(self.segments.len() - 1));
         // What was beside the segment, and may be joined to a piece: its alternatives have to be counted anew too.
         let mut fresh = [self.segments[first]; 5];
         let mut count = 0;
-        let mut push = |(from, to, height): (u32, u32, u64)| {
+        let mut push = |(from, to, height): (Moment, Moment, u64)| {
             if from == to {
                 return;
             }
@@ -420,7 +439,7 @@ impl<'l> Search<'l> {
                 fresh[count - 1].to = to;
                 return;
             }
-            fresh[count] = Segment { from, to, height, counts: [NONE; 2] };
+            fresh[count] = Segment { from, to, height, counts: [UNCOUNTED; 2] };
             count += 1;
         };
         let beside = |segment: Segment| (segment.from, segment.to, segment.height);
@@ -437,39 +456,38 @@ impl<'l> Search<'l> {
     /// Takes back what the last frame's alternative did.
     fn take_back(&mut self) {
         let Some(frame) = self.frames.last() else { return };
-        let level = self.frames.len() as u32 - 1;
+        let level = self.top();
         let kid = self.kids[frame.next - 1];
         let (empty, filled) = parts(self.line, frame.valley, frame.end, kid.buffer);
         let bytes = kid.empty_to - frame.valley.height;
         self.segments.clear();
         self.segments.extend_from_slice(&self.snapshots[frame.snapshot..]);
-        for moment in empty.0..empty.1 {
-            self.spare[moment as usize] += bytes;
-            self.piles[moment as usize].pop();
-            let first = moment as usize * self.deep;
-            crate::reach::clear(&mut self.emptied[first..first + self.deep], level);
+        for moment in between(empty.0, empty.1) {
+            self.spare[moment] += bytes;
+            self.piles[moment].pop();
+            clear(self.emptied.row_mut(moment), level);
         }
-        if kid.buffer != NONE {
-            for moment in filled.0..filled.1 {
-                self.piles[moment as usize].pop();
+        if kid.buffer != Rank::NONE {
+            for moment in between(filled.0, filled.1) {
+                self.piles[moment].pop();
             }
-            self.level[kid.buffer as usize] = NONE;
+            self.level[kid.buffer] = Level::NONE;
             self.waiting += 1;
         }
-        let touched = empty.1 - empty.0 + filled.1 - filled.0;
-        self.spend(2 * touched as usize + self.segments.len());
+        let touched = empty.1.since(empty.0) + filled.1.since(filled.0);
+        self.spend(2 * touched + self.segments.len());
     }
 
     /// Goes back to the latest decision of those in `dead_end` that has an alternative left; false if none has.
     fn go_back(&mut self) -> bool {
-        while let Some(latest) = highest(&self.dead_end) {
-            while self.frames.len() > latest as usize + 1 {
+        while let Some(latest) = last::<Level>(&self.dead_end) {
+            while self.frames.len() > latest.index() + 1 {
                 self.take_back();
                 self.drop_frame();
             }
-            crate::reach::clear(&mut self.dead_end, latest);
+            clear(&mut self.dead_end, latest);
             self.take_back();
-            let first = latest as usize * self.deep;
+            let first = latest.index() * self.deep;
             or_into(&mut self.conflicts[first..first + self.deep], &self.dead_end);
             self.spend(self.deep);
             if self.advance() {
@@ -492,26 +510,17 @@ impl<'l> Search<'l> {
 
 /// Returns the part of a valley that stays empty with a buffer at its end, and the part that the buffer fills; without a
 /// buffer, all and nothing.
-fn parts(line: &Line, valley: Segment, end: End, buffer: u32) -> ((u32, u32), (u32, u32)) {
-    if buffer == NONE {
+fn parts(line: &Line, valley: Segment, end: End, buffer: Rank) -> ((Moment, Moment), (Moment, Moment)) {
+    if buffer == Rank::NONE {
         return ((valley.from, valley.to), (valley.to, valley.to));
     }
-    let (from, to) = line.spans[buffer as usize];
+    let (from, to) = line.spans[buffer];
     match end {
         End::Left => ((valley.from, from), (from, to)),
         End::Right => ((to, valley.to), (from, to)),
     }
 }
 
-fn inside((from, to): (u32, u32), valley: Segment) -> bool {
+fn inside((from, to): (Moment, Moment), valley: Segment) -> bool {
     valley.from <= from && to <= valley.to
-}
-
-fn row(rows: &[u64], deep: usize, at: u32) -> &[u64] {
-    &rows[at as usize * deep..(at as usize + 1) * deep]
-}
-
-fn highest(row: &[u64]) -> Option<u32> {
-    let word = row.iter().rposition(|&word| word != 0)?;
-    Some(word as u32 * 64 + 63 - row[word].leading_zeros())
 }

@@ -1,9 +1,11 @@
 //! Pictures: where each buffer lies while the graph runs, and what a budget costs.
 
-use super::budget::CurvePoint;
+use super::budget::{CurvePoint, part};
+use super::indices::BufferIndex;
 use super::order::Buffer;
 use super::planning::Plan;
-use crate::reach::Reach;
+use crate::index::{Index, Vector, size};
+use crate::reach::{Node, Reach};
 use std::fmt::Write;
 
 const LEFT: f64 = 84.0;
@@ -28,13 +30,18 @@ const STRIP: f64 = 18.0;
 ///
 /// If the plan is not one of these buffers, or a user is not a node of `reach`.
 #[must_use]
-pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[String]) -> String {
+pub fn memory_svg(
+    reach: &Reach,
+    buffers: &Vector<BufferIndex, Buffer>,
+    plan: &Plan,
+    names: &Vector<BufferIndex, String>,
+) -> String {
     let levels = reach.depth().max(1);
     let total = plan.total.max(1);
     let x = |level: u32| LEFT + WIDTH * f64::from(level) / f64::from(levels);
-    let y = |byte: u64| TOP + HEIGHT * (1.0 - byte as f64 / total as f64);
-    let mut critical = vec![false; buffers.len()];
-    plan.bound.buffers.iter().for_each(|&b| critical[b as usize] = true);
+    let y = |byte: u64| TOP + HEIGHT * (1.0 - real(byte) / real(total));
+    let mut critical = Vector::filled(false, buffers.len());
+    plan.bound.buffers.iter().for_each(|&b| critical[b] = true);
 
     let mut svg = open(LEFT + WIDTH + STRIP + 40.0, TOP + HEIGHT + 64.0);
     let used = buffers.iter().filter(|buffer| !buffer.users.is_empty()).count();
@@ -68,24 +75,24 @@ pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[Strin
 
     // The frame and its scales.
     for tick in 0..=4 {
-        let byte = (u128::from(total) * tick / 4) as u64;
+        let byte = part(total, tick, 4);
         line(&mut svg, (LEFT, y(byte)), (LEFT + WIDTH, y(byte)), "#e3e6ea", 1.0);
         text(&mut svg, (LEFT - 8.0, y(byte) + 4.0), "end", 11, &bytes(byte));
     }
     let stride = levels.div_ceil(12).max(1);
-    for level in (0..levels).step_by(stride as usize) {
+    for level in (0..levels).step_by(size(stride)) {
         line(&mut svg, (x(level), TOP + HEIGHT), (x(level), TOP + HEIGHT + 4.0), "#8a929c", 1.0);
         text(&mut svg, (x(level), TOP + HEIGHT + 18.0), "middle", 11, &level.to_string());
     }
     text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "level in the graph");
 
     // The buffers of the bound are drawn last, so that their outlines are whole.
-    let mut order: Vec<usize> =
-        (0..buffers.len()).filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
+    let mut order: Vec<BufferIndex> =
+        buffers.ids().filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
     order.sort_by_key(|&b| critical[b]);
     for b in order {
         let buffer = &buffers[b];
-        let level = |v: &u32| reach.levels()[*v as usize];
+        let level = |v: &Node| reach.levels()[*v];
         let from = buffer.users.iter().chain(&buffer.after_alloc).map(level).min().unwrap_or(0);
         let to = buffer.users.iter().chain(&buffer.before_free).map(level).max().unwrap_or(0) + 1;
         let to = if buffer.stays { levels } else { to };
@@ -95,7 +102,7 @@ pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[Strin
         let (stroke, thick) = if critical[b] { ("#d1242f", 2.0) } else { ("#5b6570", 0.75) };
         let number = b.to_string();
         let name = names.get(b).map_or(&number[..], |name| name);
-        let fill = FILLS[b % FILLS.len()];
+        let fill = FILLS[b.index() % FILLS.len()];
         let _ = writeln!(
             svg,
             "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" rx=\"2\" \
@@ -106,7 +113,7 @@ pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[Strin
             low,
             to - 1
         );
-        let room = ((wide - 6.0) / 6.2) as usize;
+        let room = whole((wide - 6.0) / 6.2);
         if tall >= 12.0 && name.chars().count() <= room {
             text(&mut svg, (left + wide / 2.0, top + tall / 2.0 + 3.5), "middle", 10, name);
         }
@@ -117,7 +124,7 @@ pub fn memory_svg(reach: &Reach, buffers: &[Buffer], plan: &Plan, names: &[Strin
 }
 
 /// Returns the number of buffers that use each byte.
-fn strip(svg: &mut String, buffers: &[Buffer], plan: &Plan, y: &dyn Fn(u64) -> f64) {
+fn strip(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, y: &dyn Fn(u64) -> f64) {
     let mut edges: Vec<(u64, i32)> = Vec::new();
     for (buffer, &offset) in buffers.iter().zip(&plan.offsets) {
         if buffer.size > 0 && !buffer.users.is_empty() {
@@ -138,7 +145,7 @@ fn strip(svg: &mut String, buffers: &[Buffer], plan: &Plan, y: &dyn Fn(u64) -> f
     for (from, to, count) in spans {
         // From a light grey to a dark blue.
         let part = f64::from(count) / f64::from(most);
-        let mixed = |light: f64, dark: f64| (light + (dark - light) * part) as u8;
+        let mixed = |light: f64, dark: f64| whole(light + (dark - light) * part);
         let (red, green, blue) = (mixed(235.0, 30.0), mixed(238.0, 70.0), mixed(242.0, 120.0));
         let _ = writeln!(
             svg,
@@ -159,14 +166,14 @@ fn strip(svg: &mut String, buffers: &[Buffer], plan: &Plan, y: &dyn Fn(u64) -> f
 pub fn curve_svg(curve: &[CurvePoint]) -> String {
     let (least_bytes, most_bytes) = span(curve.iter().map(|point| point.planned));
     let (shortest, longest) = span(curve.iter().map(|point| point.path));
-    let part = |value: u64, from: u64, to: u64| value.saturating_sub(from) as f64 / (to - from) as f64;
-    let x = |bytes: u64| LEFT + WIDTH * part(bytes, least_bytes, most_bytes);
-    let y = |path: u64| TOP + HEIGHT * (1.0 - part(path, shortest, longest));
+    let share = |value: u64, from: u64, to: u64| real(value.saturating_sub(from)) / real(to - from);
+    let x = |bytes: u64| LEFT + WIDTH * share(bytes, least_bytes, most_bytes);
+    let y = |path: u64| TOP + HEIGHT * (1.0 - share(path, shortest, longest));
     let mut svg = open(LEFT + WIDTH + 40.0, TOP + HEIGHT + 64.0);
     text(&mut svg, (LEFT, 26.0), "start", 14, "What fewer bytes cost");
     let mut last = None;
     for tick in 0..=4 {
-        let between = |from: u64, to: u64| from + (u128::from(to - from) * tick / 4) as u64;
+        let between = |from: u64, to: u64| from + part(to - from, tick, 4);
         let (byte, path) = (between(least_bytes, most_bytes), between(shortest, longest));
         if last.replace(path) != Some(path) {
             line(&mut svg, (LEFT, y(path)), (LEFT + WIDTH, y(path)), "#e3e6ea", 1.0);
@@ -236,12 +243,29 @@ fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
+/// Returns a number of bytes or of time as a coordinate.
+#[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a picture needs no more than 52 bits")]
+fn real(number: u64) -> f64 {
+    number as f64
+}
+
+/// Returns the whole part of a small number; 0 for negative ones.
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the conversion of floats saturates"
+)]
+fn whole(number: f64) -> usize {
+    number as usize
+}
+
 /// A number of bytes as people read it.
 fn bytes(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|unit| bytes >= unit.0) {
         Some(&(unit, name)) if bytes.is_multiple_of(unit) => format!("{} {name}", bytes / unit),
-        Some(&(unit, name)) => format!("{:.1} {name}", bytes as f64 / unit as f64),
+        Some(&(unit, name)) => format!("{:.1} {name}", real(bytes) / real(unit)),
         None => format!("{bytes} B"),
     }
 }
@@ -261,16 +285,16 @@ mod tests {
         let reach = Reach::of(&preds).unwrap();
         let mut buffers = buffers(&reach, 40, false, |end| random.below(end));
         buffers.iter_mut().for_each(|buffer| buffer.size <<= 20);
-        buffers[3].users.clear();
+        buffers[BufferIndex::new(3)].users.clear();
         let plan = plan(&reach, &buffers, Effort::Default).unwrap();
-        let names: Vec<String> =
+        let names: Vector<BufferIndex, String> =
             (0..40).map(|b| if b == 0 { "<a&b>".to_owned() } else { format!("h{b}") }).collect();
         let svg = memory_svg(&reach, &buffers, &plan, &names);
         assert_eq!(svg.matches("levels").count(), 39);
         assert_eq!(svg.matches("#d1242f").count(), plan.bound.buffers.len());
         assert!(svg.contains("&lt;a&amp;b&gt;") && !svg.contains("<a&b>") && !svg.contains("NaN"));
         assert_eq!(svg, memory_svg(&reach, &buffers, &plan, &names));
-        let curve = budget_curve(&reach, &buffers, &[1; 40], 6).unwrap();
+        let curve = budget_curve(&reach, &buffers, &Vector::filled(1, 40), 6).unwrap();
         let curve_svg = curve_svg(&curve);
         assert_eq!(curve_svg.matches("<circle").count(), curve.len());
         if let Ok(folder) = std::env::var("CUWEAVE_PICTURES") {
@@ -281,9 +305,9 @@ mod tests {
 
     #[test]
     fn nothing_to_draw() {
-        let reach = Reach::of(&[]).unwrap();
-        let plan = plan(&reach, &[], Effort::Default).unwrap();
-        assert!(memory_svg(&reach, &[], &plan, &[]).ends_with("</svg>\n"));
+        let reach = Reach::of(&Vector::new()).unwrap();
+        let plan = plan(&reach, &Vector::new(), Effort::Default).unwrap();
+        assert!(memory_svg(&reach, &Vector::new(), &plan, &Vector::new()).ends_with("</svg>\n"));
         assert!(curve_svg(&[]).ends_with("</svg>\n"));
     }
 

@@ -1,7 +1,12 @@
 //! Graphs for the tests: random ones of several families, with buffers on them.
 
+use super::indices::BufferIndex;
 use super::order::Buffer;
-use crate::reach::Reach;
+use crate::index::{Index, Vector, wide};
+use crate::reach::{Node, Reach};
+
+/// The predecessors of each node.
+pub(crate) type Preds = Vector<Node, Vec<Node>>;
 use proptest::prelude::*;
 
 /// The definition, node by node.
@@ -35,22 +40,27 @@ pub(crate) const FAMILIES: [Family; 7] = [
     Family::SeriesParallel,
 ];
 
+/// The graph with these predecessors.
+pub(crate) fn listed<L: AsRef<[usize]>>(preds: &[L]) -> Preds {
+    preds.iter().map(|list| list.as_ref().iter().map(|&p| Node::new(p)).collect()).collect()
+}
+
 /// Predecessors of `n` nodes; `random(end)` gives numbers below `end`.
-pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> usize) -> Vec<Vec<u32>> {
-    let mut preds: Vec<Vec<u32>> = vec![Vec::new(); n];
+pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> usize) -> Preds {
+    let mut preds: Vec<Vec<usize>> = vec![Vec::new(); n];
     match family {
         Family::Any => {
             for (v, list) in preds.iter_mut().enumerate().skip(1) {
-                *list = (0..random(4)).map(|_| random(v) as u32).collect();
+                *list = (0..random(4)).map(|_| random(v)).collect();
             }
         }
-        Family::Chain => (1..n).for_each(|v| preds[v].push(v as u32 - 1)),
+        Family::Chain => (1..n).for_each(|v| preds[v].push(v - 1)),
         Family::Streams => {
             let streams = 1 + random(4);
             for (v, list) in preds.iter_mut().enumerate().skip(streams) {
-                list.push((v - streams) as u32);
+                list.push(v - streams);
                 if random(6) == 0 {
-                    list.push(random(v) as u32);
+                    list.push(random(v));
                 }
             }
         }
@@ -58,25 +68,25 @@ pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> u
             let width = 1 + random(5);
             for (v, list) in preds.iter_mut().enumerate().skip(width) {
                 let layer = v / width * width - width;
-                *list = (0..1 + random(width)).map(|_| (layer + random(width)) as u32).collect();
+                *list = (0..1 + random(width)).map(|_| layer + random(width)).collect();
             }
         }
         Family::Diamonds => {
             for (v, list) in preds.iter_mut().enumerate().skip(1) {
                 match v % 4 {
-                    1 | 2 => list.push((v / 4 * 4) as u32),
-                    3 => list.extend([v as u32 - 1, v as u32 - 2]),
-                    _ => list.push(v as u32 - 1),
+                    1 | 2 => list.push(v / 4 * 4),
+                    3 => list.extend([v - 1, v - 2]),
+                    _ => list.push(v - 1),
                 }
             }
         }
         Family::ForkJoin => {
             let width = 1 + random(4);
-            let mut last = 0u32;
+            let mut last = 0;
             for (v, list) in preds.iter_mut().enumerate().skip(1) {
                 if v % (width + 1) == 0 {
-                    list.extend(v as u32 - width as u32..v as u32);
-                    last = v as u32;
+                    list.extend(v - width..v);
+                    last = v;
                 } else {
                     list.push(last);
                 }
@@ -84,27 +94,27 @@ pub(crate) fn preds(family: Family, n: usize, mut random: impl FnMut(usize) -> u
         }
         Family::SeriesParallel => {
             // Each block either follows the last one or stands beside it.
-            let mut open: Vec<u32> = Vec::new();
-            let mut heads: Vec<u32> = Vec::new();
+            let mut open: Vec<usize> = Vec::new();
+            let mut heads: Vec<usize> = Vec::new();
             for (v, list) in preds.iter_mut().enumerate() {
                 if random(3) == 0 {
                     list.append(&mut heads);
                     list.append(&mut open);
-                    open.push(v as u32);
+                    open.push(v);
                 } else if let Some(at) = (!open.is_empty()).then(|| random(open.len())) {
                     list.push(open[at]);
                     if random(2) == 0 {
-                        heads.push(v as u32);
+                        heads.push(v);
                     } else {
-                        open[at] = v as u32;
+                        open[at] = v;
                     }
                 } else {
-                    open.push(v as u32);
+                    open.push(v);
                 }
             }
         }
     }
-    preds
+    listed(&preds)
 }
 
 /// Buffers on the nodes of a graph: each is written by a node and read by some that come after it, as programs do.
@@ -114,13 +124,13 @@ pub(crate) fn buffers(
     count: usize,
     odd: bool,
     mut random: impl FnMut(usize) -> usize,
-) -> Vec<Buffer> {
+) -> Vector<BufferIndex, Buffer> {
     let n = reach.len();
     (0..count)
         .map(|at| {
-            let node = if odd { random(n) } else { at % n } as u32;
+            let node = Node::new(if odd { random(n) } else { at % n });
             let mut users = vec![node];
-            let later: Vec<u32> = reach.descendants(node).collect();
+            let later: Vec<Node> = reach.descendants(node).collect();
             for _ in 0..random(3) {
                 if !later.is_empty() {
                     // Mostly near ones.
@@ -129,16 +139,16 @@ pub(crate) fn buffers(
                 }
             }
             let mut buffer = Buffer {
-                size: 1 + random(12) as u64,
+                size: 1 + wide(random(12)),
                 align: 1 << if odd { random(3) } else { 0 },
                 users,
                 ..Buffer::default()
             };
             if odd {
                 match random(12) {
-                    0 => buffer.users.push(random(n) as u32),
-                    1 => buffer.after_alloc.push(random(n) as u32),
-                    2 => buffer.before_free.push(random(n) as u32),
+                    0 => buffer.users.push(Node::new(random(n))),
+                    1 => buffer.after_alloc.push(Node::new(random(n))),
+                    2 => buffer.before_free.push(Node::new(random(n))),
                     3 => buffer.stays = true,
                     4 => buffer.users.clear(),
                     _ => {}
@@ -150,7 +160,10 @@ pub(crate) fn buffers(
 }
 
 /// A graph of any family with up to `nodes` nodes, and up to `most` buffers of every kind.
-pub(crate) fn graphs(nodes: usize, most: usize) -> impl Strategy<Value = (Vec<Vec<u32>>, Vec<Buffer>)> {
+pub(crate) fn graphs(
+    nodes: usize,
+    most: usize,
+) -> impl Strategy<Value = (Preds, Vector<BufferIndex, Buffer>)> {
     (1..=nodes, 0..=most, 0..FAMILIES.len(), any::<u64>(), any::<bool>()).prop_map(
         move |(n, count, family, seed, odd)| {
             let mut random = super::random::Random::new(seed);

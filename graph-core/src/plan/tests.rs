@@ -2,7 +2,8 @@
 
 use super::testing::{FAMILIES, Family, buffers, graphs, preds};
 use super::*;
-use crate::reach::Reach;
+use crate::index::{Index, Vector, narrow, wide};
+use crate::reach::{Node, Reach};
 use proptest::prelude::*;
 use random::Random;
 use std::time::Instant;
@@ -21,16 +22,21 @@ proptest! {
 }
 
 /// Kernels, and buffers of which each is written by one and read by some after it.
-fn graph(family: Family, n: usize, seed: u64) -> (Reach, Vec<Buffer>) {
+fn graph(family: Family, n: usize, seed: u64) -> (Reach, Vector<BufferIndex, Buffer>) {
     let mut random = Random::new(seed);
     let preds = preds(family, n, |end| random.below(end));
     let reach = Reach::of(&preds).unwrap();
     let mut buffers = buffers(&reach, n, false, |end| random.below(end));
     for buffer in &mut buffers {
         buffer.align = 256;
-        buffer.size = buffer.size * 300_000 + random.below(100_000) as u64;
+        buffer.size = buffer.size * 300_000 + wide(random.below(100_000));
     }
     (reach, buffers)
+}
+
+#[allow(clippy::as_conversions, clippy::cast_precision_loss, reason = "a ratio needs no more than 52 bits")]
+fn ratio(planned: u64, bound: u64) -> f64 {
+    planned as f64 / bound as f64
 }
 
 /// Planned over bound in each family, printed; the effort that graphs are built with is close to the bound.
@@ -42,7 +48,7 @@ fn families_are_planned_close_to_the_bound() {
             let (reach, buffers) = graph(family, 80, seed);
             let found = plan(&reach, &buffers, Effort::Default).unwrap();
             assert_eq!(check::check(&reach, &buffers, &found.offsets, found.total), Ok(()));
-            ratios.push(found.total as f64 / found.bound.bytes as f64);
+            ratios.push(ratio(found.total, found.bound.bytes));
         }
         ratios.sort_by(f64::total_cmp);
         let least = ratios.iter().filter(|&&ratio| ratio == 1.0).count();
@@ -59,7 +65,7 @@ fn a_thousand_buffers() {
         let started = Instant::now();
         let found = plan(&reach, &buffers, Effort::Default).unwrap();
         let took = started.elapsed();
-        let ratio = found.total as f64 / found.bound.bytes as f64;
+        let ratio = ratio(found.total, found.bound.bytes);
         println!("{family:?}: {:.1} ms, {ratio:.4} of the bound", took.as_secs_f64() * 1000.0);
         assert_eq!(check::check(&reach, &buffers, &found.offsets, found.total), Ok(()));
         assert!(ratio < 1.3);
@@ -69,30 +75,36 @@ fn a_thousand_buffers() {
 /// Two buffers of a chain live at a time, the largest two at its end.
 #[test]
 fn a_chain_of_temporaries() {
-    let preds: Vec<Vec<u32>> = (0..33u32).map(|v| v.checked_sub(1).into_iter().collect()).collect();
-    let reach = Reach::of(&preds).unwrap();
-    let buffers: Vec<Buffer> = (0..32u32)
+    let reach = Reach::of(&preds(Family::Chain, 33, |_| 0)).unwrap();
+    let buffers = (0..32)
         .map(|v| Buffer {
-            size: (4 << 20) + 512 * u64::from(v),
+            size: (4 << 20) + 512 * wide(v),
             align: 256,
-            users: vec![v, v + 1],
+            users: [v, v + 1].map(Node::new).to_vec(),
             ..Buffer::default()
         })
         .collect();
     let found = plan(&reach, &buffers, Effort::Default).unwrap();
     assert_eq!((found.total, found.bound.bytes, found.optimal), (8_419_840, 8_419_840, true));
-    assert_eq!(found.bound.buffers, [30, 31]);
+    assert_eq!(found.bound.buffers, [30, 31].map(BufferIndex::new));
 }
 
 #[test]
 fn sizes_that_cannot_be_planned() {
-    let reach = Reach::of(&[vec![], vec![]]).unwrap();
-    let buffer = |size, align| Buffer { size, align, users: vec![0, 1], ..Buffer::default() };
-    let refused = |buffers: &[Buffer]| plan(&reach, buffers, Effort::Default).unwrap_err();
-    assert_eq!(refused(&[buffer(1, 1), buffer(1, 0)]), PlanError::NoAlignment(1));
-    assert_eq!(refused(&[buffer(1 << 61, 1), buffer(u64::MAX, 256)]), PlanError::Overflow(1));
-    assert_eq!(refused(&[buffer(1 << 61, 1), buffer(1 << 61, 1), buffer(1, 1)]), PlanError::Overflow(2));
-    let none = plan(&Reach::of(&[]).unwrap(), &[], Effort::Thorough).unwrap();
+    let reach = Reach::of(&Vector::filled(Vec::new(), 2)).unwrap();
+    let buffer =
+        |size, align| Buffer { size, align, users: [0, 1].map(Node::new).to_vec(), ..Buffer::default() };
+    let refused = |buffers: &[Buffer]| plan(&reach, &buffers.to_vec().into(), Effort::Default).unwrap_err();
+    assert_eq!(refused(&[buffer(1, 1), buffer(1, 0)]), PlanError::NoAlignment(BufferIndex::new(1)));
+    assert_eq!(
+        refused(&[buffer(1 << 61, 1), buffer(u64::MAX, 256)]),
+        PlanError::Overflow(BufferIndex::new(1))
+    );
+    assert_eq!(
+        refused(&[buffer(1 << 61, 1), buffer(1 << 61, 1), buffer(1, 1)]),
+        PlanError::Overflow(BufferIndex::new(2))
+    );
+    let none = plan(&Reach::of(&Vector::new()).unwrap(), &Vector::new(), Effort::Thorough).unwrap();
     assert!(none.total == 0 && none.optimal && none.floor.node.is_none());
 }
 
@@ -116,9 +128,9 @@ fn minimalloc_traces() {
         let problem = csv::problem(&rows);
         let placed = place_all(&problem, Effort::Default);
         assert_eq!(check::check_rows(&rows, &placed.offsets, placed.total), Ok(()));
-        sum += placed.total as f64 / problem.bound.bytes as f64;
+        sum += ratio(placed.total, problem.bound.bytes);
     }
-    let mean = sum / files.len() as f64;
+    let mean = sum / f64::from(narrow(files.len()));
     println!("{} traces, {mean:.4} of the bound on average", files.len());
     assert!(mean < 1.17);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use super::cuda::{self, Context, Driver, Failure};
-use super::error::{Error, Result, describe};
+use super::error::{DriverFailure, Error, FailedCall, Result, describe};
 
 /// The primary context of a device.
 ///
@@ -29,7 +29,9 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
 /// Makes the context current on this thread. An error that cudarc keeps from a drop before is told as such.
 pub(crate) fn enter(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Result<()> {
     driver.drop_waiting();
-    ctx.check_err()
-        .map_err(|error| Error::Earlier(Box::new(describe(Failure::of("a call in a drop", error), None))))?;
+    ctx.check_err().map_err(|error| {
+        let failure = describe(Failure::of("", error), None);
+        Error::Earlier(Box::new(DriverFailure { call: FailedCall::InDrop, ..failure }))
+    })?;
     Ok(driver.enter(Context::of(ctx))?)
 }

@@ -1,130 +1,58 @@
 //! Everything that can go wrong at run time, as one enum.
 
 use std::fmt;
+use std::panic::Location;
+
+use cudarc::driver::DriverError;
 
 use crate::compile::BackError;
+use crate::diagnostic::{Diagnostic, Site};
 use crate::ir::{BufferId, Program, StatementId};
 use crate::layout::LayoutError;
 
 use super::cuda::{self, Failure, Unavailable};
 
+mod parts;
+
+pub use parts::{At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch};
+
 /// The result of everything in cuweave that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A name of the user's source and where it stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct At {
-    /// The name.
-    pub name: String,
-    /// The file, as the compiler named it.
-    pub file: String,
-    /// The line.
-    pub line: u32,
-}
-
-impl fmt::Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` ({}:{})", self.name, self.file, self.line)
-    }
-}
-
-/// The reason that an expression has no value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
-    /// The value is over 2^64 - 1.
-    Overflow,
-    /// The value, or a part of it, is under 0.
-    Negative,
-    /// The expression divides by zero.
-    DivisionByZero,
-}
-
-impl std::fmt::Display for Fault {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Fault::Overflow => "overflows 64 bits",
-            Fault::Negative => "is negative",
-            Fault::DivisionByZero => "divides by zero",
-        })
-    }
-}
-
-/// A launch whose threads do not write all elements of a write-only parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShortLaunch {
-    /// The node.
-    pub at: At,
-    /// The kernel.
-    pub kernel: String,
-    /// Its parameter.
-    pub parameter: String,
-    /// The buffer.
-    pub buffer: String,
-    /// The elements that the kernel declares to write.
-    pub extent: u64,
-    /// The number of elements that are written.
-    pub written: u64,
-    /// The first one that is not.
-    pub missing: u64,
-    /// The threads of the launch.
-    pub threads: u64,
-    /// The threads of a larger grid of the same blocks that would write everything, where one is known.
-    pub needed: Option<u64>,
-}
-
-impl fmt::Display for ShortLaunch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed } = self;
-        let s = if *threads == 1 { "" } else { "s" };
-        write!(
-            f,
-            "{at}: `{kernel}` leaves elements of `{buffer}` unwritten: a launch of {threads} thread{s} writes {written} of the {extent} elements of its parameter `{parameter}`, and not element {missing}"
-        )?;
-        needed.map_or(Ok(()), |needed| write!(f, "; {needed} threads are needed"))
-    }
-}
-
-/// A call of the CUDA driver that failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DriverFailure {
-    /// The call, `cuGraphAddKernelNode`.
-    pub call: String,
-    /// The node or buffer that it was made for.
-    pub at: Option<Box<At>>,
-    /// The error's number.
-    pub code: u32,
-    /// The error's name, `CUDA_ERROR_OUT_OF_MEMORY`.
-    pub name: String,
-    /// The driver's description of the error, and the text of its log.
-    pub text: String,
-}
-
-impl fmt::Display for DriverFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}`", self.call)?;
-        if let Some(at) = &self.at {
-            write!(f, " for {at}")?;
-        }
-        write!(f, " failed with {} ({})", self.name, self.code)?;
-        if self.text.is_empty() { Ok(()) } else { write!(f, ": {}", self.text) }
-    }
-}
-
 /// An error of the runtime.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+///
+/// Its text is what both `Display` and `Debug` print, so that `main` can return it. Errors of driver calls have cudarc's
+/// [`DriverError`] as their [`source`](std::error::Error::source), and `?` makes an error of one, in a function that returns
+/// [`Result`]:
+///
+/// ```
+/// # use cuweave_core::runtime as cuweave;
+/// # use std::sync::Arc;
+/// # use cudarc::driver::{CudaContext, CudaSlice};
+/// fn zeros(ctx: &Arc<CudaContext>, len: usize) -> cuweave::Result<CudaSlice<f32>> {
+///     let stream = ctx.new_stream()?;
+///     Ok(stream.alloc_zeros(len)?)
+/// }
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Faults of the graph function that only the numbers of this build show: each with the code of the compile-time error.
+    #[error("{}", lines(.0))]
+    Refused(Vec<Refusal>),
     /// No CUDA driver is installed.
     #[error("no CUDA driver is installed: {0} cannot be loaded")]
     NoDriver(&'static str),
     /// The driver is older than what graphs need.
     #[error("the CUDA driver is too old: it has CUDA {}.{}, and 12.4 is needed", found.0, found.1)]
+    #[non_exhaustive]
     DriverTooOld {
         /// The CUDA version that it has.
         found: (u32, u32),
     },
     /// There is no device of that ordinal.
     #[error("there is no CUDA device {ordinal}: the driver has {count} of them")]
+    #[non_exhaustive]
     NoDevice {
         /// The ordinal that was asked for.
         ordinal: usize,
@@ -132,13 +60,14 @@ pub enum Error {
         count: u32,
     },
     /// A call of the driver failed.
-    #[error("{0}")]
+    #[error(transparent)]
     Driver(Box<DriverFailure>),
     /// A call that could not say so at its time, since it was made while something was dropped.
-    #[error("an earlier call on this context, made in a drop, failed: {0}")]
+    #[error(transparent)]
     Earlier(Box<DriverFailure>),
     /// A length or bound has no value.
     #[error("{what} of {at} {fault}: `{text}`")]
+    #[non_exhaustive]
     Size {
         /// `the length`, `a bound`, or another use of the expression.
         what: &'static str,
@@ -151,6 +80,7 @@ pub enum Error {
     },
     /// A buffer of no elements.
     #[error("{at} has zero length: `{text}`")]
+    #[non_exhaustive]
     ZeroLength {
         /// The buffer, or the node that fills or copies nothing.
         at: Box<At>,
@@ -159,6 +89,7 @@ pub enum Error {
     },
     /// An argument is shorter than what its declaration says.
     #[error("{at} has {len} elements, and `{text}` = {needed} are declared")]
+    #[non_exhaustive]
     TooShort {
         /// The argument.
         at: Box<At>,
@@ -171,6 +102,7 @@ pub enum Error {
     },
     /// A range does not lie in its buffer.
     #[error("{at} uses `{buffer}[{range}]` = [{lo}..{hi}], which is no range of its {len} elements")]
+    #[non_exhaustive]
     Range {
         /// The node.
         at: Box<At>,
@@ -189,6 +121,7 @@ pub enum Error {
     #[error(
         "{at}: its part [{range}] = [{lo}..{hi}] is taken of its part [{view}] = [{from}..{to}], and does not lie in that"
     )]
+    #[non_exhaustive]
     ViewRange {
         /// The buffer, and the line where the part is taken.
         at: Box<At>,
@@ -209,6 +142,7 @@ pub enum Error {
     #[error(
         "{at}: `{kernel}` touches {extent} elements of its parameter `{parameter}`, and `{buffer}` gives it {len}"
     )]
+    #[non_exhaustive]
     Extent {
         /// The node.
         at: Box<At>,
@@ -227,6 +161,7 @@ pub enum Error {
     #[error(
         "{at}: `{kernel}` writes {extent} of the {len} elements of `{buffer}` that it is given, and a later read of `{buffer}` counts on all"
     )]
+    #[non_exhaustive]
     PartlyWritten {
         /// The node.
         at: Box<At>,
@@ -246,6 +181,7 @@ pub enum Error {
     #[error(
         "{at}: nothing proves that `{kernel}` writes all elements of `{buffer}`, and not all bits are values of them: {reason}"
     )]
+    #[non_exhaustive]
     NotProvedWritten {
         /// The node.
         at: Box<At>,
@@ -260,6 +196,7 @@ pub enum Error {
     },
     /// The two ends of a copy differ in length.
     #[error("{at} copies {from} elements of `{source_name}` to {to} of `{target_name}`")]
+    #[non_exhaustive]
     CopyLength {
         /// The node.
         at: Box<At>,
@@ -274,14 +211,47 @@ pub enum Error {
     },
     /// The temporaries do not fit into the budget.
     #[error("{at}: {reason}")]
+    #[non_exhaustive]
     Budget {
         /// The graph function.
         at: Box<At>,
         /// The reason.
         reason: String,
     },
+    /// An index into a list of arguments is not below its length.
+    #[error("{at}: the index of `{list}` is {index}, but it has {len} elements")]
+    #[non_exhaustive]
+    Index {
+        /// The function.
+        at: Box<At>,
+        /// The list.
+        list: String,
+        /// The index.
+        index: u64,
+        /// The number of its elements.
+        len: usize,
+    },
+    /// A graph function calls itself, directly or by way of others.
+    #[error("{at}: this call has no end: {}", .cycle.join(" -> "))]
+    #[non_exhaustive]
+    Recursion {
+        /// The call.
+        at: Box<At>,
+        /// The functions, from the one that is called again.
+        cycle: Vec<String>,
+    },
+    /// Loops and calls give more statements than a graph may have.
+    #[error("{at}: loops and calls make more than {most} statements")]
+    #[non_exhaustive]
+    TooLarge {
+        /// The function.
+        at: Box<At>,
+        /// The most statements of a graph.
+        most: usize,
+    },
     /// An output is declared with another length than it is allocated with.
     #[error("{at} is returned with {declared} elements declared, and it has {actual}")]
+    #[non_exhaustive]
     ReturnedLength {
         /// The output.
         at: Box<At>,
@@ -292,6 +262,7 @@ pub enum Error {
     },
     /// A launch configuration that the device, or the kernel, does not take.
     #[error("{at}: {reason}")]
+    #[non_exhaustive]
     Config {
         /// The node.
         at: Box<At>,
@@ -300,6 +271,7 @@ pub enum Error {
     },
     /// Two arguments share memory, and the graph may write one of them.
     #[error("the arguments {first} and {second} overlap, and the graph may write one of them")]
+    #[non_exhaustive]
     Overlap {
         /// One.
         first: Box<At>,
@@ -308,12 +280,14 @@ pub enum Error {
     },
     /// A buffer of another context.
     #[error("{at} is a buffer of another context than the one that the graph is built for")]
+    #[non_exhaustive]
     OtherContext {
         /// The argument.
         at: Box<At>,
     },
     /// A buffer whose address does not suit its elements.
     #[error("{at} lies at an address that is no multiple of its elements' alignment, {align}")]
+    #[non_exhaustive]
     Misaligned {
         /// The argument.
         at: Box<At>,
@@ -322,6 +296,7 @@ pub enum Error {
     },
     /// A kernel that its module does not have, or has with other parameters.
     #[error("the kernel `{kernel}` of {path} {reason}")]
+    #[non_exhaustive]
     Kernel {
         /// The kernel.
         kernel: String,
@@ -331,23 +306,18 @@ pub enum Error {
         reason: String,
     },
     /// A module that the driver cannot load.
-    #[error("{path} cannot be loaded: {failure}{help}")]
-    Module {
-        /// The module's file.
-        path: String,
-        /// The failed call, with the log of the driver's compiler.
-        failure: Box<DriverFailure>,
-        /// The help, if there is any.
-        help: String,
-    },
+    #[error(transparent)]
+    Module(Box<ModuleFailure>),
     /// A launch into a stream of another context.
     #[error("`{function}` is launched into a stream of another context than the one that it was built for")]
+    #[non_exhaustive]
     StreamOfOtherContext {
         /// The graph function.
         function: String,
     },
     /// A launch into a stream that is capturing.
     #[error("`{function}` is launched into a stream that is capturing")]
+    #[non_exhaustive]
     StreamCapturing {
         /// The graph function.
         function: String,
@@ -387,12 +357,14 @@ pub enum Error {
     LentViewBound,
     /// A graph whose bound buffers were used, through views that the exec gave, in a stream that is capturing.
     #[error("`{function}` cannot be launched: a view of its buffers was used in a stream that is capturing")]
+    #[non_exhaustive]
     UsedInCapture {
         /// The graph function.
         function: String,
     },
     /// An arena pool on a stream that cannot keep launches apart.
     #[error("there can be no arena pool on this stream: {reason}")]
+    #[non_exhaustive]
     PoolStream {
         /// The reason.
         reason: &'static str,
@@ -401,6 +373,7 @@ pub enum Error {
     #[error(
         "`{function}` is instantiated in an arena pool of another context than the one that it was built for"
     )]
+    #[non_exhaustive]
     PoolOfOtherContext {
         /// The graph function.
         function: String,
@@ -409,12 +382,14 @@ pub enum Error {
     #[error(
         "`{function}` shares the arena of a pool, and is launched into another stream than the pool's: two streams need two pools"
     )]
+    #[non_exhaustive]
     StreamOfOtherPool {
         /// The graph function.
         function: String,
     },
     /// An output is handed over that is not the one that the graph was built for.
     #[error("{at}: {reason}")]
+    #[non_exhaustive]
     WrongOutput {
         /// The argument.
         at: Box<At>,
@@ -425,6 +400,7 @@ pub enum Error {
     #[error(
         "{first} and {second} share `{variable}`, one of them writes it, and nothing orders them as written"
     )]
+    #[non_exhaustive]
     HiddenState {
         /// The variable.
         variable: String,
@@ -437,6 +413,7 @@ pub enum Error {
     #[error(
         "{first} and {second} update `{buffer}` by atomics that do not commute, and nothing orders them as written"
     )]
+    #[non_exhaustive]
     AtomicOrder {
         /// The buffer.
         buffer: String,
@@ -447,6 +424,7 @@ pub enum Error {
     },
     /// A setter would change what was settled when the graph was built.
     #[error("{at} {reason}: build the graph again")]
+    #[non_exhaustive]
     BuildAgain {
         /// The argument, or the launch.
         at: Box<At>,
@@ -455,6 +433,7 @@ pub enum Error {
     },
     /// An earlier failure left the graph half changed.
     #[error("`{function}` cannot be used any more, since an earlier change of it failed half way")]
+    #[non_exhaustive]
     Unusable {
         /// The graph function.
         function: String,
@@ -462,6 +441,26 @@ pub enum Error {
     /// The plan cannot be made.
     #[error("{0}")]
     Plan(String),
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<DriverError> for Error {
+    /// Describes an error that a call through cudarc returned, with the place of the `?`.
+    #[track_caller]
+    fn from(error: DriverError) -> Error {
+        let at = Location::caller();
+        let call = FailedCall::Cudarc { file: at.file(), line: at.line() };
+        // cudarc has loaded the driver, by the same name.
+        let code = error.0 as u32;
+        let text = if cuda::driver().is_ok() { cuda::error_name(code).1 } else { String::new() };
+        let name = format!("{:?}", error.0);
+        Error::Driver(Box::new(DriverFailure { call, at: None, code, name, text }))
+    }
 }
 
 impl Error {
@@ -478,15 +477,17 @@ pub(crate) fn describe(failure: Failure, at: Option<Box<At>>) -> DriverFailure {
     if !log.is_empty() {
         text = if text.is_empty() { log } else { format!("{text}: {log}") };
     }
-    DriverFailure { call: failure.call.to_owned(), at, code: failure.code, name, text }
+    DriverFailure { call: FailedCall::Named(failure.call.to_owned()), at, code: failure.code, name, text }
 }
 
+#[doc(hidden)]
 impl From<Failure> for Error {
     fn from(failure: Failure) -> Error {
         Error::driver(failure, None)
     }
 }
 
+#[doc(hidden)]
 impl From<Unavailable> for Error {
     fn from(reason: Unavailable) -> Error {
         match reason {
@@ -531,13 +532,35 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
 /// Returns the place of a buffer's declaration.
 pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
     let declared = &program.buffers[buffer as usize];
-    Box::new(At { name: declared.name.to_string(), file: program.file.to_string(), line: declared.line })
+    let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
+    Box::new(At { name: declared.name.to_string(), file, line: declared.line })
+}
+
+/// Returns the error for the faults that were found in a program when its graph was built. Warnings are left out: they depend
+/// on sizes alone, which may be others the next time.
+pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
+    let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
+    let refusal = |diagnostic: &Diagnostic| {
+        let at = match diagnostic.site {
+            Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
+                at_statement(program, id)
+            }
+            Site::Output(index) => at_buffer(program, program.outputs[index as usize]),
+        };
+        Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
+    };
+    Error::Refused(faults.map(refusal).collect())
+}
+
+fn lines(refusals: &[Refusal]) -> String {
+    refusals.iter().map(Refusal::to_string).collect::<Vec<_>>().join("\n")
 }
 
 /// Returns the place of a statement.
 pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
     let statement = &program.statements[statement as usize];
-    Box::new(At { name: statement.name.to_string(), file: program.file.to_string(), line: statement.line })
+    let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
+    Box::new(At { name: statement.name.to_string(), file, line: statement.line })
 }
 
 #[cfg(test)]
@@ -547,7 +570,7 @@ mod tests {
     #[test]
     fn a_driver_failure_names_call_node_place_and_error() {
         let failure = DriverFailure {
-            call: "cuGraphAddMemAllocNode".into(),
+            call: FailedCall::Named("cuGraphAddMemAllocNode".into()),
             at: Some(Box::new(At { name: "h".into(), file: "src/main.rs".into(), line: 12 })),
             code: 2,
             name: "CUDA_ERROR_OUT_OF_MEMORY".into(),

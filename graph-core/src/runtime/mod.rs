@@ -29,7 +29,6 @@ mod observe;
 mod token;
 mod waits;
 
-pub use crate::operation::{BudgetStep, Budgeted};
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView,
@@ -39,12 +38,12 @@ pub use bind::{
 pub use context::context;
 pub use cuda::{AnyBits, PinnedViewMut};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
-pub use error::{At, DriverFailure, Error, Result, ShortLaunch};
+pub use error::{At, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch};
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
-pub use kernels::Loaded;
+pub use kernels::{Change, LeftAlone, Loaded, NamedKernel};
 pub use observe::{
-    BuildTimes, GraphMemory, LeftUnwritten, Plan, Report, VouchedFor, graph_memory, reset_graph_memory_high,
-    trim_graph_memory,
+    Budget, BudgetStep, BuildTimes, GraphPool, LeftUnwritten, Plan, Report, VouchedFor, graph_pool,
+    reset_graph_pool_high, trim_graph_pool,
 };
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.
@@ -54,7 +53,7 @@ pub mod private {
         HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Arguments, Config, Dim, Dims, Evaluation, Fillable, PerItem, ToDim, change_next_plan,
+        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, ToDim, change_next_plan,
         change_next_tables, dim, per_item,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};

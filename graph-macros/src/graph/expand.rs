@@ -184,7 +184,7 @@ impl Expansion<'_> {
                 #unused
                 ::cuweave::__private::build(
                     #ctx,
-                    #name::__args(#(#values,)* ::cuweave::__private::Token),
+                    #name::Args::__new(#(#values,)* ::cuweave::__private::Token),
                 )
             }
         }
@@ -255,39 +255,62 @@ impl Expansion<'_> {
     fn implementation(&self) -> TokenStream {
         let name = self.name();
         let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
-        let leaves = &self.lowered.leaves;
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let table = table::table(self.lowered, self.signature, &self.steps);
-        let [args, list] = ["args", "dims"].map(|name| Ident::new(name, Span::mixed_site()));
-        let returned = self
-            .lowered
-            .returned_lengths
-            .iter()
-            .map(|(buffer, declared, actual)| quote!(#list.returned(#buffer, #declared, #actual);));
+        let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
         quote! {
             #chunks
-            fn __dims(#args: &#name::Args<'_>, #list: &mut ::cuweave::__private::Dims) {
-                let #name::Args { #(#scalars,)* .. } = #args;
-                #(let #scalars = *#scalars;)*
-                #(#list.push(#leaves);)*
-                #(#returned)*
+            #leaf_chunks
+            fn __table() -> &'static ::cuweave::__private::Table {
+                #table
             }
+            #[doc(hidden)]
             impl<'a> ::cuweave::__private::GraphFn for #name::Args<'a> {
+                type Values<'v> = #name::Values<'v> where Self: 'v;
+
                 fn table(_: ::cuweave::__private::Token) -> &'static ::cuweave::__private::Table {
-                    #table
+                    __table()
                 }
 
-                fn dims(&self, dims: &mut ::cuweave::__private::Dims, _: ::cuweave::__private::Token) {
-                    __dims(self, dims);
+                fn values(&self, _: ::cuweave::__private::Token) -> #name::Values<'_> {
+                    #name::Values { #(#scalars: self.#scalars,)* __lifetime: ::core::marker::PhantomData }
+                }
+            }
+            impl ::cuweave::__private::Body for #name::Values<'_> {
+                fn table(&self, _: ::cuweave::__private::Token) -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+
+                fn leaf(
+                    &self,
+                    number: u32,
+                    turns: &[u64],
+                    _: ::cuweave::__private::Token,
+                ) -> ::cuweave::__private::Dim {
+                    #leaf
+                }
+
+                fn arm(&self, number: u32, turns: &[u64], _: ::cuweave::__private::Token) -> u32 {
+                    0
                 }
 
                 fn evaluate(
                     &self,
                     step: u32,
+                    turns: &[u64],
                     evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                     _: ::cuweave::__private::Token,
                 ) -> ::cuweave::Result<()> {
                     #evaluate
+                }
+
+                fn enter(
+                    &self,
+                    step: u32,
+                    turns: &[u64],
+                    enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+                    _: ::cuweave::__private::Token,
+                ) {
                 }
             }
         }

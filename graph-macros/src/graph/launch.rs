@@ -56,13 +56,15 @@ impl Literal {
 }
 
 /// Returns the expressions of a configuration for the grid, and those for the block and the shared memory.
-pub fn configured_by(expr: &Expr) -> [Option<&Expr>; 2] {
+pub fn configured_by(expr: &Expr) -> [Vec<&Expr>; 2] {
     match expr {
         Expr::Paren(inner) => configured_by(&inner.expr),
         Expr::Group(inner) => configured_by(&inner.expr),
-        Expr::Tuple(tuple) if tuple.elems.len() == 2 => [Some(&tuple.elems[0]), Some(&tuple.elems[1])],
-        Expr::Call(call) if is_per_item(&call.func) => [Some(expr), None],
-        _ => [Some(expr), Some(expr)],
+        Expr::Tuple(tuple) if matches!(tuple.elems.len(), 2 | 3) => {
+            [vec![&tuple.elems[0]], tuple.elems.iter().skip(1).collect()]
+        }
+        Expr::Call(call) if is_per_item(&call.func) => [vec![expr], Vec::new()],
+        _ => [vec![expr], vec![expr]],
     }
 }
 
@@ -71,10 +73,9 @@ pub fn tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match expr {
         Expr::Paren(inner) => tokens(&inner.expr, integers),
         Expr::Group(inner) => tokens(&inner.expr, integers),
-        Expr::Tuple(tuple) if tuple.elems.len() == 2 => {
-            let (grid, block) =
-                (extent_tokens(&tuple.elems[0], integers), extent_tokens(&tuple.elems[1], integers));
-            quote_spanned!(expr.span()=> (#grid, #block))
+        Expr::Tuple(tuple) if matches!(tuple.elems.len(), 2 | 3) => {
+            let parts = tuple.elems.iter().map(|part| extent_tokens(part, integers));
+            quote_spanned!(expr.span()=> (#(#parts),*))
         }
         Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
             let count = dim_tokens(&call.args[0], integers);
@@ -95,12 +96,15 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
     match expr {
         Expr::Paren(inner) => collect(&inner.expr, literals, report),
         Expr::Group(inner) => collect(&inner.expr, literals, report),
-        Expr::Tuple(tuple) if tuple.elems.len() == 2 => {
+        Expr::Tuple(tuple) if matches!(tuple.elems.len(), 2 | 3) => {
             let (grid, block) = (&tuple.elems[0], &tuple.elems[1]);
             extent(grid, "grid", &GRID, None, report);
             extent(block, "block", &BLOCK, Some(BLOCK_THREADS), report);
             literals.extend(Literal::of(grid, GRID_RULE));
             literals.extend(Literal::of(block, BLOCK_RULE));
+            if let Some(bytes) = tuple.elems.get(2) {
+                shared(bytes, literals, report);
+            }
         }
         Expr::Call(call) if is_per_item(&call.func) && call.args.len() == 1 => {
             let count = &call.args[0];
@@ -119,10 +123,8 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
                 } else if name == "block_dim" {
                     extent(&field.expr, "block", &BLOCK, Some(BLOCK_THREADS), report);
                     literals.extend(Literal::of(&field.expr, BLOCK_RULE));
-                } else if name == "shared_mem_bytes"
-                    && let Some(bytes) = constant(&field.expr, &[])
-                {
-                    shared(&field.expr, bytes, literals, report);
+                } else if name == "shared_mem_bytes" {
+                    shared(&field.expr, literals, report);
                 }
             }
         }
@@ -130,8 +132,12 @@ fn collect(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
     }
 }
 
-fn shared(expr: &Expr, bytes: i128, literals: &mut Vec<Literal>, report: &mut Report) {
-    if bytes > SHARED {
+/// Checks literal bytes of dynamic shared memory.
+fn shared(expr: &Expr, literals: &mut Vec<Literal>, report: &mut Report) {
+    let Some(bytes) = constant(expr, &[]) else { return };
+    if bytes < 0 {
+        refuse(expr, "the shared memory of a block is negative", report);
+    } else if bytes > SHARED {
         let message = format!("a block has at most {SHARED} bytes of dynamic shared memory on any device");
         refuse(expr, &message, report);
     } else if let Ok(value) = u32::try_from(bytes) {

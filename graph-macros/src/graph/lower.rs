@@ -6,9 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
 use cuweave_core::ir::{
-    self, Access, Buffer, BufferId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
+    self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
+use cuweave_core::kind::Stage;
 use cuweave_core::order::Source;
+use cuweave_core::structure::Structure;
 use cuweave_core::table::Op;
 use cuweave_ptx::nearest::nearest;
 use cuweave_ptx::poly::{Poly, Symbols};
@@ -46,28 +48,40 @@ pub struct Lowered {
     pub mentioned: BTreeSet<String>,
     /// The element type of each buffer.
     pub elements: Vec<Type>,
-    /// The evaluation of each statement.
-    pub bodies: Vec<Body>,
+    /// The kind of each statement, with the expressions that generated code evaluates.
+    pub kinds: Vec<Kind<Syntax>>,
     /// The levels of lints that statements set, where they do.
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// Index of the first buffer of each argument, for those that are buffers.
     pub argument_buffers: Vec<Option<BufferId>>,
     /// The spans of faults.
     pub spans: Spans,
-    /// Outputs whose declared length is written otherwise than their own: the build compares the two.
-    pub returned_lengths: Vec<(BufferId, DimId, DimId)>,
+    /// The nesting of the statements.
+    pub structure: Structure,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
     pub faulty: bool,
 }
 
-/// The evaluation of a statement.
-pub enum Body {
-    Launch { kernel: Path, config: Expr, literals: Vec<Literal>, arguments: Vec<LaunchArgument> },
-    Fill { value: Expr },
-    Copy,
-    Memory,
+/// The stage of lowering: the user's expressions.
+pub struct Syntax;
+
+impl Stage for Syntax {
+    type Launch = LaunchSyntax;
+    /// The value.
+    type Fill = Expr;
+    type Copy = ();
+    type Call = CallId;
+    type Memory = BufferId;
+}
+
+/// A launch as it is written.
+pub struct LaunchSyntax {
+    pub kernel: Path,
+    pub config: Expr,
+    pub literals: Vec<Literal>,
+    pub arguments: Vec<LaunchArgument>,
 }
 
 /// An argument of a launch.
@@ -116,7 +130,7 @@ struct Lowering<'r> {
     elements: Vec<Type>,
     poisoned: Vec<bool>,
     statements: Vec<Statement>,
-    bodies: Vec<Body>,
+    kinds: Vec<Kind<Syntax>>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// The lint levels that the enclosing blocks set.
     levels: Vec<Attribute>,
@@ -177,7 +191,7 @@ pub fn lower(
         elements: Vec::new(),
         poisoned: Vec::new(),
         statements: Vec::new(),
-        bodies: Vec::new(),
+        kinds: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
         parts: BTreeSet::new(),
@@ -233,8 +247,6 @@ impl Lowering<'_> {
             statements: self.statements.into(),
             views: self.parts.into_iter().collect(),
             outputs: self.outputs.into(),
-            edges: Vec::new().into(),
-            edges_before_reduction: 0,
         };
         Lowered {
             source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown },
@@ -243,11 +255,11 @@ impl Lowering<'_> {
             integers: self.integers,
             mentioned: self.mentioned,
             elements: self.elements,
-            bodies: self.bodies,
+            kinds: self.kinds,
             lints: self.lints,
             argument_buffers,
             spans: self.spans,
-            returned_lengths: self.returned_lengths,
+            structure: Structure { returned: self.returned_lengths, ..Structure::default() },
             unknown: self.unknown,
             faulty: false,
         }
@@ -307,6 +319,7 @@ impl Lowering<'_> {
         self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
+            file: None,
             origin,
             len: dim,
             element: 0,
@@ -380,9 +393,8 @@ impl Lowering<'_> {
         &mut self,
         name: String,
         span: Span,
-        kind: Kind,
+        kind: Kind<Syntax>,
         accesses: Vec<(Access, Span)>,
-        body: Body,
     ) -> StatementId {
         let start = span.start();
         self.spans.statements.push(span);
@@ -392,11 +404,12 @@ impl Lowering<'_> {
         self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
-            kind,
+            file: None,
+            kind: kind.written(),
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
         });
-        self.bodies.push(body);
+        self.kinds.push(kind);
         self.statements.len() as StatementId - 1
     }
 

@@ -90,26 +90,31 @@ impl Expansion<'_> {
 
             /// Returns views of the bound buffers. What is done with them comes after the last launch, and the next launch
             /// after it. The view of a `cuweave::Buffer` has no address: its method `buffer` gives the buffer.
+            #[must_use]
             pub fn args(&self) -> #name::Views<'_> {
                 #core.views()
             }
 
             /// Returns mutable views of the buffers that are bound mutably or owned: contents can change, addresses cannot.
+            #[must_use]
             pub fn args_mut(&mut self) -> #name::ViewsMut<'_> {
                 #core_mut.views_mut()
             }
 
             /// Gives the arguments back. What is done with them comes after the last launch.
+            #[must_use]
             pub fn into_args(self) -> #name::Args<'a> {
                 #into_core.into_args()
             }
 
             /// Returns what the graph consists of and what it needs.
-            pub fn report(&self) -> ::cuweave::Report {
+            #[must_use]
+            pub fn report(&self) -> ::cuweave::report::Report {
                 #core.report()
             }
 
             /// Returns the graph as a picture, in the DOT language.
+            #[must_use]
             pub fn dot(&self) -> ::std::string::String {
                 #core.dot()
             }
@@ -133,7 +138,7 @@ impl Expansion<'_> {
             pub fn budget_curve(
                 &self,
                 points: u64,
-            ) -> ::cuweave::Result<::std::vec::Vec<::cuweave::CurvePoint>> {
+            ) -> ::cuweave::Result<::std::vec::Vec<::cuweave::report::CurvePoint>> {
                 #core.budget_curve(points)
             }
         }
@@ -186,13 +191,15 @@ impl Expansion<'_> {
             [] => quote!(),
             [one] => quote! {
                 /// Returns the description of the output, from which a graph that takes it over is built.
-                pub fn output(&self) -> ::cuweave::OutputDescription<#one> {
+                #[must_use]
+                pub fn output(&self) -> ::cuweave::output::OutputDescription<#one> {
                     #core.description::<#one>(0)
                 }
             },
             many => quote! {
                 /// Returns the descriptions of the outputs, from which graphs that take them over are built.
-                pub fn output(&self) -> (#(::cuweave::OutputDescription<#many>),*) {
+                #[must_use]
+                pub fn output(&self) -> (#(::cuweave::output::OutputDescription<#many>),*) {
                     (#(#core.description::<#many>(#indices)),*)
                 }
             },

@@ -14,6 +14,7 @@ mod types;
 
 use cuweave_core::compile;
 use cuweave_core::ir::Program;
+use cuweave_core::structure::Structure;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
@@ -50,7 +51,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
     }
     match checked {
-        Some(checked) if !report.failed() => lowered.source.program = checked.program().clone(),
+        Some(checked) if !report.failed() => lowered.settle(checked.program()),
         _ => lowered.silence(),
     }
     let words = words(&item);
@@ -60,6 +61,14 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 impl lower::Lowered {
+    /// Takes over the modes that the check has settled.
+    fn settle(&mut self, checked: &Program) {
+        let statements = self.source.program.statements.to_mut().iter_mut();
+        for (statement, checked) in statements.zip(checked.statements.iter()) {
+            statement.accesses.clone_from(&checked.accesses);
+        }
+    }
+
     /// Leaves the arguments alone: the fallback of a faulty function.
     fn silence(&mut self) {
         let program = &self.source.program;
@@ -74,13 +83,12 @@ impl lower::Lowered {
             statements: Vec::new().into(),
             views: Vec::new().into(),
             outputs: Vec::new().into(),
-            edges: Vec::new().into(),
             ..program.clone()
         };
-        self.bodies.clear();
+        self.kinds.clear();
         // Lengths, too, are rustc's to speak of once nothing else is wrong.
         self.leaves.clear();
-        self.returned_lengths.clear();
+        self.structure = Structure::default();
         self.faulty = true;
     }
 }

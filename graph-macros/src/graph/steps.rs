@@ -5,8 +5,11 @@
 //! kernel, configuration, scalars, and kinds and elements of the buffers. rustc then reports the first of them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::convert::Infallible;
+use std::marker::PhantomData;
 
-use cuweave_core::ir::{Mode, Program, Statement};
+use cuweave_core::ir::{Kind, Mode, Program, Statement};
+use cuweave_core::kind::Stage;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -14,7 +17,7 @@ use syn::{Attribute, Expr, Path, Type};
 
 use super::idents::{ident, named};
 use super::launch;
-use super::lower::{Body, LaunchArgument, Lowered, collect};
+use super::lower::{LaunchArgument, LaunchSyntax, Lowered, collect};
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
 const CHUNK: usize = 64;
@@ -33,17 +36,25 @@ pub struct Steps<'l> {
 /// The properties that statements with one step share.
 #[derive(PartialEq, Eq, Hash)]
 struct Alike<'l> {
-    what: What<'l>,
+    kind: Kind<Shared<'l>>,
     levels: Option<&'l [Attribute]>,
     /// In a small function: line and column.
     place: Option<(usize, usize)>,
 }
 
+/// The expressions and types of a statement by which it shares a step with others.
 #[derive(PartialEq, Eq, Hash)]
-enum What<'l> {
-    Launch { kernel: &'l Path, config: &'l Expr, arguments: Vec<Given<'l>> },
-    Fill { element: &'l Type, value: &'l Expr },
-    Copy { from: &'l Type, to: &'l Type },
+struct Shared<'l>(PhantomData<&'l Expr>);
+
+impl<'l> Stage for Shared<'l> {
+    /// Kernel, configuration and arguments.
+    type Launch = (&'l Path, &'l Expr, Vec<Given<'l>>);
+    /// The element type and the value.
+    type Fill = (&'l Type, &'l Expr);
+    /// The element types of both sides.
+    type Copy = (&'l Type, &'l Type);
+    type Call = Infallible;
+    type Memory = Infallible;
 }
 
 #[derive(PartialEq, Eq, Hash)]
@@ -53,29 +64,22 @@ enum Given<'l> {
     Buffer(u8, Option<&'l str>, &'l Type),
 }
 
-impl Body {
-    /// Returns whether a step evaluates the statement.
-    pub fn is_evaluated(&self) -> bool {
-        !matches!(self, Body::Memory)
-    }
-}
-
 impl<'l> Steps<'l> {
     /// Groups the statements.
     pub fn of(lowered: &'l Lowered) -> Steps<'l> {
         let places: BTreeSet<(usize, usize)> = lowered.spans.places.iter().copied().collect();
         let large = places.len() >= LARGE;
-        let mut steps = Steps { lowered, of: Vec::with_capacity(lowered.bodies.len()), first: Vec::new() };
+        let mut steps = Steps { lowered, of: Vec::with_capacity(lowered.kinds.len()), first: Vec::new() };
         let mut known: HashMap<Alike<'l>, u32> = HashMap::new();
-        for at in 0..lowered.bodies.len() {
-            let Some(what) = steps.what(at, large) else {
+        for at in 0..lowered.kinds.len() {
+            let Some(kind) = steps.shared(at, large) else {
                 steps.of.push(0);
                 continue;
             };
             let place = (!large).then(|| lowered.spans.places[at]);
             let next = steps.first.len() as u32;
             let levels = lowered.lints.get(&(at as u32)).map(Vec::as_slice);
-            let step = *known.entry(Alike { what, levels, place }).or_insert(next);
+            let step = *known.entry(Alike { kind, levels, place }).or_insert(next);
             if step == next {
                 steps.first.push(at);
             }
@@ -101,12 +105,13 @@ impl<'l> Steps<'l> {
         self.program().buffers[self.statement(at).accesses[access].buffer as usize].base_name()
     }
 
-    fn what(&self, at: usize, large: bool) -> Option<What<'l>> {
-        Some(match &self.lowered.bodies[at] {
-            Body::Memory => return None,
-            Body::Copy => What::Copy { from: self.element(at, 0), to: self.element(at, 1) },
-            Body::Fill { value } => What::Fill { element: self.element(at, 0), value },
-            Body::Launch { kernel, config, arguments, .. } => {
+    /// Returns the kind of a statement by which it shares a step; `None` for memory statements, which have no step.
+    fn shared(&self, at: usize, large: bool) -> Option<Kind<Shared<'l>>> {
+        Some(match &self.lowered.kinds[at] {
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => return None,
+            Kind::Copy(()) => Kind::Copy((self.element(at, 0), self.element(at, 1))),
+            Kind::Fill(value) => Kind::Fill((self.element(at, 0), value)),
+            Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
                 let given = |argument: &'l LaunchArgument| match argument {
                     LaunchArgument::Scalar(value) => Given::Scalar(value),
                     LaunchArgument::Buffer(index) => {
@@ -116,32 +121,36 @@ impl<'l> Steps<'l> {
                         Given::Buffer(mode, name, self.element(at, index))
                     }
                 };
-                What::Launch { kernel, config, arguments: arguments.iter().map(given).collect() }
+                Kind::Launch((kernel, config, arguments.iter().map(given).collect()))
             }
         })
     }
 
     /// The names that stand in the configuration, the arguments or the value of each step.
     pub fn mentioned(&self) -> Vec<BTreeSet<String>> {
-        let one = |&at: &usize| match &self.lowered.bodies[at] {
-            Body::Launch { config, arguments, .. } => {
+        let one = |&at: &usize| match &self.lowered.kinds[at] {
+            Kind::Launch(LaunchSyntax { config, arguments, .. }) => {
                 let scalars = arguments.iter().filter_map(|argument| match argument {
                     LaunchArgument::Scalar(value) => Some(&**value),
                     LaunchArgument::Buffer(_) => None,
                 });
                 self.names(scalars.chain([config]))
             }
-            Body::Fill { value } => self.names([value]),
-            Body::Copy | Body::Memory => BTreeSet::new(),
+            Kind::Fill(value) => self.names([value]),
+            Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => BTreeSet::new(),
         };
         self.first.iter().map(one).collect()
     }
 
     /// Returns the names in the configuration of each step: in the grid, and in the block and the shared memory.
     pub fn configured(&self) -> Vec<[BTreeSet<String>; 2]> {
-        let one = |&at: &usize| match &self.lowered.bodies[at] {
-            Body::Launch { config, .. } => launch::configured_by(config).map(|part| self.names(part)),
-            Body::Fill { .. } | Body::Copy | Body::Memory => Default::default(),
+        let one = |&at: &usize| match &self.lowered.kinds[at] {
+            Kind::Launch(LaunchSyntax { config, .. }) => {
+                launch::configured_by(config).map(|part| self.names(part))
+            }
+            Kind::Fill(_) | Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => {
+                Default::default()
+            }
         };
         self.first.iter().map(one).collect()
     }
@@ -187,11 +196,11 @@ impl<'l> Steps<'l> {
             let chunk = format_ident!("__evaluate_{index}");
             chunks.extend(quote! {
                 fn #chunk(
-                    #args: &#function::Args<'_>,
+                    #args: &#function::Values<'_>,
                     #number: u32,
                     #evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
-                    let #function::Args { #(#scalars,)* .. } = #args;
+                    let #function::Values { #(#scalars,)* .. } = #args;
                     #(let #scalars = *#scalars;)*
                     match #number {
                         #(#steps)*
@@ -206,11 +215,36 @@ impl<'l> Steps<'l> {
         (chunks, body)
     }
 
+    /// Returns functions that give the values of some expressions of bounds each, and the body that calls the right one.
+    pub fn leaves(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
+        let [values, number] = ["values", "number"].map(|name| Ident::new(name, Span::mixed_site()));
+        let mut chunks = TokenStream::new();
+        let mut arms = TokenStream::new();
+        for (index, leaves) in self.lowered.leaves.chunks(CHUNK).enumerate() {
+            let numbers = (index * CHUNK..).map(|number| number as u32);
+            let leaves_of_chunk = numbers.zip(leaves).map(|(number, leaf)| quote!(#number => #leaf,));
+            let chunk = format_ident!("__leaf_{index}");
+            chunks.extend(quote! {
+                fn #chunk(#values: &#function::Values<'_>, #number: u32) -> ::cuweave::__private::Dim {
+                    let #function::Values { #(#scalars,)* .. } = #values;
+                    #(let #scalars = *#scalars;)*
+                    match #number {
+                        #(#leaves_of_chunk)*
+                        _ => ::cuweave::__private::dim(0u64),
+                    }
+                }
+            });
+            let end = (index * CHUNK + leaves.len()) as u32;
+            arms.extend(quote!(..#end => #chunk(self, number),));
+        }
+        (chunks, quote!(match number { #arms _ => ::cuweave::__private::dim(0u64) }))
+    }
+
     /// The expression that evaluates a step.
     fn step(&self, at: usize, evaluation: &Ident) -> TokenStream {
-        match &self.lowered.bodies[at] {
-            Body::Memory => quote!(::core::result::Result::Ok(())),
-            Body::Copy => {
+        match &self.lowered.kinds[at] {
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
+            Kind::Copy(()) => {
                 let (from, to) = (self.element(at, 0), self.element(at, 1));
                 // rustc holds one element type against the other, at the destination.
                 let span = self.lowered.spans.accesses[at][1];
@@ -219,13 +253,13 @@ impl<'l> Steps<'l> {
                 };
                 quote!({ #same #evaluation.copy() })
             }
-            Body::Fill { value } => {
+            Kind::Fill(value) => {
                 let element = self.element(at, 0);
                 // rustc says at the buffer that its elements cannot be filled with.
                 let fill = quote_spanned!(self.lowered.spans.accesses[at][0]=> fill::<#element>);
                 quote!(#evaluation.#fill(#value))
             }
-            Body::Launch { kernel, config, arguments, .. } => {
+            Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
                 let arguments = arguments.iter().map(|argument| match argument {
                     LaunchArgument::Scalar(value) => quote!(#value),
                     LaunchArgument::Buffer(index) => self.marker(at, *index),
@@ -261,7 +295,9 @@ impl<'l> Steps<'l> {
         let mut told = BTreeSet::new();
         let mut assertions = TokenStream::new();
         for &at in &self.first {
-            let Body::Launch { kernel, literals, .. } = &self.lowered.bodies[at] else { continue };
+            let Kind::Launch(LaunchSyntax { kernel, literals, .. }) = &self.lowered.kinds[at] else {
+                continue;
+            };
             for literal in literals {
                 let start = literal.span.start();
                 if told.insert((start.line, start.column, &literal.values)) {

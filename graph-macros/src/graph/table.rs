@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
-use cuweave_core::table::{Printed, Scalar, encode};
+use cuweave_core::ir::BufferId;
+use cuweave_core::table::{Parameter, Printed, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::Type;
 
 use super::lower::Lowered;
-use super::signature::{ArgumentKind, Signature};
+use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 
 /// Returns the body of a function that gives the table.
@@ -21,6 +22,8 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
         dims: &lowered.dims,
         steps: &steps.of,
         scalars: &scalars,
+        parameters: &parameters(lowered, signature),
+        structure: &lowered.structure,
     });
     let bytes = Literal::byte_string(&bytes);
     quote! {
@@ -30,6 +33,20 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
         );
         &TABLE
     }
+}
+
+/// Returns the names and the kinds of the parameters.
+fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Parameter)> {
+    let mut scalars = 0..;
+    let one = |(argument, first): (&Argument, &Option<BufferId>)| {
+        let parameter = match (&argument.kind, first) {
+            (ArgumentKind::Array(_, count), Some(first)) => Parameter::Array(*first, *count as u32),
+            (_, Some(first)) => Parameter::Buffer(*first),
+            (_, None) => Parameter::Scalar(scalars.next().unwrap_or(0)),
+        };
+        (argument.name.to_string(), parameter)
+    };
+    signature.arguments.iter().zip(&lowered.argument_buffers).map(one).collect()
 }
 
 /// The types of the elements, and which of them each buffer has.
@@ -57,8 +74,8 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
         .map(|argument| {
             let name = argument.name.to_string();
             let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<u32> {
-                let evaluated = |statement: &usize| lowered.bodies[*statement].is_evaluated();
-                let statements = (0..lowered.bodies.len()).filter(evaluated);
+                let evaluated = |statement: &usize| !lowered.kinds[*statement].is_memory();
+                let statements = (0..lowered.kinds.len()).filter(evaluated);
                 let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
                 mentioned.map(|statement| statement as u32).collect()
             };

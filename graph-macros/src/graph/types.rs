@@ -30,10 +30,12 @@ impl Argument {
                 let element = &buffer.element;
                 match (buffer.memory, mutable, buffer.mutable) {
                     (BufferMemory::Taken, ..) => return None,
-                    (BufferMemory::Device, false, _) => quote!(::cuweave::DeviceView<'v, #element>),
-                    (BufferMemory::Device, true, true) => quote!(::cuweave::DeviceViewMut<'v, #element>),
+                    (BufferMemory::Device, false, _) => quote!(::cuweave::bind::DeviceView<'v, #element>),
+                    (BufferMemory::Device, true, true) => {
+                        quote!(::cuweave::bind::DeviceViewMut<'v, #element>)
+                    }
                     (BufferMemory::Device, true, false) => {
-                        quote!(::core::option::Option<::cuweave::DeviceViewMut<'v, #element>>)
+                        quote!(::core::option::Option<::cuweave::bind::DeviceViewMut<'v, #element>>)
                     }
                     (BufferMemory::Pinned, false, _) => {
                         quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>)
@@ -58,8 +60,8 @@ impl Argument {
 }
 
 impl Expansion<'_> {
-    /// The module. Its constructor and the implementation of `Generated` are what reaches the private fields, and ask for a
-    /// token.
+    /// Returns the module. The arguments' constructor and the implementation of `Generated` alone reach the private fields, and
+    /// ask for a token.
     pub(super) fn module(&self) -> TokenStream {
         let (name, visibility) = (self.name(), &self.function.vis);
         let documented = format!("The types of the graph function `{name}`.");
@@ -88,7 +90,9 @@ impl Expansion<'_> {
                 #[doc = #exec]
                 ///
                 /// It owns or borrows every operand. It can be sent to another thread, and is used by one at a time.
+                #[must_use = "a graph does nothing until it is launched"]
                 pub struct Exec<'a> {
+                    #[doc(hidden)]
                     core: ::cuweave::__private::ExecCore<Args<'a>>,
                 }
 
@@ -109,6 +113,8 @@ impl Expansion<'_> {
         let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
         let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
         let documented = names.iter().map(|name| format!("The argument `{name}`."));
+        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let scalar_types = self.scalars().map(Argument::field_type);
         let buffers = arguments.iter().filter(|argument| argument.buffer().is_some());
         let shown = buffers.map(|argument| {
             let (name, text) = (&argument.name, argument.name.to_string());
@@ -118,11 +124,29 @@ impl Expansion<'_> {
             /// The arguments that a graph is bound to: a field an argument.
             pub struct Args<'a> {
                 #(#[doc = #documented] pub #names: #types,)*
+                #[doc(hidden)]
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
             }
 
-            pub(super) fn __args<'a>(#(#names: #types,)* _: ::cuweave::__private::Token) -> Args<'a> {
-                Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
+            /// The values of the scalar arguments.
+            #[doc(hidden)]
+            pub struct Values<'v> {
+                #(pub(super) #scalars: #scalar_types,)*
+                pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
+            }
+
+            impl ::core::fmt::Debug for Values<'_> {
+                fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    f.debug_struct("Values").finish_non_exhaustive()
+                }
+            }
+
+            impl<'a> Args<'a> {
+                // A function of the type, not of a trait: types of the user's in a trait would have to be as visible as that.
+                #[doc(hidden)]
+                pub(super) fn __new(#(#names: #types,)* _: ::cuweave::__private::Token) -> Self {
+                    Args { #(#names,)* __lifetime: ::core::marker::PhantomData }
+                }
             }
 
             impl ::core::fmt::Debug for Args<'_> {
@@ -154,6 +178,7 @@ impl Expansion<'_> {
             #[doc = #what]
             pub struct #name<'v> {
                 #(#fields,)*
+                #[doc(hidden)]
                 __lifetime: ::core::marker::PhantomData<&'v #borrow ()>,
             }
 
@@ -188,7 +213,6 @@ impl Expansion<'_> {
                 type Exec = Exec<'a>;
                 type Views<'v> = Views<'v> where Self: 'v;
                 type ViewsMut<'v> = ViewsMut<'v> where Self: 'v;
-
                 fn operands(
                     &mut self,
                     visitor: &mut ::cuweave::__private::Visitor<'_>,

@@ -6,13 +6,15 @@
 //! addresses that are not followed, is [`Access::Unknown`].
 
 use crate::analysis::code::{Code, NONE, Source, Step};
+use crate::analysis::copies::Copies;
 use crate::analysis::effect::{self, Effect, How};
-use crate::analysis::facts::{At, Kernel, Parameter, Site, Touched, quoted, site};
+use crate::analysis::elements;
+use crate::analysis::facts::{At, Elements, Kernel, Number, Parameter, Site, Touched, quoted, site};
 use crate::analysis::flow::{Codes, Flow, Thing};
 use crate::analysis::order::Order;
 use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
-use crate::analysis::{extent, floats, outline};
+use crate::analysis::{bits, extent, floats, number, outline};
 use crate::coverage::{Followed, Outline};
 use crate::isa::Opcode;
 use crate::syntax::{Module, Space};
@@ -348,6 +350,10 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
         });
         found.floats = self.floats(touched);
         let hidden = self.flow.out_of_sight(Thing::Pointer(parameter));
+        found.elements = self.elements(touched).filter(|_| !hidden || self.anywhere == (None, None));
+        if !touched.iter().any(|touched| touched.definite) {
+            found.number = self.number(parameter);
+        }
         found.updates = match hidden && (self.anywhere.0.is_some() || self.anywhere.1.is_some()) {
             true => Update::Ordered,
             false => touched.iter().map(|touched| self.update(touched)).fold(Update::Nothing, Update::and),
@@ -381,6 +387,35 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
             }
         }
         first.into_iter().collect()
+    }
+
+    fn elements(&self, touched: &[Touched]) -> Option<Elements> {
+        let mut found = Elements::default();
+        if touched.len() > elements::MOST_ACCESSES {
+            return None;
+        }
+        let mut through: BTreeMap<At, u32> = BTreeMap::new();
+        for (&parameter, list) in &self.touched {
+            let definite = list.iter().filter(|touched| touched.definite);
+            through.extend(definite.map(|touched| ((touched.instance, touched.step), parameter)));
+        }
+        let mut copies: BTreeMap<u32, Copies> = BTreeMap::new();
+        for &Touched { instance, step, how, .. } in touched {
+            let code = &*self.flow.instances[instance as usize].code;
+            let copies = copies.entry(instance).or_insert_with(|| Copies::of(code));
+            let site = self.site((instance, step));
+            let stored = match how {
+                How::Read => Vec::new(),
+                _ => bits::stored(code, step, &|step| through.get(&(instance, step)).copied()),
+            };
+            found.add(elements::moved(code, copies, step), stored, &site);
+        }
+        Some(found)
+    }
+
+    fn number(&self, parameter: u32) -> Option<Number> {
+        let (step, certain) = number::number(&self.flow.kernel, parameter)?;
+        Some(Number { site: self.site((0, step)), certain })
     }
 
     /// The calls that lead from the kernel to an access, and the access: instances and steps. `None` if calls share

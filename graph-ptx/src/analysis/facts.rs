@@ -1,6 +1,8 @@
 //! The facts that the analysis finds about a kernel and its parameters, as types.
 
+use crate::analysis::bits::Stored;
 use crate::analysis::effect::How;
+use crate::analysis::elements::Use;
 use crate::analysis::mentions::Reached;
 use crate::analysis::update::Update;
 use crate::poly::Poly;
@@ -72,6 +74,44 @@ pub struct Parameter {
     pub unbounded: Option<Site>,
     /// The first access of each width of floats, by its type or by what its bits are used as: bytes of one float, and the access.
     pub floats: Vec<(u32, Site)>,
+    /// The elements of all accesses; `None` where not all are found.
+    pub elements: Option<Elements>,
+    /// For a parameter that no access surely goes through: the first instruction that takes its bits for a number, or may.
+    pub number: Option<Number>,
+}
+
+/// The elements that a kernel moves through a parameter: one site, the first in the file, for each of a kind.
+#[derive(Clone, Debug, Default)]
+pub struct Elements {
+    /// The uses of the bits of accesses.
+    pub uses: Vec<(Use, Site)>,
+    /// The bits that stores bring there.
+    pub stores: Vec<(Stored, Site)>,
+}
+
+impl Elements {
+    /// Adds an access, and the values that it stores.
+    pub(crate) fn add(&mut self, used: Use, stored: Vec<Stored>, site: &Site) {
+        add(&mut self.uses, used, site);
+        stored.into_iter().for_each(|stored| add(&mut self.stores, stored, site));
+    }
+}
+
+fn add<T: PartialEq>(list: &mut Vec<(T, Site)>, found: T, site: &Site) {
+    match list.iter_mut().find(|(known, _)| *known == found) {
+        Some((_, first)) if first.line <= site.line => {}
+        Some((_, first)) => *first = site.clone(),
+        None => list.push((found, site.clone())),
+    }
+}
+
+/// An instruction that takes the bits of a pointer for a number.
+#[derive(Clone, Debug)]
+pub struct Number {
+    /// The instruction.
+    pub site: Site,
+    /// True if an address could not be meant.
+    pub certain: bool,
 }
 
 /// A bound of an access: it stays below this many bytes from the pointer.

@@ -88,7 +88,7 @@ fn passes_on(step: &Step<'_, '_>) -> bool {
 }
 
 /// The bytes of one float of the operands, where the instruction takes floats of one type.
-fn operands(instruction: &Instruction<'_>) -> Option<u32> {
+pub(super) fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     match instruction.op() {
         Opcode::Cvt | Opcode::Set | Opcode::Setp | Opcode::St | Opcode::Atom | Opcode::Red => {
             instruction.types().next_back()?.float()
@@ -98,7 +98,7 @@ fn operands(instruction: &Instruction<'_>) -> Option<u32> {
 }
 
 /// The bytes of one float of the result, where it is one.
-fn result(instruction: &Instruction<'_>) -> Option<u32> {
+pub(super) fn result(instruction: &Instruction<'_>) -> Option<u32> {
     match instruction.op() {
         Opcode::Cvt => instruction.types().next()?.float(),
         Opcode::Ld | Opcode::Ldu | Opcode::Atom => instruction.types().next_back()?.float(),

@@ -8,16 +8,20 @@
 //! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point;
 //! - the questions: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read
 //!   that precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute),
-//!   `floats` (the floats that an access moves),
+//!   `floats` and `elements` (the elements that an access moves), `bits` (booleans that are stored), `number` (pointers that
+//!   are numbers),
 //!   `outline` (stores and the values they depend on, for [`coverage`](crate::coverage)), `duration` (grid-dependent
 //!   loops). Their answers are the types of `facts`.
 
 pub(crate) mod access;
+pub(crate) mod bits;
 pub(crate) mod cfg;
 pub(crate) mod code;
 pub(crate) mod condition;
+pub(crate) mod copies;
 pub mod duration;
 pub(crate) mod effect;
+pub(crate) mod elements;
 pub(crate) mod extent;
 pub(crate) mod facts;
 pub(crate) mod floats;
@@ -25,6 +29,7 @@ pub(crate) mod flow;
 pub(crate) mod hidden;
 pub(crate) mod memory;
 pub(crate) mod mentions;
+pub(crate) mod number;
 pub(crate) mod order;
 pub(crate) mod outline;
 pub(crate) mod rename;

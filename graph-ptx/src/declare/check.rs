@@ -1,6 +1,7 @@
 //! Checks declarations against a module.
 
 use super::declaration::{Access, Checked, Declaration, Finding, Kind, Primitive, Proof};
+use super::elements;
 use super::limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
 use super::open;
 use crate::analysis::access::Analysis;
@@ -212,9 +213,20 @@ impl Check<'_, '_, '_> {
             return None;
         };
         let (access, element, extent, text) = (*access, *element, extent.clone(), text.clone());
+        if let Some(number) = facts.number.as_ref().filter(|number| number.certain) {
+            let message = format!("`{name}` is declared a buffer, the PTX takes its bits for a number");
+            let help = format!("declare it by value: `{name}: u64`");
+            self.push("CW303", Some(at), message, vec![quoted(&number.site)], Some(help));
+            return None;
+        }
         let mut proof = self.access(at, &name, access, facts)?;
         if let Some(element) = element {
             self.floats(at, &name, element, facts)?;
+            if let Some((message, site)) = elements::refuted(&name, element, facts) {
+                let help = "declare integers as its elements: all bits are values of them".to_owned();
+                self.push("CW303", Some(at), message, vec![quoted(site)], Some(help));
+                return None;
+            }
             proof.extent = self.extent(at, &name, element.size, &extent, &text, facts)?;
             if proof.extent {
                 proof.text.push_str(&format!(", within `{text}` elements"));
@@ -222,6 +234,7 @@ impl Check<'_, '_, '_> {
         }
         proof.open.extend(open::access(access, &proof, facts));
         proof.open.extend(open::extent(element, &text, &proof, facts));
+        proof.open.extend(elements::unproved(self.declaration, element, facts));
         Some(proof)
     }
 
@@ -274,7 +287,7 @@ impl Check<'_, '_, '_> {
         let found = facts.access();
         let proved = match (access, found) {
             (_, Found::Unknown) => false,
-            (_, Found::Nothing) => true,
+            (_, Found::Nothing) => facts.number.is_none(),
             (Access::Read, found) => found == Found::Reads,
             (Access::Write, found) => found == Found::Writes,
             (Access::ReadWrite, _) => true,

@@ -27,6 +27,19 @@ pub struct Primitive {
     pub size: u32,
     /// True if it is a float.
     pub float: bool,
+    /// The bits that are a value of it.
+    pub values: Values,
+}
+
+/// The bits that are a value of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Values {
+    /// All bits.
+    Any,
+    /// 0 and 1.
+    Boolean,
+    /// Those of a `char`.
+    Character,
 }
 
 impl Primitive {
@@ -43,7 +56,12 @@ impl Primitive {
             "f64" => (8, true),
             _ => return None,
         };
-        Some(Primitive { size, float })
+        let values = match name {
+            "bool" => Values::Boolean,
+            "char" => Values::Character,
+            _ => Values::Any,
+        };
+        Some(Primitive { size, float, values })
     }
 }
 
@@ -141,6 +159,8 @@ pub enum Open {
     Access,
     /// The bound: no element past the declared ones is used.
     Extent,
+    /// The elements: the accesses are those of the declared type.
+    Elements,
     /// The coverage: every element of a write-only parameter is written.
     Coverage,
 }
@@ -150,6 +170,7 @@ impl fmt::Display for Open {
         f.write_str(match self {
             Open::Access => "how it is used",
             Open::Extent => "its extent",
+            Open::Elements => "its elements",
             Open::Coverage => "that all of it is written",
         })
     }

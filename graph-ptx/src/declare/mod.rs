@@ -5,12 +5,13 @@
 
 mod check;
 mod declaration;
+mod elements;
 mod limits;
 mod open;
 
 pub use check::{check, check_file};
 pub use declaration::{
-    Access, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Proof, Unproved,
+    Access, Checked, Declaration, Declared, Finding, Kind, Open, Primitive, Proof, Unproved, Values,
 };
 pub use limits::{BlockRule, MOST_STATIC_SHARED, static_shared};
 

@@ -4,7 +4,7 @@ use super::declaration::{Access, Declaration, Kind, Open, Primitive, Proof, Unpr
 use crate::analysis::facts::{Access as Found, Parameter as Facts, Site};
 use crate::coverage::Outline;
 
-fn quoted(site: &Site) -> String {
+pub(super) fn quoted(site: &Site) -> String {
     format!("`{}` (line {} of the PTX)", site.text, site.line)
 }
 
@@ -43,6 +43,10 @@ pub(super) fn coverage(outline: Outline, proofs: &mut [Option<Proof>]) -> Outlin
 pub(super) fn access(access: Access, proof: &Proof, facts: &Facts) -> Option<Unproved> {
     if proof.access {
         return None;
+    }
+    if let (Some(number), Found::Nothing) = (&facts.number, facts.access()) {
+        let reason = format!("{} takes its bits, and nothing is accessed through it", quoted(&number.site));
+        return Some(Unproved { what: Open::Access, reason });
     }
     let reason = match (&facts.may_write, &facts.reads, access) {
         (None, Some(read), Access::Write) => format!("{} may read it before it is written", quoted(read)),

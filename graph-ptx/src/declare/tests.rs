@@ -112,3 +112,100 @@ fn files_that_cannot_be_used() {
         Some("the PTX is of version 10.1, which is not known")
     );
 }
+
+/// The first reason of an open part, by the elements of `out`.
+fn elements(body: &str, element: &str) -> Result<Option<String>, String> {
+    let text = format!(
+        ".entry k(.param .u64 out, .param .u64 in, .param .u8 flag) {{ .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .b16 %s<9>; \
+         .reg .f32 %f<9>; .reg .pred %p<3>;\nld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [in]; ld.param.u8 %s1, [flag];\n{body}\nret; }}"
+    );
+    let buffer = |element| Kind::Buffer {
+        access: Access::ReadWrite,
+        element: Primitive::of(element),
+        extent: Poly::variable(9),
+        text: "n".to_owned(),
+    };
+    let (findings, checked) = run(&text, "k", vec![buffer(element), buffer("bool"), scalar("bool")]);
+    if let Some(finding) = findings.first() {
+        return Err(finding.message.clone());
+    }
+    let proof = checked.unwrap().proofs[0].clone().unwrap();
+    Ok(proof.open.into_iter().find(|open| open.what == Open::Elements).map(|open| open.reason))
+}
+
+#[test]
+fn booleans_are_proved_refuted_or_vouched_for() {
+    let proved = [
+        "st.global.u8 [%rd1], 1;",
+        "mov.u32 %r1, 16777217; st.global.u32 [%rd1], %r1;",
+        "setp.eq.u32 %p1, %r2, 3; selp.u16 %s2, 1, 0, %p1; st.global.u8 [%rd1], %s2;",
+        "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 1; cvt.u16.u32 %s2, %r2; st.global.u8 [%rd1], %s2;",
+        "mov.u32 %r1, %tid.x; shr.u32 %r2, %r1, 31; st.global.u8 [%rd1], %r2;",
+        "mov.u32 %r1, %tid.x; min.u32 %r2, %r1, 1; st.global.u8 [%rd1], %r2;",
+        "ld.global.u8 %s2, [%rd2]; ld.global.u8 %s3, [%rd2+1]; xor.b16 %s4, %s2, %s3; st.global.u8 [%rd1], %s4;",
+        "ld.global.v2.u32 {%r1, %r2}, [%rd2]; st.global.v2.u32 [%rd1], {%r2, %r1};",
+        "ld.global.u16 %s2, [%rd2]; mov.b32 %r1, {%s2, %s2}; prmt.b32 %r2, %r1, %r1, 12816; st.global.b32 [%rd1], %r2;",
+        "st.global.u8 [%rd1], %s1;",
+        "cvt.u32.u16 %r1, %s1; mul.lo.s32 %r2, %r1, 16843009; st.global.u32 [%rd1], %r2;",
+        "cvt.u32.u16 %r1, %s1; shl.b32 %r2, %r1, 8; add.s32 %r3, %r2, %r1; cvt.u16.u32 %s2, %r3; st.global.u16 [%rd1], %s2;",
+    ];
+    for body in proved {
+        assert_eq!(elements(body, "bool"), Ok(None), "{body}");
+    }
+    let open = [
+        "mov.u32 %r1, %tid.x; st.global.u8 [%rd1], %r1;",
+        "mov.u32 %r1, %tid.x; and.b32 %r2, %r1, 3; st.global.u8 [%rd1], %r2;",
+        "ld.global.u8 %s2, [%rd2]; add.s16 %s3, %s2, 1; st.global.u8 [%rd1], %s3;",
+        "ld.global.s8 %s2, [%rd2]; neg.s16 %s3, %s2; st.global.u8 [%rd1], %s3;",
+        "ld.global.u8 %s2, [%rd2]; not.b16 %s3, %s2; st.global.u8 [%rd1], %s3;",
+        "ld.global.u16 %s2, [%rd2]; shr.u16 %s3, %s2, 7; st.global.u8 [%rd1], %s3;",
+        "st.global.u8 [%rd1], %s7;",
+    ];
+    for body in open {
+        let reason = elements(body, "bool").unwrap().unwrap_or_else(|| panic!("{body}"));
+        assert!(reason.ends_with("writes bits that are not proved to be 0 or 1"), "{body}: {reason}");
+        assert_eq!(elements(body, "u8"), Ok(None), "{body}");
+    }
+    for body in
+        ["st.global.u8 [%rd1], 255;", "mov.u32 %r1, %tid.x; or.b32 %r2, %r1, 2; st.global.u8 [%rd1], %r2;"]
+    {
+        assert!(
+            elements(body, "bool").is_err_and(|message| message.contains("elements of type `bool`")),
+            "{body}"
+        );
+        assert_eq!(elements(body, "u8"), Ok(None), "{body}");
+    }
+    assert!(elements("st.global.u32 [%rd1], 55296;", "char").is_err());
+    assert_eq!(elements("st.global.u32 [%rd1], 65;", "char"), Ok(None));
+}
+
+#[test]
+fn a_buffer_that_is_a_number_is_told() {
+    let run = |body: &str| {
+        let text = format!(
+            ".entry k(.param .u64 n) {{ .reg .b64 %rd<9>; .reg .pred %p<3>; .reg .f64 %f<3>;\nld.param.u64 %rd1, [n];\n{body}\nret; }}"
+        );
+        let (findings, checked) = run(&text, "k", vec![buffer(Access::Read)]);
+        let open = checked.unwrap().proofs[0]
+            .take()
+            .map(|proof| proof.open.iter().any(|open| open.what == Open::Access));
+        (codes(&findings), open)
+    };
+    for body in [
+        "shl.b64 %rd2, %rd1, 2;",
+        "add.s64 %rd2, %rd1, 1; mul.lo.s64 %rd3, %rd2, %rd4;",
+        "cvt.rn.f64.u64 %f1, %rd1;",
+    ] {
+        assert_eq!(run(body), (vec![("CW303", Some(0))], None), "{body}");
+    }
+    for body in [
+        "setp.lt.u64 %p1, %rd2, %rd1;",
+        "sub.s64 %rd3, %rd2, %rd1; mul.lo.s64 %rd4, %rd3, 5;",
+        "setp.gt.s64 %p1, %rd1, 0;",
+    ] {
+        assert_eq!(run(body), (vec![], Some(true)), "{body}");
+    }
+    for body in ["", "setp.ne.s64 %p1, %rd1, 0;", "and.b64 %rd2, %rd1, 15; setp.ne.s64 %p1, %rd2, 0;"] {
+        assert_eq!(run(body), (vec![], Some(false)), "{body}");
+    }
+}

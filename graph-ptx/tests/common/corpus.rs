@@ -2,29 +2,8 @@
 
 use cuweave_ptx::Module;
 use cuweave_ptx::rewrite::{Axis, Batch, GridShape, SMALL_TABLE, Table, batchable, free_name};
-use std::path::{Path, PathBuf};
-
-/// The corpus, and other files of the repository.
-fn files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut files = Vec::new();
-    for folder in [
-        "tests/ptx-corpus/12.9",
-        "tests/ptx-corpus/13.5",
-        "tests/ptx-corpus/triton",
-        "tests/ptx-corpus/rewrite",
-        "tests/kernels",
-        "examples/kernels",
-        "benches/kernels",
-        "graph-sim/driver/tests/ptx",
-    ] {
-        let Ok(all) = std::fs::read_dir(root.join(folder)) else { continue };
-        files.extend(all.map(|file| file.unwrap().path()));
-    }
-    files.retain(|file| file.extension().is_some_and(|end| end == "ptx"));
-    files.sort();
-    files
-}
+use cuweave_testkit::files;
+use std::path::PathBuf;
 
 /// The files without what a debugger needs, so that their kernels can be batched.
 pub fn texts() -> Vec<(PathBuf, String)> {
@@ -32,12 +11,7 @@ pub fn texts() -> Vec<(PathBuf, String)> {
         let text = std::fs::read_to_string(&file).unwrap();
         (file, text.replacen(", debug", "", 1))
     };
-    files().into_iter().map(read).collect()
-}
-
-/// The last part of a path.
-pub fn name(file: &Path) -> String {
-    file.file_name().unwrap().to_string_lossy().into_owned()
+    files::ptx(files::CORPUS.iter().chain(files::KERNELS)).into_iter().map(read).collect()
 }
 
 const SHAPES: [GridShape; 3] = [GridShape::Axis(Axis::Y), GridShape::Axis(Axis::Z), GridShape::Flat];

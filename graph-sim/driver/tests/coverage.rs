@@ -4,12 +4,15 @@
 use cuweave_ptx::coverage::{Extent, Launch as Judged, Outline, Verdict};
 use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function};
 use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, WRITTEN, run};
+use cuweave_testkit::{files, random::Random};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 mod buffers;
 
-use buffers::{Buffers, SIZE, files};
+use buffers::for_launch;
+
+/// Bytes of each buffer.
+const SIZE: usize = 1 << 16;
 
 /// The comparisons so far.
 #[derive(Debug, Default)]
@@ -34,9 +37,7 @@ fn compare(
     if decoded.supported.is_err() {
         return;
     }
-    let mut sizes: Vec<usize> = pointers.iter().map(|_| SIZE).collect();
-    sizes.extend(program.variables.iter().map(|variable| (variable.bytes as usize).max(8)));
-    let buffers = Buffers::new(&sizes);
+    let buffers = for_launch(program, pointers.len(), SIZE);
     let mut parameters = vec![0u8; decoded.parameter_bytes];
     let mut values = vec![0u64; pointers.len()];
     for (at, &(offset, size)) in decoded.parameters.iter().enumerate() {
@@ -156,12 +157,9 @@ struct Share {
 fn verdicts_are_what_the_corpus_writes() {
     let mut tally = Tally::default();
     let mut shares: BTreeMap<String, Share> = BTreeMap::new();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut all = files();
-    for folder in ["examples/kernels", "tests/kernels", "benches/kernels"] {
-        all.extend(std::fs::read_dir(root.join(folder)).unwrap().map(|file| file.unwrap().path()));
-    }
-    all.retain(|file| file.extension().is_some_and(|end| end == "ptx"));
+    let root = files::root();
+    let mut all = files::ptx_of_one_architecture(files::CORPUS);
+    all.extend(files::ptx(&["examples/kernels", "tests/kernels", "benches/kernels"]));
     for file in all {
         let text = std::fs::read_to_string(&file).unwrap();
         let Ok(module) = ptx::parse(&text) else { continue };
@@ -227,22 +225,6 @@ fn verdicts_are_what_the_corpus_writes() {
     assert!(tally.covered > 500 && tally.short > 500, "{} covered, {} short", tally.covered, tally.short);
 }
 
-/// A generator of numbers (xorshift64*).
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) % end
-    }
-
-    fn pick<'l>(&mut self, list: &[&'l str]) -> &'l str {
-        list[self.below(list.len() as u64) as usize]
-    }
-}
-
 /// Arithmetic on places of threads, then guarded stores, in one of a few shapes.
 fn random_kernel(random: &mut Random) -> String {
     let mut text = String::from(
@@ -257,10 +239,10 @@ fn random_kernel(random: &mut Random) -> String {
     for _ in 0..random.below(7) {
         let (a, b) = (random.below(next), random.below(next));
         let constant =
-            random.pick(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
-        let small = random.pick(&["1", "2", "3", "5", "30"]);
-        let mask = random.pick(&["1", "7", "31", "28", "-4", "255", "6"]);
-        let ty = random.pick(&["u32", "s32"]);
+            random.of(&["1", "2", "3", "4", "5", "8", "12", "31", "32", "-1", "100", "-7", "1000000007"]);
+        let small = random.of(&["1", "2", "3", "5", "30"]);
+        let mask = random.of(&["1", "7", "31", "28", "-4", "255", "6"]);
+        let ty = random.of(&["u32", "s32"]);
         let line = match random.below(19) {
             0 | 1 => format!("add.{ty} %r{next}, %r{a}, %r{b};"),
             2 => format!("sub.{ty} %r{next}, %r{a}, %r{b};"),
@@ -271,16 +253,16 @@ fn random_kernel(random: &mut Random) -> String {
             7 => format!("and.b32 %r{next}, %r{a}, {mask};"),
             8 => format!("or.b32 %r{next}, %r{a}, {mask};"),
             9 => format!("xor.b32 %r{next}, %r{a}, {mask};"),
-            10 => format!("div.{ty} %r{next}, %r{a}, {};", random.pick(&["2", "3", "7", "32"])),
-            11 => format!("rem.{ty} %r{next}, %r{a}, {};", random.pick(&["2", "3", "7", "32"])),
+            10 => format!("div.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
+            11 => format!("rem.{ty} %r{next}, %r{a}, {};", random.of(&["2", "3", "7", "32"])),
             12 => format!("min.{ty} %r{next}, %r{a}, %r{b};"),
             13 => format!("max.{ty} %r{next}, %r{a}, {constant};"),
             14 => format!(
                 "setp.{}.{ty} %p7, %r{a}, %r{b}; selp.b32 %r{next}, %r{a}, %r{b}, %p7;",
-                random.pick(&["lt", "le", "gt", "ge", "eq", "ne"])
+                random.of(&["lt", "le", "gt", "ge", "eq", "ne"])
             ),
             15 => format!("bfe.u32 %r{next}, %r{a}, {}, {};", random.below(5), 1 + random.below(6)),
-            16 => format!("cvt.u16.u32 %h1, %r{a}; cvt.{ty}.{} %r{next}, %h1;", random.pick(&["u16", "s16"])),
+            16 => format!("cvt.u16.u32 %h1, %r{a}; cvt.{ty}.{} %r{next}, %h1;", random.of(&["u16", "s16"])),
             17 => format!("bfi.b32 %r{next}, %r{a}, %r{b}, {}, {};", random.below(5), 1 + random.below(4)),
             _ => format!("mul.hi.{ty} %r{next}, %r{a}, {constant};"),
         };
@@ -289,7 +271,7 @@ fn random_kernel(random: &mut Random) -> String {
         next += 1;
     }
     let index = if random.below(3) == 0 { 8 } else { next - 1 };
-    let ty = random.pick(&["u32", "s32"]);
+    let ty = random.of(&["u32", "s32"]);
     let vector = random.below(4) == 0;
     let (bytes, store) =
         if vector { (8, "st.global.v2.u32 [%rd3], {%r1, %r1};") } else { (4, "st.global.u32 [%rd3], %r1;") };
@@ -319,7 +301,7 @@ fn random_kernel(random: &mut Random) -> String {
 
 #[test]
 fn verdicts_are_what_random_kernels_write() {
-    let mut random = Random(0x5eed_0fc0_7e7a_9e5d);
+    let mut random = Random::new(0x5eed);
     let mut tally = Tally::default();
     for _ in 0..400 {
         let text = random_kernel(&mut random);

@@ -4,16 +4,25 @@
 use cuweave_ptx::poly::Poly;
 use cuweave_ptx::{self as ptx, Access, Analysis, Class};
 use cuweave_sim_driver::interp::{ATOMIC, Launch, Options, Program, READ, WRITTEN, run};
+use cuweave_testkit::files;
 
 mod buffers;
 
-use buffers::{Buffers, SIZE, files};
+use buffers::for_launch;
+
+/// Bytes of each buffer.
+const SIZE: usize = 1 << 16;
+
+/// Returns the flags that any byte has.
+fn all_flags(shadow: &[u8]) -> u8 {
+    shadow.iter().fold(0, |all, flags| all | flags)
+}
 
 #[test]
 fn kernels_touch_what_their_proof_says() {
     let (mut ran, mut seen, mut unsupported) = (0, 0, 0);
     let mut wrong = Vec::new();
-    for file in files() {
+    for file in files::ptx_of_one_architecture(files::CORPUS) {
         let text = std::fs::read_to_string(&file).unwrap();
         let module = ptx::parse(&text).unwrap();
         let program = Program::decode(&module);
@@ -26,9 +35,7 @@ fn kernels_touch_what_their_proof_says() {
             let function = module.entry(&entry.name).unwrap();
             let pointers = analysis.pointers(function);
             let proof = analysis.kernel(&entry.name, &pointers);
-            let mut sizes: Vec<usize> = pointers.iter().map(|_| SIZE).collect();
-            sizes.extend(program.variables.iter().map(|variable| (variable.bytes as usize).max(8)));
-            let buffers = Buffers::new(&sizes);
+            let buffers = for_launch(&program, pointers.len(), SIZE);
             let mut parameters = vec![0u8; entry.parameter_bytes];
             for (at, &(offset, size)) in entry.parameters.iter().enumerate() {
                 let parameter = &function.parameters[at];
@@ -70,7 +77,7 @@ fn kernels_touch_what_their_proof_says() {
             let _ = run(&launch, &buffers, &options, None);
             ran += 1;
             for (at, facts) in proof.parameters.iter().enumerate().filter(|(at, _)| pointers[*at]) {
-                let flags = buffers.flags(at);
+                let flags = all_flags(&buffers.shadow[at]);
                 let (read, written) = (flags & READ != 0, flags & (WRITTEN | ATOMIC) != 0);
                 seen += usize::from(read || written);
                 let right = match facts.access() {
@@ -107,7 +114,7 @@ fn kernels_touch_what_their_proof_says() {
                 }
             }
             for (at, variable) in program.variables.iter().enumerate() {
-                let flags = buffers.flags(pointers.len() + at);
+                let flags = all_flags(&buffers.shadow[pointers.len() + at]);
                 if flags & (WRITTEN | ATOMIC) != 0 && !proof.variables_written.contains(&variable.name) {
                     wrong.push(format!("{}: {} writes `{}`", file.display(), entry.name, variable.name));
                 }

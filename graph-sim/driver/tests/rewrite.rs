@@ -3,89 +3,28 @@
 
 use cuweave_ptx::rewrite::{Axis, Batch, GridShape, Refusal, Table, batchable, batched, free_name, waiting};
 use cuweave_ptx::{self as ptx, Analysis, Class, Function, Module};
-use cuweave_sim_driver::interp::{
-    Fault, Launch, Memory, Options, PAGE, Program, Region, run, run_until_wait,
-};
-use std::path::{Path, PathBuf};
+use cuweave_sim_driver::interp::{Fault, Launch, Options, Program, run, run_until_wait};
+use cuweave_testkit::files;
+use std::path::PathBuf;
+
+mod buffers;
+
+use buffers::{Buffers, small_numbers};
 
 /// Bytes of each buffer.
 const SIZE: usize = 1 << 14;
-const BASE: u64 = 0x7f00_0000_0000;
-/// Far from each other, so that a wrong index hits no other buffer.
-const STEP: u64 = 1 << 46;
 const MEMBERS: usize = 3;
 
-/// Memory of one run.
-struct Buffers {
-    data: Vec<Vec<u64>>,
-    shadow: Vec<Vec<u8>>,
-    pages: Vec<Vec<u8>>,
-    regions: Vec<Region>,
-}
-
-// SAFETY: the pointers of the regions are to memory that the value owns; the interpreter synchronises its threads as
-// the kernels of a launch are.
-#[allow(unsafe_code)]
-unsafe impl Sync for Buffers {}
-
-impl Buffers {
-    fn new() -> Buffers {
-        Buffers { data: vec![], shadow: vec![], pages: vec![], regions: vec![] }
-    }
-
-    fn add(&mut self, mut words: Vec<u64>) -> u64 {
-        let size = 8 * words.len();
-        let (mut shadow, mut pages) = (vec![0u8; size], vec![0u8; size.div_ceil(PAGE as usize)]);
-        let base = BASE + self.regions.len() as u64 % 300 * STEP / 4;
-        self.regions.push(Region {
-            base,
-            size: size as u64,
-            data: words.as_mut_ptr().cast(),
-            shadow: shadow.as_mut_ptr(),
-            // Conflicts are not checked.
-            marks: shadow.as_mut_ptr(),
-            pages: pages.as_mut_ptr(),
-            written: true,
-            writable: true,
-        });
-        self.data.push(words);
-        self.shadow.push(shadow);
-        self.pages.push(pages);
-        base
-    }
-}
-
-impl Memory for Buffers {
-    fn region(&self, address: u64) -> Option<Region> {
-        self.regions
-            .iter()
-            .find(|region| (region.base..region.base + region.size).contains(&address))
-            .copied()
-    }
-
-    fn print(&self, _: &str) {}
-}
-
+/// Returns the files with kernels to rewrite. Kernels of another compiler version are rewritten alike.
 fn files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut files = Vec::new();
-    for folder in [
+    files::ptx_of_one_architecture(&[
         "tests/ptx-corpus/12.9",
         "tests/ptx-corpus/triton",
         "tests/ptx-corpus/rewrite",
         "examples/kernels",
         "benches/kernels",
         "graph-sim/driver/tests/ptx",
-    ] {
-        let Ok(all) = std::fs::read_dir(root.join(folder)) else { continue };
-        files.extend(all.map(|file| file.unwrap().path()));
-    }
-    // One architecture is enough: the others behave alike.
-    files.retain(|file| {
-        file.extension().is_some_and(|end| end == "ptx") && !file.to_string_lossy().contains(".75.")
-    });
-    files.sort();
-    files
+    ])
 }
 
 /// The arguments of the members.
@@ -114,9 +53,7 @@ fn members(
         let mut of_member = Vec::new();
         for (at, parameter) in function.parameters.iter().enumerate() {
             let value = match (pointers[at], parameter.class()) {
-                // Small numbers, as integers of every size and as tokens, labels and indices.
-                (true, _) => memory
-                    .add((0..SIZE as u64 / 8).map(|i| ((i + member) % 5) | (((i + 1) % 7) << 32)).collect()),
+                (true, _) => memory.add(small_numbers(SIZE, member)),
                 (_, Class::Float) if parameter.size() == 4 => u64::from((1.5f32 + member as f32).to_bits()),
                 (_, Class::Float) => (1.5f64 + member as f64).to_bits(),
                 _ => 40 - member,
@@ -193,7 +130,7 @@ fn one_by_one(
     if entry.supported.is_err() {
         return None;
     }
-    let mut memory = Buffers::new();
+    let mut memory = Buffers::default();
     let members = members(function, pointers, grids, &mut memory);
     let count = memory.data.len();
     let variables = variables(program, &mut memory);
@@ -227,7 +164,7 @@ fn at_once(
     let number = program.entry(&form.name).unwrap();
     let entry = &program.entries[number];
     entry.supported.clone()?;
-    let mut memory = Buffers::new();
+    let mut memory = Buffers::default();
     let members = members(function, pointers, grids, &mut memory);
     let count = memory.data.len();
     let variables = variables(program, &mut memory);
@@ -355,7 +292,7 @@ fn one_launch_does_what_the_members_do() {
 
 /// Returns true if the launches wrote something.
 fn is_changed(function: &Function<'_>, pointers: &[bool], found: &[Vec<u64>]) -> bool {
-    let mut memory = Buffers::new();
+    let mut memory = Buffers::default();
     members(function, pointers, [LINE; MEMBERS], &mut memory);
     memory.data != found
 }

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use cudarc::driver::CudaSlice;
-use cuweave::BindShared;
+use cuweave::bind::BindShared;
 use cuweave::prelude::*;
 
 #[cuweave::graph]

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use cudarc::driver::{CudaSlice, CudaStream};
-use cuweave::Shared;
+use cuweave::bind::Shared;
 use cuweave::prelude::*;
 
 #[cuweave::graph]

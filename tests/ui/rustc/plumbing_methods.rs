@@ -26,7 +26,7 @@ fn of_any<A: GraphFn>(exec: &mut A::Exec, args: &A) {
 }
 
 fn of_the_module() {
-    scaled::__args(1); //~ E0061
+    scaled::Args::__new(1); //~ E0061
 }
 
 fn of_a_kernel() {

@@ -6,7 +6,7 @@ use std::mem;
 
 use cudarc::driver::CudaSlice;
 use cuweave::prelude::*;
-use cuweave::{BindShared, Shared};
+use cuweave::bind::{BindShared, Shared};
 
 #[cuweave::graph]
 fn one(n: u32, x: &[f32; n], out: &mut [f32; n]) {

@@ -1,6 +1,7 @@
 //! The search against brute force.
 
 use super::*;
+use crate::index::{ids, wide};
 use crate::plan::random::Random;
 use crate::plan::{Bound, Conflicts, Problem};
 use proptest::prelude::*;
@@ -10,28 +11,28 @@ fn problem(n: usize, seed: u64) -> Problem {
     let mut random = Random::new(seed);
     let mut conflicts = Conflicts::none(n);
     let density = 1 + random.below(4);
-    let mut sections: Vec<Vec<u32>> = (0..n as u32).map(|b| vec![b]).collect();
-    for b in 0..n as u32 {
-        for a in 0..b {
+    let mut sections: Vec<Vec<Rank>> = ids(n).map(|b| vec![b]).collect();
+    for b in ids::<Rank>(n) {
+        for a in ids(b.index()) {
             if random.below(4) < density {
                 conflicts.add(a, b);
                 sections.push(vec![a, b]);
             }
         }
     }
-    for b in 0..n as u32 {
+    for b in ids(n) {
         let mut clique = vec![b];
-        for a in 0..n as u32 {
+        for a in ids(n) {
             if clique.iter().all(|&c| conflicts.conflict(a, c)) {
                 clique.push(a);
             }
         }
         sections.push(clique);
     }
-    let sizes = (0..n).map(|_| random.below(7) as u64).collect();
+    let sizes = (0..n).map(|_| wide(random.below(7))).collect();
     let coarse = random.below(3) == 0;
-    let aligns = (0..n).map(|_| if coarse { 1 + random.below(3) as u64 } else { 1 }).collect();
-    let begins = vec![0; n];
+    let aligns = (0..n).map(|_| if coarse { 1 + wide(random.below(3)) } else { 1 }).collect();
+    let begins = Vector::filled(0, n);
     Problem { sizes, aligns, conflicts, begins, sections, bound: Bound::default() }
 }
 
@@ -39,7 +40,7 @@ fn problem(n: usize, seed: u64) -> Problem {
 fn least(problem: &Problem) -> u64 {
     let n = problem.sizes.len();
     let mut best = u64::MAX;
-    let mut stack: Vec<(Vec<u32>, Vec<u64>, u64)> = vec![(Vec::new(), vec![0; n], 0)];
+    let mut stack: Vec<(Vec<Rank>, Vector<Rank, u64>, u64)> = vec![(Vec::new(), Vector::filled(0, n), 0)];
     while let Some((order, offsets, total)) = stack.pop() {
         if total >= best {
             continue;
@@ -47,14 +48,14 @@ fn least(problem: &Problem) -> u64 {
         if order.len() == n {
             best = total;
         }
-        for b in (0..n as u32).filter(|b| !order.contains(b)) {
+        for b in ids(n).filter(|b| !order.contains(b)) {
             let under = order.iter().filter(|&&a| problem.conflicts.conflict(a, b));
-            let top = under.map(|&a| offsets[a as usize] + problem.sizes[a as usize]).max().unwrap_or(0);
-            let offset = top.next_multiple_of(problem.aligns[b as usize]);
+            let top = under.map(|&a| offsets[a] + problem.sizes[a]).max().unwrap_or(0);
+            let offset = top.next_multiple_of(problem.aligns[b]);
             let (mut order, mut offsets) = (order.clone(), offsets.clone());
             order.push(b);
-            offsets[b as usize] = offset;
-            stack.push((order, offsets, total.max(offset + problem.sizes[b as usize])));
+            offsets[b] = offset;
+            stack.push((order, offsets, total.max(offset + problem.sizes[b])));
         }
     }
     best
@@ -68,19 +69,20 @@ proptest! {
         let least = least(&problem);
         let instance = Instance::of(&problem);
         let mut random = Random::new(seed ^ 1);
-        let mut priority: Vec<u32> = (0..n as u32).collect();
+        let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));
+        let priority = priority.into();
         for rule in [Rule::Fewest, Rule::Lowest, Rule::Tightest, Rule::Foremost] {
             let mut steps = u64::MAX;
             match search(&instance, least, &priority, rule, u64::MAX, &mut steps) {
                 Outcome::Found(offsets) => {
-                    for b in 0..n as u32 {
-                        let (at, size) = (offsets[b as usize], problem.sizes[b as usize]);
-                        prop_assert!(at % problem.aligns[b as usize] == 0 && at + size <= least);
+                    for b in ids(n) {
+                        let (at, size) = (offsets[b], problem.sizes[b]);
+                        prop_assert!(at % problem.aligns[b] == 0 && at + size <= least);
                         for a in problem.conflicts.neighbours(b) {
-                            let other = offsets[a as usize];
+                            let other = offsets[a];
                             prop_assert!(
-                                at + size <= other || other + problem.sizes[a as usize] <= at
+                                at + size <= other || other + problem.sizes[a] <= at
                             );
                         }
                     }

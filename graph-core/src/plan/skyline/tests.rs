@@ -7,7 +7,7 @@ use crate::plan::search::{self, Rule};
 use crate::plan::{Bound, Conflicts, Problem, check, csv};
 use proptest::prelude::*;
 
-fn trace(n: usize, moments: usize, most: usize, seed: u64) -> Vec<csv::Row> {
+fn trace(n: usize, moments: usize, most: usize, seed: u64) -> Vector<Rank, csv::Row> {
     let mut random = Random::new(seed);
     let mut text = String::from("id,lower,upper,size\n");
     for b in 0..n {
@@ -29,8 +29,9 @@ proptest! {
         prop_assert_eq!(line.loads.iter().copied().max().unwrap_or(0), problem.bound.bytes);
         let instance = Instance::of(&problem);
         let mut random = Random::new(seed ^ 1);
-        let mut priority: Vec<u32> = (0..n as u32).collect();
+        let mut priority: Vec<u32> = (0..).take(n).collect();
         (0..n).for_each(|at| priority.swap(at, random.below(n)));
+        let priority = priority.into();
         for preference in [Preference::Large, Preference::Long, Preference::Wide] {
             let bound = problem.bound.bytes;
             let mut capacity = bound;
@@ -62,24 +63,26 @@ proptest! {
 #[test]
 fn what_is_no_line_is_seen() {
     // A square: 0 - 1 - 2 - 3 - 0.
-    let sections: Vec<Vec<u32>> = vec![vec![0, 1], vec![1, 2], vec![2, 3], vec![0, 3]];
+    let [a, b, c, d] = [0, 1, 2, 3].map(Rank::from_u32);
+    let sections = vec![vec![a, b], vec![b, c], vec![c, d], vec![a, d]];
     let problem = Problem {
-        sizes: vec![1; 4],
-        aligns: vec![1; 4],
+        sizes: Vector::filled(1, 4),
+        aligns: Vector::filled(1, 4),
         conflicts: Conflicts::of_cliques(4, &sections),
-        begins: vec![0, 1, 2, 3],
+        begins: (0..4).collect(),
         sections,
         bound: Bound::default(),
     };
     assert_eq!(Line::of(&problem), None);
     // A line, of which a section is missing.
-    let mut problem = Problem { sections: vec![vec![0], vec![1]], ..problem };
-    (problem.sizes, problem.aligns, problem.begins) = (vec![1; 2], vec![1; 2], vec![0, 1]);
-    problem.conflicts = Conflicts::of_cliques(2, &[vec![0, 1]]);
+    let mut problem = Problem { sections: vec![vec![a], vec![b]], ..problem };
+    (problem.sizes, problem.aligns, problem.begins) =
+        (Vector::filled(1, 2), Vector::filled(1, 2), (0..2).collect());
+    problem.conflicts = Conflicts::of_cliques(2, &[vec![a, b]]);
     assert_eq!(Line::of(&problem), None);
-    problem.sections = vec![vec![0, 1]];
-    assert_eq!(Line::of(&problem).map(|line| line.loads), Some(vec![2]));
+    problem.sections = vec![vec![a, b]];
+    assert_eq!(Line::of(&problem).map(|line| line.loads), Some(Vector::filled(2, 1)));
     // Offsets that would need care.
-    problem.aligns[0] = 2;
+    problem.aligns[a] = 2;
     assert_eq!(Line::of(&problem), None);
 }

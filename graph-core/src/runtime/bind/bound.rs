@@ -299,6 +299,7 @@ impl<B: Bound, const N: usize> Bound for [B; N] {
 
 impl<T> Shared<'_, T> {
     /// A view of the elements. That of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
+    #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
             Shared::Output(view) => view.slice(..),
@@ -319,6 +320,7 @@ impl<T> Shared<'_, T> {
     }
 
     /// A mutable view of the elements, if the exec owns them.
+    #[must_use]
     pub fn view_mut(&mut self) -> Option<DeviceViewMut<'_, T>> {
         self.view_mut_of(Source::Plain, 0)
     }
@@ -338,6 +340,7 @@ impl<T> Shared<'_, T> {
     }
 
     /// The buffer, if it was bound as an owned one.
+    #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
             Shared::Owned(slice) => Some(slice.into_inner()),
@@ -348,6 +351,7 @@ impl<T> Shared<'_, T> {
 
 impl<T> Exclusive<'_, T> {
     /// A view of the elements. That of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
+    #[must_use]
     pub fn view(&self) -> DeviceView<'_, T> {
         match self {
             Exclusive::Output(view) => view.as_view(),
@@ -386,6 +390,7 @@ impl<T> Exclusive<'_, T> {
     }
 
     /// The buffer, if it was bound as an owned one.
+    #[must_use]
     pub fn into_owned(self) -> Option<CudaSlice<T>> {
         match self {
             Exclusive::Owned(slice) => Some(slice.into_inner()),
@@ -454,6 +459,7 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
 
 impl<T> SharedPinned<'_, T> {
     /// The memory.
+    #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
             SharedPinned::Slice(slice) => slice,
@@ -463,6 +469,7 @@ impl<T> SharedPinned<'_, T> {
     }
 
     /// A mutable view of the memory, if the exec owns it.
+    #[must_use]
     pub fn view_mut(&mut self) -> Option<PinnedViewMut<'_, T>> {
         match self {
             SharedPinned::Owned(slice) => Some(PinnedViewMut::new(slice)),
@@ -471,6 +478,7 @@ impl<T> SharedPinned<'_, T> {
     }
 
     /// The memory, if it was bound as owned.
+    #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
             SharedPinned::Owned(slice) => Some(slice),
@@ -481,6 +489,7 @@ impl<T> SharedPinned<'_, T> {
 
 impl<T> ExclusivePinned<'_, T> {
     /// The memory.
+    #[must_use]
     pub fn view(&self) -> &PinnedHostSlice<T> {
         match self {
             ExclusivePinned::Slice(slice) => slice,
@@ -489,6 +498,7 @@ impl<T> ExclusivePinned<'_, T> {
     }
 
     /// A mutable view of the memory.
+    #[must_use]
     pub fn view_mut(&mut self) -> PinnedViewMut<'_, T> {
         match self {
             ExclusivePinned::Slice(slice) => PinnedViewMut::new(slice),
@@ -497,6 +507,7 @@ impl<T> ExclusivePinned<'_, T> {
     }
 
     /// The memory, if it was bound as owned.
+    #[must_use]
     pub fn into_owned(self) -> Option<PinnedHostSlice<T>> {
         match self {
             ExclusivePinned::Owned(slice) => Some(slice),

@@ -337,15 +337,25 @@ impl Slot {
 ///
 /// cudarc's copies and fills take it and its views ([`Output::slice`]). A kernel that cudarc launches takes its address:
 ///
-/// ```ignore
-/// let (address, _use) = output.device_ptr(&stream);
-/// unsafe { stream.launch_builder(&function).arg(&address).launch(shape)? };
+/// ```
+/// # use cuweave_core::runtime as cuweave;
+/// # use std::sync::Arc;
+/// # use cudarc::driver::{CudaFunction, CudaStream, LaunchConfig};
+/// use cudarc::driver::{DevicePtr, PushKernelArg};
+///
+/// # fn launch(
+/// #     output: &cuweave::Output<'_, f32>, stream: &Arc<CudaStream>, function: &CudaFunction, shape: LaunchConfig,
+/// # ) -> cuweave::Result<()> {
+/// let (address, _use) = output.device_ptr(stream);
+/// unsafe { stream.launch_builder(function).arg(&address).launch(shape)? };
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// The address is 0 where the driver would neither wait nor let the host wait for what comes before; the failure is kept in
 /// the context (`CudaContext::check_err`). In a stream that is capturing, the host waits for what comes before, and what is
 /// captured may run only while the output lives.
-#[derive(Debug)]
+#[must_use = "an output is freed where it is dropped"]
 pub struct Output<'e, T> {
     pub(crate) lent: OutputBuffer<'e, T>,
     /// Taken over by a graph, which frees it.
@@ -355,7 +365,6 @@ pub struct Output<'e, T> {
 }
 
 /// The elements of an [`Output`]: a device buffer for cudarc, as the output is.
-#[derive(Debug)]
 pub struct OutputBuffer<'e, T> {
     /// The slot's, which stays as it is until the next launch.
     pub(crate) buffer: Lent<T>,
@@ -372,6 +381,7 @@ impl<'e, T> std::ops::Deref for Output<'e, T> {
 
 impl<T> Output<'_, T> {
     /// Returns the description that a graph that takes this output over is built from.
+    #[must_use]
     pub fn description(&self) -> OutputDescription<T> {
         OutputDescription { slot: self.slot.clone(), element: PhantomData }
     }
@@ -407,11 +417,13 @@ impl<T> OutputDescription<T> {
     }
 
     /// The output's length, in elements.
+    #[must_use]
     pub fn len(&self) -> u64 {
         self.slot.len
     }
 
     /// Returns false: every output has elements.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

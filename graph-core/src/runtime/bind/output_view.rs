@@ -1,5 +1,6 @@
 //! Outputs as device buffers for cudarc, and their views.
 
+use std::fmt;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
@@ -14,45 +15,72 @@ pub type OutputView<'o, T> = DeviceView<'o, T>;
 /// A mutable part of an [`Output`].
 pub type OutputViewMut<'o, T> = DeviceViewMut<'o, T>;
 
+macro_rules! debug {
+    ($($name:ident: |$of:ident| $address:expr, $len:expr;)*) => {$(
+        /// The element type need not be `Debug`: elements on the device are not shown.
+        impl<T> fmt::Debug for $name<'_, T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let $of = self;
+                f.debug_struct(stringify!($name))
+                    .field("address", &$address)
+                    .field("len", &$len)
+                    .finish_non_exhaustive()
+            }
+        }
+    )*};
+}
+debug! {
+    Output: |output| output.slot.address(), output.len();
+    OutputBuffer: |output| output.slot.address(), output.buffer.len();
+}
+
 impl<T> Output<'_, T> {
     /// The number of elements.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len()
     }
 
     /// Returns false: every output has elements.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// The number of bytes.
+    #[must_use]
     pub fn num_bytes(&self) -> usize {
         self.buffer.num_bytes()
     }
 
     /// The stream that it is freed on: that of the launch, or the default stream where the launch was on the per-thread
     /// one.
+    #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         self.buffer.stream()
     }
 
     /// Its context.
+    #[must_use]
     pub fn context(&self) -> &Arc<CudaContext> {
         self.stream().context()
     }
 
     /// The device's number.
+    #[must_use]
     pub fn ordinal(&self) -> usize {
         self.context().ordinal()
     }
 
     /// A view of all elements.
+    #[must_use]
     pub fn as_view(&self) -> OutputView<'_, T> {
         let (slot, view) = (self.slot, self.buffer.as_view());
         DeviceView { source: Source::Output(slot), address: slot.address(), view, buffer: None }
     }
 
     /// A mutable view of all elements.
+    #[must_use]
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
         let (slot, view) = (self.slot, self.lent.buffer.as_view_mut());
         DeviceViewMut {
@@ -64,6 +92,7 @@ impl<T> Output<'_, T> {
     }
 
     /// A view of a range of elements; `None` where it has not so many.
+    #[must_use]
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.buffer.try_slice(start..end)?);
@@ -76,6 +105,7 @@ impl<T> Output<'_, T> {
     }
 
     /// A mutable view of a range of elements; `None` where it has not so many.
+    #[must_use]
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<OutputViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.lent.buffer.try_slice_mut(start..end)?);
@@ -92,6 +122,7 @@ impl<T> Output<'_, T> {
     /// # Panics
     ///
     /// As a slice's index does where it has not so many: [`Output::try_slice`] does not.
+    #[must_use]
     pub fn slice(&self, range: impl RangeBounds<usize>) -> OutputView<'_, T> {
         let len = self.len();
         self.try_slice(range).unwrap_or_else(|| out_of_range(len))
@@ -102,6 +133,7 @@ impl<T> Output<'_, T> {
     /// # Panics
     ///
     /// As a slice's index does where it has not so many: [`Output::try_slice_mut`] does not.
+    #[must_use]
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> OutputViewMut<'_, T> {
         let len = self.len();
         self.try_slice_mut(range).unwrap_or_else(|| out_of_range(len))
@@ -137,11 +169,13 @@ impl<T> DevicePtrMut<T> for Output<'_, T> {
 
 impl<T> OutputBuffer<'_, T> {
     /// The number of elements.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.buffer.len()
     }
 
     /// Returns false: every output has elements.
+    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -1,5 +1,6 @@
 //! The visitor of bound arguments, which makes operands of them.
 
+use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice, SyncOnDrop};
@@ -21,6 +22,12 @@ pub struct Visitor<'v> {
     waiting: Vec<Option<Arc<CudaStream>>>,
     found: Vec<Operand>,
     error: Option<Error>,
+}
+
+impl fmt::Debug for Visitor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visitor").field("operands", &self.found.len()).finish_non_exhaustive()
+    }
 }
 
 impl<'v> Visitor<'v> {

@@ -1,18 +1,19 @@
 //! The nodes of batches: a setter changes a member's record in the table, and gives the node its table anew, in one call for
 //! all members that it concerns.
 
-use crate::ir::{Program, StatementId};
+use crate::ir::{Kind, Program, StatementId};
 use crate::operation::{Operation, OperationId};
 use cuweave_ptx::rewrite::Table;
 
 use crate::runtime::cuda::{Launching, Node, Values};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{Recorded, batch_of, first_blocks, launch_of};
+use crate::runtime::kernels::{Record, batch_of, first_blocks, launch_of};
 use crate::runtime::observe::annotate;
 
 use super::definition::Definition;
 use super::hook;
-use super::nodes::{Nodes, address};
+use super::node::address;
+use super::nodes::Nodes;
 use super::tables::Batched;
 
 impl Nodes {
@@ -25,16 +26,16 @@ impl Nodes {
     ) -> Result<Node> {
         let batch = self.batch_of(operation)?;
         for (member, &statement) in (0..).zip(&operation.sources) {
-            self.write_member(definition.program, batch, member, statement)?;
+            self.write_member(definition.program(), batch, member, statement)?;
         }
-        let launch = self.batch_launch(definition.program, batch)?;
+        let launch = self.batch_launch(definition.program(), batch)?;
         let Batched { packed, param, variant } = &mut self.batches.of[batch];
         hook::apply_to_table(&variant.table, packed);
         let values = Values { words: packed.words(), params: param };
         definition
             .driver
             .add_kernel(self.graph, after, &launch, values, &mut self.scratch)
-            .map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))))
+            .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
     }
 
     /// Writes a member's record into the table of its batch, whose node must be patched afterwards.
@@ -55,15 +56,10 @@ impl Nodes {
     ///
     /// All members share one configuration. It depends on no scalar that has a setter, but an expression of the user's may
     /// give another value each time that it is evaluated.
-    pub(crate) fn check_member(
-        &self,
-        program: &Program,
-        statement: StatementId,
-        new: &Recorded,
-    ) -> Result<()> {
+    pub(crate) fn check_member(&self, program: &Program, statement: StatementId, new: &Record) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
         let operation = &self.operations.list[operation as usize];
-        let (&Recorded::Launch(old), Recorded::Launch(new)) = (&self.records[statement as usize], new) else {
+        let (&Kind::Launch(old), Kind::Launch(new)) = (&self.records[statement as usize], new) else {
             return Ok(());
         };
         if operation.sources.len() < 2 {
@@ -88,13 +84,13 @@ impl Nodes {
     pub(crate) fn patch_batch(&mut self, definition: &Definition, operation: OperationId) -> Result<()> {
         let operations = self.operations.clone();
         let batch = self.batch_of(&operations.list[operation as usize])?;
-        let launch = self.batch_launch(definition.program, batch)?;
+        let launch = self.batch_launch(definition.program(), batch)?;
         let node = self.nodes[operation as usize];
         let Batched { packed, param, .. } = &self.batches.of[batch];
         let values = Values { words: packed.words(), params: param };
         let set = definition.driver.set_kernel(self.exec, node, &launch, values, &mut self.scratch);
         set.map_err(|failure| {
-            Error::driver(failure, Some(self.at(definition.program, &operations.list[operation as usize])))
+            Error::driver(failure, Some(self.at(definition.program(), &operations.list[operation as usize])))
         })?;
         annotate::members_moved(&self.annotated(definition), operation);
         Ok(())

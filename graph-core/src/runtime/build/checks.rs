@@ -2,44 +2,19 @@
 //! node.
 
 use crate::ir::{BufferId, DimId, Origin, Program, Statement, StatementId};
-use crate::table::{Decoded, Op};
 
 use crate::runtime::bind::{MemoryKind, Operand};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 
-use super::dims::{Dim, compute};
-use super::plans;
-
-/// Computes the values of lengths and bounds. The error for one without a value names the buffer or node that it belongs to.
-pub(crate) fn values(table: &Decoded, leaves: &[Dim]) -> Result<Vec<u64>> {
-    let program = &table.program;
-    let mut stack = Vec::new();
-    let value = |(id, code): (usize, &Vec<Op>)| {
-        let dim = compute(code, leaves, &mut stack).ok_or_else(|| {
-            Error::Plan(format!("`{}` has no way to compute `{}`", program.name, program.dims[id]))
-        })?;
-        dim.value().map_err(|fault| {
-            let text = program.dims[id].to_string();
-            let (what, at) = user_of(program, id as DimId);
-            Error::Size { what, at, text, fault }
-        })
-    };
-    table.dims.iter().enumerate().map(value).collect()
-}
-
-/// Checks that no buffer is empty, and that all ranges lie in their buffers. Sizes that were planned before are known to be
-/// right.
-pub(crate) fn check_lengths(program: &'static Program, dims: &[u64]) -> Result<()> {
-    if plans::known(program, dims) {
-        return Ok(());
-    }
+/// Checks that no buffer is empty, and that all ranges lie in their buffers.
+pub(crate) fn check_lengths(program: &Program, dims: &[u64]) -> Result<()> {
     zero_lengths(program, dims)?;
     ranges(program, dims)?;
     views(program, dims)
 }
 
 /// Returns the first buffer or node that a length or bound belongs to.
-fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
+pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
     if let Some(buffer) = program.buffers.iter().position(|buffer| buffer.len == dim) {
         return ("the length", at_buffer(program, buffer as BufferId));
     }
@@ -126,7 +101,7 @@ pub(crate) fn check_operands(
         let kind = match buffer.origin {
             Origin::Device { .. } => MemoryKind::Device,
             Origin::Pinned { .. } => MemoryKind::Pinned,
-            Origin::Taken | Origin::Alloc(_) => MemoryKind::Taken,
+            Origin::Taken | Origin::Alloc(_) | Origin::Part(_) => MemoryKind::Taken,
         };
         if kind != operand.kind || u64::from(buffer.element) != operand.element {
             return Err(Error::Plan(format!("{} is bound to another kind of memory than declared", at())));

@@ -18,7 +18,7 @@ pub struct BlockLimits {
 /// A type of launch configurations.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a launch configuration",
-    note = "a configuration is `(grid, block)` with `u32` or tuples of them, a `LaunchConfig`, or `per_item(n)`"
+    note = "a configuration is `(grid, block)` or `(grid, block, shared_bytes)` with `u32` or tuples of them, a `LaunchConfig`, or `per_item(n)`"
 )]
 pub trait Config {
     /// The configuration's value, or why it has none.
@@ -42,6 +42,16 @@ impl<G: Extents, B: Extents> Config for (G, B) {
     }
 }
 
+impl<G: Extents, B: Extents, S: SharedBytes> Config for (G, B, S) {
+    fn shape(self, _: BlockLimits) -> Result<Shape, String> {
+        Ok(Shape {
+            grid: self.0.extents("grid")?,
+            block: self.1.extents("block")?,
+            shared: self.2.shared_bytes()?,
+        })
+    }
+}
+
 /// One, two or three extents of a grid or a block.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither a grid nor a block",
@@ -50,6 +60,29 @@ impl<G: Extents, B: Extents> Config for (G, B) {
 pub trait Extents {
     /// The three extents.
     fn extents(self, what: &str) -> Result<[u32; 3], String>;
+}
+
+/// The dynamic shared memory of a block.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not the dynamic shared memory of a block, which is a `u32` of bytes"
+)]
+pub trait SharedBytes {
+    /// Returns the bytes, or the reason that they have no value.
+    fn shared_bytes(self) -> Result<u32, String>;
+}
+
+impl SharedBytes for u32 {
+    fn shared_bytes(self) -> Result<u32, String> {
+        Ok(self)
+    }
+}
+
+impl SharedBytes for Dim {
+    fn shared_bytes(self) -> Result<u32, String> {
+        let bytes = self.value().map_err(|fault| format!("the shared memory of a block {fault}"))?;
+        u32::try_from(bytes)
+            .map_err(|_| format!("a block with {bytes} bytes of shared memory is more than any device takes"))
+    }
 }
 
 /// One extent of a grid or a block.
@@ -147,6 +180,11 @@ mod tests {
         assert_eq!((4, 128).shape(FREE), shape([4, 1, 1], [128, 1, 1]));
         assert_eq!(((4, 2), (8, 8, 2)).shape(FREE), shape([4, 2, 1], [8, 8, 2]));
         assert_eq!(((4,), dim(9u8) - 1u8).shape(FREE), shape([4, 1, 1], [8, 1, 1]));
+        assert_eq!(
+            (4, (8, 8), 1024).shape(FREE),
+            Ok(Shape { grid: [4, 1, 1], block: [8, 8, 1], shared: 1024 })
+        );
+        assert_eq!((4, 8, dim(3u8) * 4u8).shape(FREE).map(|shape| shape.shared), Ok(12));
         assert_eq!(LaunchConfig::for_num_elems(2000).shape(FREE), shape([2, 1, 1], [1024, 1, 1]));
         assert_eq!(per_item(257u32).shape(FREE), shape([2, 1, 1], [256, 1, 1]));
         assert_eq!(per_item(257u32).shape(BlockLimits { most: 64, ..FREE }), shape([5, 1, 1], [64, 1, 1]));
@@ -161,5 +199,7 @@ mod tests {
         assert!(per_item(dim(1u8) - 2u8).shape(FREE).is_err());
         assert!(per_item(5u8).shape(BlockLimits { most: 1024, required: Some([8, 8, 1]) }).is_err());
         assert!((dim(1u64 << 32), 1).shape(FREE).is_err());
+        assert!((1, 1, dim(1u64 << 32)).shape(FREE).is_err());
+        assert!((1, 1, dim(1u8) - 2u8).shape(FREE).is_err());
     }
 }

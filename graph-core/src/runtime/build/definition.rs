@@ -5,24 +5,33 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use crate::ir::Program;
-use crate::table::Decoded;
 
 use crate::runtime::cuda::{Context, Driver};
 use crate::runtime::kernels::{Limits, Modules};
 
+use super::flattened::Flattened;
+
 /// A program with the values of its lengths and bounds, in a context.
 pub(crate) struct Definition {
-    /// The checked program.
-    pub program: &'static Program,
-    /// The table that the program comes from.
-    pub table: &'static Decoded,
+    /// The flat program.
+    pub flat: Arc<Flattened>,
     pub driver: &'static Driver,
     pub ctx: Arc<CudaContext>,
     pub context: Context,
-    /// The values of the program's lengths and bounds.
-    pub dims: Vec<u64>,
     /// The limits of the device.
     pub limits: Limits,
     /// The loaded modules and functions.
     pub modules: Modules,
+}
+
+impl Definition {
+    /// The program.
+    pub fn program(&self) -> &Program {
+        self.flat.checked.program()
+    }
+
+    /// The values of its lengths and bounds.
+    pub fn dims(&self) -> &[u64] {
+        &self.flat.values
+    }
 }

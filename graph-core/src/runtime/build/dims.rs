@@ -1,6 +1,5 @@
 //! Lengths and bounds: unsigned 64-bit arithmetic that carries faults in the values.
 
-use crate::ir::{BufferId, DimId};
 use crate::table::Op;
 use std::ops::{Add, Div, Mul, Rem, Sub};
 
@@ -79,37 +78,19 @@ operators! {
     Rem rem checked_rem Fault::DivisionByZero;
 }
 
-/// The values that the lengths and bounds of a graph function are computed from.
-#[derive(Debug, Default)]
-pub struct Dims {
-    leaves: Vec<Dim>,
-    returned: Vec<(BufferId, DimId, DimId)>,
-}
-
-impl Dims {
-    /// Adds the value of the next leaf.
-    pub fn push(&mut self, value: Dim) {
-        self.leaves.push(value);
-    }
-
-    /// Adds an output that is declared with one length and allocated with another: they must be equal.
-    pub fn returned(&mut self, buffer: BufferId, declared: DimId, actual: DimId) {
-        self.returned.push((buffer, declared, actual));
-    }
-
-    pub(crate) fn into_parts(self) -> (Vec<Dim>, Vec<(BufferId, DimId, DimId)>) {
-        (self.leaves, self.returned)
-    }
-}
-
-/// Computes a length or bound from the values of the leaves. Returns `None` for malformed code. `stack` is scratch space.
-pub(crate) fn compute(code: &[Op], leaves: &[Dim], stack: &mut Vec<Dim>) -> Option<Dim> {
+/// Computes a length or bound. `operand` gives the values that are not part of the code. Returns `None` for malformed code.
+/// `stack` is scratch space.
+pub(crate) fn compute(
+    code: &[Op],
+    mut operand: impl FnMut(Op) -> Option<Dim>,
+    stack: &mut Vec<Dim>,
+) -> Option<Dim> {
     stack.clear();
     for &op in code {
         let value = match op {
             Op::Constant(value) => dim(value),
-            Op::Leaf(leaf) => *leaves.get(leaf as usize)?,
-            _ => {
+            Op::Leaf(_) | Op::Variable(_) | Op::Length(_) => operand(op)?,
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
                 let (right, left) = (stack.pop()?, stack.pop()?);
                 match op {
                     Op::Add => left + right,
@@ -117,7 +98,7 @@ pub(crate) fn compute(code: &[Op], leaves: &[Dim], stack: &mut Vec<Dim>) -> Opti
                     Op::Mul => left * right,
                     Op::Div => left / right,
                     Op::Rem => left % right,
-                    Op::Constant(_) | Op::Leaf(_) => return None,
+                    Op::Constant(_) | Op::Leaf(_) | Op::Variable(_) | Op::Length(_) => return None,
                 }
             }
         };
@@ -147,7 +128,11 @@ mod tests {
     fn code_is_computed_as_the_operators_are() {
         use Op::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
         let leaves = [dim(7u32), dim(3u32), dim(-1i32)];
-        let value = |code: &[Op]| compute(code, &leaves, &mut Vec::new()).map(Dim::value);
+        let leaf = |op| match op {
+            Leaf(leaf) => leaves.get(leaf as usize).copied(),
+            _ => None,
+        };
+        let value = |code: &[Op]| compute(code, leaf, &mut Vec::new()).map(Dim::value);
         // 7 * 3 - 20 / (7 - 3) % 3
         let code = [Leaf(0), Leaf(1), Mul, Constant(20), Leaf(0), Leaf(1), Sub, Div, Constant(3), Rem, Sub];
         assert_eq!(value(&code), Some(Ok(19)));

@@ -3,13 +3,15 @@
 //! A record is complete and checked: the extents hold, the device takes the configuration. It is made when the
 //! graph is built, and made again, in the same space, when an argument is set.
 
-use crate::ir::{Access, Mode, Program, StatementId};
+use std::fmt;
+
+use crate::ir::{Access, Kind, Lifetime, Mode, Program, StatementId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::runtime::cuda::{self, Word};
-use crate::runtime::error::{At, Error, Fault, Result, ShortLaunch};
+use crate::runtime::error::{At, Error, Fault, Result, ShortLaunch, at_statement};
 use crate::runtime::kernels::{
-    FILL64, Finding, Kernel, LaunchRecord, Limits, Modules, ParamKind, Recorded, Shape,
+    FILL64, FillRecord, Finding, Kernel, LaunchRecord, Limits, Modules, ParamKind, Record, Shape,
 };
 
 use super::arguments::Arguments;
@@ -18,13 +20,13 @@ use super::fill::Fillable;
 
 /// The recorder of the values that generated code gives for statements, one after the other.
 pub struct Evaluation<'b> {
-    program: &'static Program,
+    program: &'b Program,
     dims: &'b [u64],
     limits: &'b Limits,
     modules: &'b mut Modules,
     /// The current statement.
     statement: StatementId,
-    records: Vec<Recorded>,
+    records: Vec<Record>,
     /// The values of parameters.
     words: Vec<Word>,
     /// Launches that are not proved to write all of their write-only parameters.
@@ -34,10 +36,16 @@ pub struct Evaluation<'b> {
 /// The launches that are not proved to write all of their write-only parameters.
 pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
 
+impl fmt::Debug for Evaluation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluation").field("statement", &self.statement).finish_non_exhaustive()
+    }
+}
+
 impl<'b> Evaluation<'b> {
     /// Returns an evaluation of that many statements, with space for their values.
     pub(crate) fn new(
-        program: &'static Program,
+        program: &'b Program,
         dims: &'b [u64],
         limits: &'b Limits,
         modules: &'b mut Modules,
@@ -49,13 +57,8 @@ impl<'b> Evaluation<'b> {
         Evaluation { program, dims, limits, modules, statement: 0, records, words, open: Vec::new() }
     }
 
-    /// Evaluates one statement.
-    ///
-    /// # Errors
-    ///
-    /// Those of `step`; a step that does not record its statement, which an expression of the user's that returns can
-    /// bring about.
-    pub(crate) fn one(
+    /// Evaluates one statement by a step, which must record it.
+    pub(super) fn one(
         &mut self,
         statement: StatementId,
         step: impl FnOnce(&mut Evaluation<'b>) -> Result<()>,
@@ -69,27 +72,25 @@ impl<'b> Evaluation<'b> {
         Err(self.config("an expression in it returns before the statement is recorded".to_owned()))
     }
 
-    /// Records the next statement as one without values.
-    pub(crate) fn nothing(&mut self) {
-        self.records.push(Recorded::Nothing);
+    /// Records the next statement, which allocates or frees: it has no values.
+    pub(super) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
+        self.records.push(match lifetime {
+            Lifetime::Begins(_) => Kind::Alloc(()),
+            Lifetime::Ends(_) => Kind::Free(()),
+        });
     }
 
     /// Returns a record for each statement, the values of parameters, and the launches that are not proved to write all.
-    pub(crate) fn into_parts(self) -> (Vec<Recorded>, Vec<Word>, Open) {
+    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, Open) {
         (self.records, self.words, self.open)
     }
 }
 
-impl Evaluation<'_> {
+impl<'b> Evaluation<'b> {
     #[cold]
     #[inline(never)]
     fn at(&self) -> Box<At> {
-        let statement = &self.program.statements[self.statement as usize];
-        Box::new(At {
-            name: statement.name.to_string(),
-            file: self.program.file.to_string(),
-            line: statement.line,
-        })
+        at_statement(self.program, self.statement)
     }
 
     #[cold]
@@ -117,7 +118,7 @@ impl Evaluation<'_> {
         self.program.buffers[access.buffer as usize].name.to_string()
     }
 
-    fn access(&self, index: u32) -> Result<&'static Access> {
+    fn access(&self, index: u32) -> Result<&'b Access> {
         // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
         self.program.statements[self.statement as usize]
             .accesses
@@ -152,7 +153,7 @@ impl Evaluation<'_> {
             }
             self.modules.known(kernel)?.checked = Some(*shape);
         }
-        let accesses: &'static [Access] = &self.program.statements[self.statement as usize].accesses;
+        let accesses: &'b [Access] = &self.program.statements[self.statement as usize].accesses;
         if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
             return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }
@@ -170,7 +171,7 @@ impl Evaluation<'_> {
         }
         let first = self.words.len() as u32;
         self.words.extend_from_slice(arguments.words());
-        self.records.push(Recorded::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
+        self.records.push(Kind::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
         Ok(())
     }
 
@@ -267,7 +268,7 @@ impl Evaluation<'_> {
         if size == 8 {
             self.words.resize(first as usize + FILL64.words, cuda::address_word(0));
         }
-        self.records.push(Recorded::Fill { bits: value.bits(), size, first });
+        self.records.push(Kind::Fill(FillRecord { bits: value.bits(), size, first }));
         Ok(())
     }
 
@@ -284,7 +285,7 @@ impl Evaluation<'_> {
             let (source_name, target_name) = (self.name(source), self.name(target));
             return Err(Error::CopyLength { at: self.at(), source_name, from, target_name, to });
         }
-        self.records.push(Recorded::Copy);
+        self.records.push(Kind::Copy(()));
         Ok(())
     }
 

@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::ir::{BufferId, Mode, Order, Program, StatementId};
+use crate::check::Checked;
+use crate::index::Vector;
+use crate::ir::{BufferId, Kind, Mode, Order, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Recorded, Updates};
+use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Record, Updates};
 
 /// A piece of shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,13 +31,14 @@ type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 ///
 /// In explicit order, such launches; else those whose edge contradicts the order that there is.
 pub(crate) fn edges(
-    program: &Program,
+    checked: &Checked,
     dims: &[u64],
-    records: &[Recorded],
+    records: &[Record],
 ) -> Result<Vec<(StatementId, StatementId)>> {
+    let program = checked.program();
     let mut uses = Uses::new();
     for (statement, record) in (0..).zip(records) {
-        if let Recorded::Launch(launch) = record {
+        if let Kind::Launch(launch) = record {
             variables(statement, launch, &mut uses);
             updates(program, dims, statement, launch, &mut uses);
         }
@@ -46,12 +49,12 @@ pub(crate) fn edges(
     if uses.is_empty() {
         return Ok(Vec::new());
     }
-    let mut preds = vec![Vec::new(); program.statements.len()];
-    for &(before, after) in program.edges.iter() {
-        preds[after as usize].push(before);
+    let mut preds = Vector::filled(Vec::new(), program.statements.len());
+    for &(before, after) in checked.edges().iter() {
+        preds[after].push(before);
     }
     let reach = Reach::of(&preds).map_err(|cycle| Error::Plan(cycle.to_string()))?;
-    let forward = program.edges.iter().all(|(before, after)| before < after);
+    let forward = checked.edges().iter().all(|(before, after)| before < after);
     let mut found: BTreeMap<(StatementId, StatementId), State<'_>> = BTreeMap::new();
     for (&state, uses) in &uses {
         for edge in missing(uses, &reach, forward) {
@@ -62,7 +65,7 @@ pub(crate) fn edges(
         return Err(unordered(program, state, edge));
     }
     for &(before, after) in found.keys() {
-        preds[after as usize].push(before);
+        preds[after].push(before);
     }
     if let Err(Cycle { path }) = Reach::of(&preds) {
         let around = path.iter().copied().zip(path.iter().copied().cycle().skip(1));

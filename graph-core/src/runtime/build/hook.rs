@@ -75,8 +75,7 @@ fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
             What::Alloc { memory } | What::Free { memory } => Some(memory),
             _ => None,
         };
-        let sourced = !matches!(operation.what, What::Kernel | What::Fill | What::Copy)
-            || !operation.sources.is_empty();
+        let sourced = !matches!(operation.what, What::Statement(_)) || !operation.sources.is_empty();
         let known = operation.sources.iter().all(|&source| (source as usize) < program.statements.len());
         let after = operation.after.iter().all(|&before| (before as usize) < at);
         if !(sourced

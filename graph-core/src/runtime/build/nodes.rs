@@ -3,19 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::ir::{BufferId, Origin, Program, StatementId};
+use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::layout::ALIGNMENT;
 use crate::operation::{Operation, Operations, Place, What};
 
-use crate::runtime::cuda::{
-    self, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record,
-};
+use crate::runtime::cuda::{Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
-use crate::runtime::kernels::{FILL64, Finding, HUB, Kernel, LaunchRecord, Param, Recorded, Shape};
+use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone, Record};
 use crate::runtime::observe::annotate::{self, Annotated};
 
 use super::definition::Definition;
 use super::evaluate::Open;
+use super::node::address;
 use super::planning::Planned;
 use super::tables::Batches;
 
@@ -28,7 +27,7 @@ pub(crate) struct Nodes {
     /// One node for each operation.
     pub nodes: Vec<Node>,
     /// One record for each statement.
-    pub records: Vec<Recorded>,
+    pub records: Vec<Record>,
     /// The values of the launches' parameters.
     pub words: Vec<Word>,
     /// The address of each buffer.
@@ -40,7 +39,7 @@ pub(crate) struct Nodes {
     /// Launches that are not proved to write all of their write-only parameters.
     pub open: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
-    pub left_alone: Vec<String>,
+    pub left_alone: Vec<LeftAlone>,
     /// Scratch space of the calls that add and change kernel nodes.
     pub scratch: Scratch,
     /// The words of new records while a setter evaluates them.
@@ -51,7 +50,7 @@ impl Nodes {
     /// Returns the nodes of a plan, none of which is added yet.
     pub fn new(
         definition: &Definition,
-        (records, words): (Vec<Recorded>, Vec<Word>),
+        (records, words): (Vec<Record>, Vec<Word>),
         open: Open,
         planned: Planned,
     ) -> Nodes {
@@ -64,14 +63,14 @@ impl Nodes {
             words,
             bases: Vec::new(),
             batches: Batches::new(planned.variants),
-            fill_kernels: vec![false; definition.program.statements.len()],
+            fill_kernels: vec![false; definition.program().statements.len()],
             open: BTreeMap::new(),
             left_alone: planned.left_alone,
             scratch: Scratch::default(),
             spare: Vec::new(),
         };
         // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
-        for &statement in definition.table.scalars.iter().flat_map(|scalar| &scalar.statements) {
+        for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
             nodes.fill_kernels[statement as usize] = true;
         }
         nodes.note_open(&[], open);
@@ -90,7 +89,7 @@ impl Nodes {
     /// Creates the graph, with the addresses of the argument buffers.
     pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
         self.graph = definition.driver.create_graph()?;
-        self.bases = vec![0; definition.program.buffers.len()];
+        self.bases = vec![0; definition.program().buffers.len()];
         self.bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
         Ok(())
     }
@@ -121,8 +120,8 @@ impl Nodes {
     /// Returns the names and addresses that the simulated driver is told.
     pub fn annotated<'n>(&'n self, definition: &'n Definition) -> Annotated<'n> {
         Annotated {
-            program: definition.program,
-            dims: &definition.dims,
+            program: definition.program(),
+            dims: definition.dims(),
             operations: &self.operations,
             records: &self.records,
             nodes: &self.nodes,
@@ -210,7 +209,7 @@ impl Nodes {
                         operation.launch_order,
                     )
                     .map_err(|failure| {
-                        Error::driver(failure, Some(self.at(definition.program, operation)))
+                        Error::driver(failure, Some(self.at(definition.program(), operation)))
                     })?;
             }
             self.nodes.push(node);
@@ -228,8 +227,8 @@ impl Nodes {
     ) -> Result<Node> {
         let (driver, graph) = (definition.driver, self.graph);
         // Most nodes of most graphs.
-        if let (What::Kernel, &[statement]) = (&operation.what, operation.sources.as_slice())
-            && let Recorded::Launch(ref launch) = self.records[statement as usize]
+        if let &[statement] = operation.sources.as_slice()
+            && let Kind::Launch(ref launch) = self.records[statement as usize]
         {
             let words = &mut self.words[launch.first as usize..];
             address(&self.operations, &self.bases, (statement, launch), words);
@@ -237,7 +236,7 @@ impl Nodes {
             let launching = launch.launching();
             return driver
                 .add_kernel(graph, after, &launching, values, &mut self.scratch)
-                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))));
+                .map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))));
         }
         if operation.sources.len() > 1 {
             return self.add_batch(definition, operation, after);
@@ -259,111 +258,18 @@ impl Nodes {
                 let none = Values { words: &[], params: HUB.params };
                 driver.add_kernel(graph, after, &launch, none, &mut self.scratch)
             }
-            What::Kernel | What::Fill | What::Copy => {
+            What::Statement(_) => {
                 let statement = operation.sources[0];
                 let mut words = std::mem::take(&mut self.words);
                 let record =
                     self.resolve(definition, statement, self.records[statement as usize], &mut words);
                 self.words = words;
                 self.records[statement as usize] = record?;
-                let params = self.node_of(definition, statement)?;
-                let scratch = &mut self.scratch;
-                match params {
-                    NodeParams::Launch(launch, first, params) => {
-                        let values = Values { words: &self.words[first..], params };
-                        driver.add_kernel(graph, after, &launch, values, scratch)
-                    }
-                    NodeParams::Fill(fill) => driver.add_fill(graph, after, &fill, definition.context),
-                    NodeParams::Copy { from, to, bytes } => {
-                        driver.add_copy(graph, after, from, to, bytes, definition.context)
-                    }
-                }
+                let node = self.resolved(definition, statement)?;
+                node.add(definition, (graph, after), &self.words, &mut self.scratch)
             }
         };
-        added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program, operation))))
-    }
-
-    /// Writes the addresses of its buffers into a record's words, and returns the record; a fill that no memset can do becomes
-    /// a launch.
-    pub(crate) fn resolve(
-        &self,
-        definition: &mut Definition,
-        statement: StatementId,
-        record: Recorded,
-        words: &mut [Word],
-    ) -> Result<Recorded> {
-        match record {
-            Recorded::Launch(launch) => {
-                let words = &mut words[launch.first as usize..];
-                address(&self.operations, &self.bases, (statement, &launch), words);
-                Ok(record)
-            }
-            Recorded::Fill { bits, size: 8, first }
-                if self.fill_kernels[statement as usize] || bits >> 32 != bits & 0xffff_ffff =>
-            {
-                let (address, len) = self.range_of(definition, statement, 0);
-                let info = definition.modules.function(&FILL64)?;
-                let blocks = len.div_ceil(256).clamp(1, 1 << 20) as u32;
-                let shape = Shape {
-                    grid: [blocks, 1, 1],
-                    block: [256.min(info.most_threads.max(1)), 1, 1],
-                    shared: 0,
-                };
-                for (word, value) in words[first as usize..].iter_mut().zip([address, bits, len]) {
-                    *word = cuda::address_word(value);
-                }
-                Ok(Recorded::Launch(LaunchRecord { kernel: &FILL64, function: info.function, shape, first }))
-            }
-            Recorded::Fill { .. } | Recorded::Copy | Recorded::Nothing => Ok(record),
-        }
-    }
-
-    /// Returns the address and the length, in elements, of a statement's access.
-    fn range_of(&self, definition: &Definition, statement: StatementId, access: usize) -> (u64, u64) {
-        let access = &definition.program.statements[statement as usize].accesses[access];
-        let (lo, hi) = (definition.dims[access.lo as usize], definition.dims[access.hi as usize]);
-        let address =
-            self.bases[access.buffer as usize].wrapping_add(lo * element(definition.program, access.buffer));
-        (address, hi - lo)
-    }
-
-    fn place_of(&self, definition: &Definition, statement: StatementId, access: usize) -> cuda::Place {
-        let buffer = definition.program.statements[statement as usize].accesses[access].buffer;
-        let (address, _) = self.range_of(definition, statement, access);
-        match definition.program.buffers[buffer as usize].origin {
-            Origin::Pinned { .. } => cuda::Place::Host(address),
-            _ => cuda::Place::Device(address),
-        }
-    }
-
-    /// Returns the parameters of a node, from its resolved record.
-    pub(crate) fn node_of(&self, definition: &Definition, statement: StatementId) -> Result<NodeParams> {
-        Ok(match self.records[statement as usize] {
-            Recorded::Launch(launch) => {
-                NodeParams::Launch(launch.launching(), launch.first as usize, launch.kernel.params)
-            }
-            Recorded::Fill { bits, size, .. } => {
-                let (target, len) = self.range_of(definition, statement, 0);
-                let (element, width) = if size == 8 { (4, len * 2) } else { (size, len) };
-                NodeParams::Fill(Filling { target, value: bits as u32, element, width })
-            }
-            Recorded::Copy => {
-                let (from, to) =
-                    (self.place_of(definition, statement, 0), self.place_of(definition, statement, 1));
-                let buffer = definition.program.statements[statement as usize].accesses[0].buffer;
-                NodeParams::Copy {
-                    from,
-                    to,
-                    bytes: self.range_of(definition, statement, 0).1 * element(definition.program, buffer),
-                }
-            }
-            Recorded::Nothing => {
-                return Err(Error::Plan(format!(
-                    "{} was not evaluated",
-                    at_statement(definition.program, statement)
-                )));
-            }
-        })
+        added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
     }
 
     /// True if launches differ from how they are written.
@@ -394,45 +300,14 @@ impl Nodes {
     pub(crate) fn instantiate(&mut self, definition: &Definition) -> Result<()> {
         self.exec = definition.driver.instantiate(self.graph).map_err(|(failure, node)| {
             let blamed = self.nodes.iter().position(|&other| other == node);
-            Error::driver(failure, blamed.map(|at| self.at(definition.program, &self.operations.list[at])))
+            Error::driver(failure, blamed.map(|at| self.at(definition.program(), &self.operations.list[at])))
         })?;
         Ok(())
     }
-}
-
-/// Returns the size of a buffer's element in bytes.
-pub(crate) fn element(program: &Program, buffer: BufferId) -> u64 {
-    u64::from(program.buffers[buffer as usize].element)
 }
 
 /// Returns the place of a name of the runtime's own: the line of the function's first statement.
 fn at_function(program: &Program, name: &str) -> Box<At> {
     let line = program.statements.first().map_or(0, |statement| statement.line);
     Box::new(At { name: name.to_owned(), file: program.file.to_string(), line })
-}
-
-/// Writes the addresses of a launch's buffers into its words.
-#[inline]
-pub(crate) fn address(
-    operations: &Operations,
-    bases: &[u64],
-    (statement, launch): (StatementId, &LaunchRecord),
-    words: &mut [Word],
-) {
-    let pointed = &operations.pointed[operations.pointed_of[statement as usize] as usize..];
-    for (word, at) in launch.kernel.address_words().zip(pointed) {
-        words[word] = cuda::address_word(bases[at.buffer as usize].wrapping_add(at.offset));
-    }
-}
-
-/// The parameters of a node.
-pub(crate) enum NodeParams {
-    /// A kernel's launch, the first word of its values, and its parameters.
-    Launch(Launching, usize, &'static [Param]),
-    Fill(Filling),
-    Copy {
-        from: cuda::Place,
-        to: cuda::Place,
-        bytes: u64,
-    },
 }

@@ -2,30 +2,20 @@
 
 use crate::ir::StatementId;
 
-use crate::runtime::cuda::Values;
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::Recorded;
+use crate::runtime::kernels::Record;
 
 use super::definition::Definition;
-use super::nodes::{NodeParams, Nodes};
+use super::nodes::Nodes;
 
 impl Nodes {
     /// Changes a node to what its statement's record says.
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
         let node = self.nodes[operation as usize];
-        let (driver, exec) = (definition.driver, self.exec);
-        let set = match self.node_of(definition, statement)? {
-            NodeParams::Launch(launch, first, params) => {
-                let values = Values { words: &self.words[first..], params };
-                driver.set_kernel(exec, node, &launch, values, &mut self.scratch)
-            }
-            NodeParams::Fill(fill) => driver.set_fill(exec, node, &fill, definition.context),
-            NodeParams::Copy { from, to, bytes } => {
-                driver.set_copy(exec, node, from, to, bytes, definition.context)
-            }
-        };
-        set.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program, statement))))
+        let resolved = self.resolved(definition, statement)?;
+        let set = resolved.set(definition, (self.exec, node), &self.words, &mut self.scratch);
+        set.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
     /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.
@@ -34,7 +24,7 @@ impl Nodes {
         for &statement in statements {
             match self.operations.of_statement[statement as usize] {
                 Some(operation) if self.operations.list[operation as usize].sources.len() > 1 => {
-                    self.write_to_batch(definition.program, statement, operation)?;
+                    self.write_to_batch(definition.program(), statement, operation)?;
                     batches.push(operation);
                 }
                 _ => self.patch(definition, statement)?,
@@ -46,7 +36,7 @@ impl Nodes {
     }
 
     /// Swaps a statement's record with one whose words lie in `spare`.
-    pub fn swap(&mut self, statement: StatementId, other: &mut Recorded) {
+    pub fn swap(&mut self, statement: StatementId, other: &mut Record) {
         let record = &mut self.records[statement as usize];
         let ((here, count), (there, _)) = (record.words(), other.words());
         self.words[here..here + count].swap_with_slice(&mut self.spare[there..there + count]);

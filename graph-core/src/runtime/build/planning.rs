@@ -9,12 +9,12 @@ use crate::compile::Wishes;
 use crate::ir::{Memory, Mode};
 use crate::launches::Allowed;
 use crate::operation::Operations;
-use crate::table::Decoded;
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
-use crate::runtime::kernels::{Changing, Facts, Modules, Recorded, Variant, gather};
+use crate::runtime::kernels::{Changing, Facts, LeftAlone, Modules, Record, Variant, gather};
 
+use super::flattened::Flattened;
 use super::{hidden, plans};
 
 /// The operations to add, with the variants of their batches.
@@ -24,20 +24,20 @@ pub(crate) struct Planned {
     /// One variant for each batch.
     pub variants: Vec<Variant>,
     /// The kernels that are launched as written, and the reasons: sorted.
-    pub left_alone: Vec<String>,
+    pub left_alone: Vec<LeftAlone>,
 }
 
 /// Decides about the launches, and plans. Everything that may refuse a batch does so before the plan that is used is made.
 pub(crate) fn plan(
-    table: &'static Decoded,
+    flat: &Flattened,
     (driver, ctx): (&'static Driver, &Arc<CudaContext>),
-    dims: &[u64],
-    (records, words): (&[Recorded], &[Word]),
+    (records, words): (&[Record], &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {
-    let program = &table.program;
-    let changing = Changing::of(table);
+    let Flattened { checked, values: dims, .. } = flat;
+    let program = checked.program();
+    let changing = Changing::of(&flat.scalars, program.statements.len());
     let gathered = gather((driver, ctx), (records, words), &changing, modules, allowed);
     let (mut facts, allowed) = match gathered {
         Ok(facts) => (facts, allowed),
@@ -46,13 +46,13 @@ pub(crate) fn plan(
     };
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
-    let edges = if shared { hidden::edges(program, dims, records)? } else { Vec::new() };
+    let edges = if shared { hidden::edges(checked, dims, records)? } else { Vec::new() };
     let tuning = facts.tuning.clone();
     let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new(), tuning };
     loop {
         wishes.launches.clone_from(&facts.launches);
         let operations =
-            plans::operations(program, dims, &wishes).map_err(|error| plan_error(program, error))?;
+            plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         if let Some(variants) = facts.variants((driver, modules), &operations.batches) {
             let left_alone = facts.left_alone.into_iter().collect();
             return Ok(Planned { operations, variants, left_alone });

@@ -208,15 +208,15 @@ impl Packed {
     }
 }
 
-/// The bits of a parameter that PTX declares as one number, in its first bytes; the others are 0.
+/// Returns the bits of a parameter in its first bytes; the others are 0. The type of its value must have no padding.
 pub fn number(word: Word) -> u64 {
-    // SAFETY: words are made by `address_word` and `write_value`. A number has no padding, and `write_value` sets the
+    // SAFETY: words are made by `address_word` and `write_value`, of a value without padding, and `write_value` sets the
     // whole word before it writes a value of fewer bytes.
     unsafe { word.assume_init() }
 }
 
 /// Scratch space for the calls that take arrays of pointers.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct Scratch {
     pointers: Vec<usize>,
 }
@@ -228,7 +228,7 @@ pub trait WordCount {
 }
 
 /// The values of a launch's parameters, in consecutive words.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Values<'w, P> {
     /// Their words.
     pub words: &'w [Word],

@@ -6,6 +6,7 @@
 //! used it, and a member whose nodes still speak of it is given the new addresses before its next launch. The lock
 //! is held from that look until the launch is in the stream, so no other thread can grow the arena in between.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaStream};
@@ -22,7 +23,8 @@ use crate::runtime::waits::{self, OwnedEvent, SideStream};
 /// sum. Outputs are no part of it: they are allocations of their own, whatever the graph's temporaries lie in.
 ///
 /// A clone is the same pool. The memory is freed, in stream order, when the pool and all members are gone.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
+#[must_use = "the pool's memory is freed when the pool and its members are dropped"]
 pub struct ArenaPool {
     shared: Arc<Shared>,
 }
@@ -78,6 +80,15 @@ impl ArenaPool {
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
         &self.shared
+    }
+}
+
+impl fmt::Debug for ArenaPool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ArenaPool")
+            .field("stream", &self.stream().cu_stream())
+            .field("bytes", &self.bytes())
+            .finish_non_exhaustive()
     }
 }
 

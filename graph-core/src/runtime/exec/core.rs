@@ -14,6 +14,7 @@ use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Definition, Nodes, apply_hook, element, plan};
 use crate::runtime::context;
 use crate::runtime::error::{Error, Result, at_buffer};
+use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
 use crate::runtime::waits::{OwnedEvent, OwnedMemory};
 
@@ -105,15 +106,16 @@ impl Core {
 
     /// Allocates a memory of the exec's own.
     fn own(&mut self, memory: usize) -> Result<u64> {
-        let Definition { driver, ctx, program, .. } = &self.definition;
+        let Definition { driver, ctx, .. } = &self.definition;
         let bytes = self.nodes.operations.memories[memory].bytes;
         let owned = match &mut self.temporaries.owned {
             Some(owned) => owned,
             none => none.insert(OwnedMemory::new(driver, ctx)?),
         };
         let allocated = owned.allocate(bytes);
-        allocated
-            .map_err(|failure| Error::driver(failure, Some(self.nodes.at_memory(program, memory as u32))))
+        allocated.map_err(|failure| {
+            Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), memory as u32)))
+        })
     }
 
     /// After a failure: plans again with the launches as they are written, if they were changed, and calls `anew`. The
@@ -127,16 +129,16 @@ impl Core {
             return Err(error);
         }
         self.replan(self.temporaries.lowering, Allowed::default())?;
-        self.nodes.left_alone.push(format!("all launches are as they are written: {error}"));
+        self.nodes.left_alone.push(LeftAlone::all(Change::Any, error));
         anew(self)
     }
 
     /// Plans again, and destroys the nodes that were added.
     pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
         let known = (self.nodes.records.as_slice(), self.nodes.words.as_slice());
-        let Definition { table, driver, ctx, dims, modules, .. } = &mut self.definition;
-        let mut planned = plan(table, (driver, ctx), dims, known, modules, (memory, allowed))?;
-        apply_hook(self.definition.program, &mut planned.operations)?;
+        let Definition { flat, driver, ctx, modules, .. } = &mut self.definition;
+        let mut planned = plan(flat, (*driver, &*ctx), known, modules, (memory, allowed))?;
+        apply_hook(self.definition.program(), &mut planned.operations)?;
         self.nodes.replace(&self.definition, planned);
         self.temporaries.owned = None;
         self.temporaries.lowering = memory;
@@ -145,14 +147,15 @@ impl Core {
     }
 
     fn make_slots(&mut self) -> Result<()> {
-        let Definition { program, table, driver, ctx, dims, .. } = &self.definition;
+        let Definition { flat, driver, ctx, .. } = &self.definition;
+        let program = self.definition.program();
         for &buffer in program.outputs.iter() {
             let slot = match self.operands.list.get(buffer as usize).and_then(|operand| operand.slot.clone())
             {
                 Some(slot) => slot,
                 None => {
-                    let len = dims[program.buffers[buffer as usize].len as usize];
-                    let len = (len, element(program, buffer), table.elements[buffer as usize]);
+                    let len = flat.values[program.buffers[buffer as usize].len as usize];
+                    let len = (len, element(program, buffer), flat.elements[buffer as usize]);
                     let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer as usize]);
                     Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)
                 }
@@ -176,7 +179,7 @@ impl Core {
     /// Returns the parts that a report is made of.
     pub(crate) fn subject(&self) -> Subject<'_> {
         Subject {
-            program: self.definition.program,
+            program: self.definition.program(),
             operations: &self.nodes.operations,
             records: &self.nodes.records,
             open: &self.nodes.open,

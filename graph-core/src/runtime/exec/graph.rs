@@ -16,7 +16,7 @@ use crate::plan::budget::CurvePoint;
 use crate::table::Table;
 
 use crate::runtime::bind::{Lender, Visitor};
-use crate::runtime::build::{Dims, Evaluation};
+use crate::runtime::build::Body;
 use crate::runtime::cuda::Keep;
 use crate::runtime::error::Result;
 use crate::runtime::observe::{self, BuildTimes, Report};
@@ -59,12 +59,14 @@ pub trait GraphFn: Generated {
     /// Returns the checked program, the scalar arguments and what computes lengths and bounds.
     #[doc(hidden)]
     fn table(token: Token) -> &'static Table;
-    /// Adds the values of the expressions that lengths and bounds are computed of, in the order of the table's leaves.
+    /// The values of its scalars, which its expressions are evaluated with.
     #[doc(hidden)]
-    fn dims(&self, dims: &mut Dims, token: Token);
-    /// Gives the statement of an evaluation its configuration and values; the table says by which step.
+    type Values<'v>: Body
+    where
+        Self: 'v;
+    /// Returns the values of its scalars.
     #[doc(hidden)]
-    fn evaluate(&self, step: u32, evaluation: &mut Evaluation<'_>, token: Token) -> Result<()>;
+    fn values(&self, token: Token) -> Self::Values<'_>;
 }
 
 /// The exec of a graph function: a graph that can be launched, again and again.
@@ -87,6 +89,7 @@ pub type Exec<A> = <A as Generated>::Exec;
 /// A graph that is built and not instantiated.
 ///
 /// It is consumed by [`Graph::instantiate`]: a graph with memory nodes can be instantiated once.
+#[must_use = "a graph does nothing until it is instantiated and launched"]
 pub struct Graph<A: GraphFn> {
     core: Core,
     args: A,
@@ -130,16 +133,19 @@ impl<A: GraphFn> Graph<A> {
     }
 
     /// Returns what the graph consists of and what it needs.
+    #[must_use]
     pub fn report(&self) -> Report {
         Report::of(&self.core.subject())
     }
 
     /// Returns how long the host took to build it.
+    #[must_use]
     pub fn times(&self) -> BuildTimes {
         self.core.times
     }
 
     /// Returns the graph as a picture, in the DOT language.
+    #[must_use]
     pub fn dot(&self) -> String {
         self.core.dot()
     }
@@ -225,11 +231,13 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// See the generated `report`.
+    #[must_use]
     pub fn report(&self) -> Report {
         Report::of(&self.core.subject())
     }
 
     /// See the generated `dot`.
+    #[must_use]
     pub fn dot(&self) -> String {
         self.core.dot()
     }
@@ -247,21 +255,21 @@ impl<A: GraphFn> ExecCore<A> {
 
 impl Core {
     fn dot(&self) -> String {
-        observe::dot(self.definition.program, &self.nodes.operations)
+        observe::dot(self.definition.program(), &self.nodes.operations)
     }
 
     fn memory_svg(&self) -> Result<String> {
-        observe::svg(self.definition.program, &self.definition.dims, &self.nodes.operations)
+        observe::svg(&self.definition.flat.checked, self.definition.dims(), &self.nodes.operations)
     }
 
     fn budget_curve(&self, points: u64) -> Result<Vec<CurvePoint>> {
-        observe::budget_curve(self.definition.program, &self.definition.dims, points)
+        observe::budget_curve(&self.definition.flat.checked, self.definition.dims(), points)
     }
 
     /// Prints the function and its size, for `Debug`.
     fn describe(&self, name: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct(name)
-            .field("function", &self.definition.program.name)
+            .field("function", &self.definition.program().name)
             .field("operations", &self.nodes.operations.list.len())
             .finish_non_exhaustive()
     }

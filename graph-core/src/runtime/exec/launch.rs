@@ -7,7 +7,7 @@ use cudarc::driver::CudaStream;
 use crate::ir::BufferId;
 
 use crate::runtime::bind::{Generation, Handed, Hindrance, Output};
-use crate::runtime::build::{Definition, check_overlap};
+use crate::runtime::build::check_overlap;
 use crate::runtime::context;
 use crate::runtime::cuda::{Event, Outcome, Stream};
 use crate::runtime::error::{Error, Result, at_buffer};
@@ -22,7 +22,7 @@ static PINNED: Mutex<()> = Mutex::new(());
 impl Core {
     /// Checks that the graph can be launched into a stream, and makes the context current.
     fn check_stream(&self, stream: &CudaStream) -> Result<Stream> {
-        let function = || self.definition.program.name.to_string();
+        let function = || self.definition.program().name.to_string();
         if self.broken {
             return Err(Error::Unusable { function: function() });
         }
@@ -54,7 +54,7 @@ impl Core {
         };
         self.check_taken(taken)?;
         if self.operands.exchanged {
-            check_overlap(self.definition.program, &self.definition.dims, &self.operands.list)?;
+            check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
             self.operands.exchanged = false;
         }
         self.before_launch(raw)?;
@@ -102,7 +102,7 @@ impl Core {
     pub(crate) fn output<T: 'static>(&self, index: usize) -> Result<Output<'_, T>> {
         match self.operands.slots.get(index) {
             Some(slot) => slot.output(),
-            None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program.name))),
+            None => Err(Error::Plan(format!("`{}` has no output {index}", self.definition.program().name))),
         }
     }
 
@@ -110,7 +110,7 @@ impl Core {
     fn check_taken(&self, taken: &[&mut dyn Handed]) -> Result<()> {
         let mut given = taken.iter();
         for (buffer, slot) in self.operands.taken_over() {
-            let at = || at_buffer(self.definition.program, buffer);
+            let at = || at_buffer(self.definition.program(), buffer);
             match given.next() {
                 Some(output) if Arc::ptr_eq(output.slot(), slot) => {}
                 Some(_) => {
@@ -124,14 +124,14 @@ impl Core {
             None => Ok(()),
             Some(_) => Err(Error::Plan(format!(
                 "`{}` is handed more outputs than it takes",
-                self.definition.program.name
+                self.definition.program().name
             ))),
         }
     }
 
     /// Makes the launch wait for the launches of other execs that use the same buffers.
     fn order_buffers(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>) -> Result<()> {
-        let Definition { driver, program, .. } = &self.definition;
+        let (driver, program) = (self.definition.driver, self.definition.program());
         let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
         ordered.map_err(|hindrance| match hindrance {
             Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, buffer as BufferId) },
@@ -155,7 +155,7 @@ impl Core {
         {
             if driver.is_capturing(owner.raw)? {
                 // Its event would draw the launch into that capture.
-                return Err(Error::StreamCapturing { function: self.definition.program.name.to_string() });
+                return Err(Error::StreamCapturing { function: self.definition.program().name.to_string() });
             }
             driver.record(owner.event.raw(), owner.raw)?;
             driver.wait(stream, owner.event.raw())?;
@@ -187,7 +187,7 @@ impl Core {
             Ok(true) => Ok(()),
             Ok(false) => Ok(self.definition.driver.wait(stream, event)?),
             Err(failure) if failure.is_captured_event() => {
-                Err(Error::UsedInCapture { function: self.definition.program.name.to_string() })
+                Err(Error::UsedInCapture { function: self.definition.program().name.to_string() })
             }
             Err(failure) => Err(failure.into()),
         }

@@ -8,18 +8,18 @@ use std::time::Instant;
 
 use cudarc::driver::CudaContext;
 
+use crate::ir::StatementId;
 use crate::launches::Allowed;
-use crate::table::Decoded;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Definition, Dims, Evaluation, Nodes, Open, apply_hook, check_lengths, check_operands, check_overlap,
-    plan, values,
+    Asked, Definition, Evaluation, Flattened, Nodes, Open, apply_hook, check_operands, check_overlap,
+    flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
-use crate::runtime::error::{Error, Result, at_buffer};
-use crate::runtime::kernels::{Limits, Modules, Recorded, programmatic};
+use crate::runtime::error::{Error, Result};
+use crate::runtime::kernels::{Limits, Modules, Record, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::token::Token;
 
@@ -35,33 +35,23 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let table = A::table(Token)
         .get()
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
-    let program = &table.program;
-
-    let mut dims = Dims::default();
-    args.dims(&mut dims, Token);
-    // The user's expressions may have made another context current.
-    driver.enter(Context::of(ctx))?;
-    let (leaves, returned) = dims.into_parts();
-    let dims = values(table, &leaves)?;
-    for (buffer, declared, actual) in returned {
-        let (declared, actual) = (dims[declared as usize], dims[actual as usize]);
-        if declared != actual {
-            return Err(Error::ReturnedLength { at: at_buffer(program, buffer), declared, actual });
-        }
-    }
-    check_lengths(program, &dims)?;
+    let asked_context = (driver, Context::of(ctx));
+    let flat = {
+        let body = args.values(Token);
+        flattened(table, &[], &mut Asked::new(&body, asked_context))?
+    };
+    let (program, dims) = (flat.checked.program(), flat.values.as_slice());
 
     let mut owners = Owners::default();
     let mut visitor = Visitor::new(ctx, &mut owners);
     args.operands(&mut visitor, Token);
     let operands = visitor.finish()?;
-    check_operands(program, &dims, 0, &operands)?;
-    check_overlap(program, &dims, &operands)?;
+    check_operands(program, dims, 0, &operands)?;
+    check_overlap(program, dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let evaluate = |programmatic| {
-        evaluate(table, &args, &dims, &limits, Modules::new(driver, ctx.clone(), programmatic))
-    };
+    let evaluate =
+        |programmatic| evaluate(&flat, &args, &limits, Modules::new(driver, ctx.clone(), programmatic));
     let allowed = Allowed::by(program.options.launches);
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, records, words, open) = match programmatic {
@@ -74,15 +64,13 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     driver.enter(Context::of(ctx))?;
     let evaluated = Instant::now();
     let known = (records.as_slice(), words.as_slice());
-    let mut planned = plan(table, (driver, ctx), &dims, known, &mut modules, (None, allowed))?;
+    let mut planned = plan(&flat, (driver, ctx), known, &mut modules, (None, allowed))?;
     apply_hook(program, &mut planned.operations)?;
     let definition = Definition {
-        program,
-        table,
+        flat: flat.clone(),
         driver,
         ctx: ctx.clone(),
         context: Context::of(ctx),
-        dims,
         limits,
         modules,
     };
@@ -102,22 +90,16 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
 /// the launches that are not proved to write all.
 fn evaluate<A: GraphFn>(
-    table: &'static Decoded,
+    flat: &Flattened,
     args: &A,
-    dims: &[u64],
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Vec<Recorded>, Vec<Word>, Open)> {
-    let program = &table.program;
-    let room = (program.statements.len(), Vec::new());
-    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, room);
-    for ((statement, declared), &step) in (0..).zip(program.statements.iter()).zip(&table.steps) {
-        if declared.kind.is_memory() {
-            evaluation.nothing();
-        } else {
-            evaluation.one(statement, |evaluation| args.evaluate(step, evaluation, Token))?;
-        }
-    }
+) -> Result<(Modules, Vec<Record>, Vec<Word>, Open)> {
+    let program = flat.checked.program();
+    let statements: Vec<StatementId> = (0..program.statements.len() as StatementId).collect();
+    let mut evaluation =
+        Evaluation::new(program, &flat.values, limits, &mut modules, (statements.len(), Vec::new()));
+    evaluation.statements(flat, &args.values(Token), &statements)?;
     let (records, words, open) = evaluation.into_parts();
     Ok((modules, records, words, open))
 }

@@ -17,7 +17,7 @@ impl Core {
     /// Lays the graph out and adds it anew, with its temporaries in the pool's arena, and instantiates it.
     pub(crate) fn instantiate_in(&mut self, pool: &ArenaPool) -> Result<()> {
         let shared = pool.shared();
-        let function = || self.definition.program.name.to_string();
+        let function = || self.definition.program().name.to_string();
         if **shared.stream.context() != *self.definition.ctx {
             return Err(Error::PoolOfOtherContext { function: function() });
         }
@@ -25,7 +25,7 @@ impl Core {
         if self.definition.driver.is_capturing(shared.raw)? {
             return Err(Error::StreamCapturing { function: function() });
         }
-        self.replan(Some(Memory::Owned), Allowed::by(self.definition.program.options.launches))?;
+        self.replan(Some(Memory::Owned), Allowed::by(self.definition.program().options.launches))?;
         // Held until the end: nodes are added and instantiated with addresses of memory that lives.
         let mut arena = shared.lock();
         self.instantiate_at(shared, &mut arena)
@@ -44,7 +44,9 @@ impl Core {
     fn reserve(&self, shared: &Shared, arena: &mut Arena) -> Result<u64> {
         let (memories, bytes) = self.nodes.without_nodes();
         let at = || {
-            memories.first().map(|&(memory, _)| self.nodes.at_memory(self.definition.program, memory as u32))
+            memories
+                .first()
+                .map(|&(memory, _)| self.nodes.at_memory(self.definition.program(), memory as u32))
         };
         arena.reserve(shared, bytes).map_err(|failure| Error::driver(failure, at()))
     }
@@ -56,7 +58,7 @@ impl Core {
         stream: Stream,
     ) -> Result<MutexGuard<'s, Arena>> {
         if stream != shared.raw {
-            return Err(Error::StreamOfOtherPool { function: self.definition.program.name.to_string() });
+            return Err(Error::StreamOfOtherPool { function: self.definition.program().name.to_string() });
         }
         let mut arena = shared.lock();
         let address = self.reserve(shared, &mut arena)?;
@@ -71,7 +73,7 @@ impl Core {
             _ => return Ok(()),
         }
         let inside = self.nodes.inside();
-        let mut moved = vec![false; self.definition.program.buffers.len()];
+        let mut moved = vec![false; self.definition.program().buffers.len()];
         for (memory, offset) in self.nodes.without_nodes().0 {
             self.nodes.place(&inside[memory], address + offset);
             inside[memory].iter().for_each(|&buffer| moved[buffer as usize] = true);
@@ -79,7 +81,7 @@ impl Core {
         let uses =
             |statement: &Statement| statement.accesses.iter().any(|access| moved[access.buffer as usize]);
         let users: Vec<StatementId> = (0..)
-            .zip(self.definition.program.statements.iter())
+            .zip(self.definition.program().statements.iter())
             .filter_map(|(id, statement)| uses(statement).then_some(id))
             .collect();
         users.iter().try_for_each(|&statement| self.nodes.readdress(&mut self.definition, statement))?;

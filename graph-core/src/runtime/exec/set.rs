@@ -10,7 +10,7 @@ use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription
 use crate::runtime::build::{Evaluation, Open, check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::kernels::Recorded;
+use crate::runtime::kernels::Record;
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -45,10 +45,10 @@ impl<A: GraphFn> ExecCore<A> {
         let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
         value.visit(&mut visitor);
         let new = visitor.finish()?;
-        check_operands(core.definition.program, &core.definition.dims, first, &new)?;
+        check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
         let apart = check_new_overlap(
-            core.definition.program,
-            &core.definition.dims,
+            core.definition.program(),
+            core.definition.dims(),
             first,
             &new,
             &core.operands.list,
@@ -83,10 +83,11 @@ impl<A: GraphFn> ExecCore<A> {
 
     /// Sets a scalar argument.
     pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
-        let scalar = &self.core.definition.table.scalars[index];
+        let flat = self.core.definition.flat.clone();
+        let scalar = &flat.scalars[index];
         self.core.changeable()?;
         if scalar.dims {
-            let file = self.core.definition.program.file.to_string();
+            let file = self.core.definition.program().file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
                 reason: "reaches a length or a bound, and cannot be set".to_owned(),
@@ -103,20 +104,17 @@ impl<A: GraphFn> ExecCore<A> {
     }
 
     /// Evaluates statements again. Returns their new records, whose words lie in `spare`.
-    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Recorded>, Open)> {
+    fn evaluate(&mut self, statements: &[StatementId]) -> Result<(Vec<Record>, Open)> {
         let core = &mut self.core;
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
-            core.definition.program,
-            &core.definition.dims,
+            core.definition.flat.checked.program(),
+            &core.definition.flat.values,
             &core.definition.limits,
             &mut core.definition.modules,
             room,
         );
-        for &statement in statements {
-            let step = core.definition.table.steps[statement as usize];
-            evaluation.one(statement, |evaluation| self.args.evaluate(step, evaluation, Token))?;
-        }
+        evaluation.statements(&core.definition.flat, &self.args.values(Token), statements)?;
         let (mut records, mut words, open) = evaluation.into_parts();
         // The user's expressions may have made another context current.
         core.definition.driver.enter(core.definition.context)?;
@@ -151,14 +149,14 @@ fn number(index: impl TryInto<usize>) -> usize {
 impl Core {
     fn changeable(&self) -> Result<()> {
         if self.broken {
-            return Err(Error::Unusable { function: self.definition.program.name.to_string() });
+            return Err(Error::Unusable { function: self.definition.program().name.to_string() });
         }
         context::enter(self.definition.driver, &self.definition.ctx)
     }
 
     /// Replaces records, and the parameters of their nodes. On failure everything is put back.
-    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Recorded>) -> Result<()> {
-        let swap = |core: &mut Core, records: &mut [Recorded]| {
+    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Record>) -> Result<()> {
+        let swap = |core: &mut Core, records: &mut [Record]| {
             statements
                 .iter()
                 .zip(records)
@@ -167,7 +165,7 @@ impl Core {
         statements
             .iter()
             .zip(&records)
-            .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program, id, record))?;
+            .try_for_each(|(&id, record)| self.nodes.check_member(self.definition.program(), id, record))?;
         swap(self, &mut records);
         self.nodes.patch_all(&self.definition, statements).inspect_err(|_| {
             swap(self, &mut records);
@@ -183,7 +181,7 @@ impl Core {
     fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
         if self.users.is_empty() {
             self.users = vec![Vec::new(); self.operands.list.len()];
-            for (statement, declared) in (0..).zip(self.definition.program.statements.iter()) {
+            for (statement, declared) in (0..).zip(self.definition.program().statements.iter()) {
                 for access in declared.accesses.iter() {
                     let users = self.users.get_mut(access.buffer as usize);
                     if let Some(users) = users.filter(|users| users.last() != Some(&statement)) {

@@ -10,8 +10,9 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 
 use cudarc::driver::CudaStream;
 
+use crate::ir::Kind;
 use crate::runtime::cuda::{Driver, Outcome};
-use crate::runtime::kernels::{LoadedModule, Modules, Note, Recorded, Variable, forget_the_finished};
+use crate::runtime::kernels::{LoadedModule, Modules, Note, Record, Variable, forget_the_finished};
 use crate::runtime::waits::{HeldStream, OwnedEvent};
 
 /// The variables that the launches of an exec use.
@@ -30,10 +31,10 @@ pub(crate) struct Locked<'h> {
 
 impl HiddenUses {
     /// Returns the variables that the recorded launches use.
-    pub fn of(records: &[Recorded], modules: &Modules) -> HiddenUses {
+    pub fn of(records: &[Record], modules: &Modules) -> HiddenUses {
         let mut used: BTreeMap<usize, (Arc<LoadedModule>, BTreeMap<&'static str, bool>)> = BTreeMap::new();
         for record in records {
-            let Recorded::Launch(launch) = record else { continue };
+            let Kind::Launch(launch) = record else { continue };
             let kernel = launch.kernel;
             if !kernel.shares_state() {
                 continue;

@@ -2,20 +2,22 @@
 //! needs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 use cudarc::driver::CudaContext;
 
-use crate::ir::StatementId;
+use crate::ir::{Kind, StatementId};
 use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
-use crate::table::Decoded;
+use crate::table::Scalar;
 
 use crate::runtime::cuda::{self, Driver, Word};
 use crate::runtime::error::{Error, Result};
 
 use super::declaration::Kernel;
 use super::function::FunctionInfo;
+use super::left_alone::{Change, LeftAlone};
 use super::modules::Modules;
-use super::record::{LaunchRecord, Recorded};
+use super::record::{LaunchRecord, Record};
 use super::shape::Shape;
 use super::text::{Deciding, Entry};
 use super::variants::{Variant, Wanted};
@@ -30,11 +32,10 @@ pub(crate) struct Changing {
 }
 
 impl Changing {
-    /// By the setters of a function's scalars; those of lengths are no setters.
-    pub fn of(table: &Decoded) -> Changing {
-        let statements = table.program.statements.len();
+    /// Collects what the setters of a function's scalars reach; a scalar that reaches a length has none.
+    pub fn of(scalars: &[Scalar], statements: usize) -> Changing {
         let mut changing = Changing { grids: vec![false; statements], blocks: vec![false; statements] };
-        for scalar in table.scalars.iter().filter(|scalar| !scalar.dims) {
+        for scalar in scalars.iter().filter(|scalar| !scalar.dims) {
             scalar.grids.iter().for_each(|&id| changing.grids[id as usize] = true);
             scalar.blocks.iter().for_each(|&id| changing.blocks[id as usize] = true);
         }
@@ -50,13 +51,13 @@ pub(crate) struct Facts {
     pub tuning: Tuning,
     kernels: Vec<&'static Kernel>,
     /// The kernels that are launched as written, and the reasons.
-    pub left_alone: BTreeSet<String>,
+    pub left_alone: BTreeSet<LeftAlone>,
 }
 
 /// Gathers the properties of the launches.
 pub(crate) fn gather(
     (driver, ctx): (&Driver, &CudaContext),
-    (records, words): (&[Recorded], &[Word]),
+    (records, words): (&[Record], &[Word]),
     changing: &Changing,
     modules: &mut Modules,
     allowed: Allowed,
@@ -71,7 +72,7 @@ pub(crate) fn gather(
     let mut waves: BTreeMap<(u32, u32, u32), u32> = BTreeMap::new();
     facts.launches.reserve(records.len());
     for (statement, record) in records.iter().enumerate() {
-        let Recorded::Launch(record) = record else {
+        let Kind::Launch(record) = record else {
             facts.launches.push(None);
             continue;
         };
@@ -111,7 +112,7 @@ pub(crate) fn gather(
 impl Facts {
     /// Returns facts without launches, for a reason: all launches stay as they are written.
     pub fn unknown(why: &Error) -> Facts {
-        let left_alone = BTreeSet::from([format!("all launches are as they are written: {why}")]);
+        let left_alone = BTreeSet::from([LeftAlone::all(Change::Any, why)]);
         Facts { left_alone, ..Facts::none() }
     }
 
@@ -135,26 +136,27 @@ impl Facts {
     /// Notes which kernels are left alone, and why.
     fn refusals(&mut self, modules: &Modules, allowed: Allowed) {
         if let (Err(why), true, false) = (modules.programmatic(), allowed.overlap, self.kernels.is_empty()) {
-            self.left_alone.insert(format!("no kernel starts early: {why}"));
+            self.left_alone.insert(LeftAlone::all(Change::EarlyStart, why));
         }
         for kernel in &self.kernels {
             let Some(module) = modules.module(kernel) else { continue };
-            let (name, path) = (kernel.name, kernel.module.path());
+            let name = kernel.name;
+            let left =
+                |change, why: &dyn fmt::Display| LeftAlone::one((name, kernel.module.path()), change, why);
             let Some(entry) = module.entry(name) else {
-                self.left_alone
-                    .insert(format!("`{name}` is launched as it is written: {path} is machine code"));
+                self.left_alone.insert(left(Change::Any, &"the file is machine code"));
                 continue;
             };
             if allowed.batches
                 && let Some(Err(why)) = module.batching(name)
             {
-                self.left_alone.insert(format!("`{name}` ({path}) is not batched: {why}"));
+                self.left_alone.insert(left(Change::Batching, &why));
             }
             if allowed.overlap
                 && modules.programmatic().is_ok()
                 && let Err(why) = module.waiting(entry)
             {
-                self.left_alone.insert(format!("`{name}` ({path}) does not start early: {why}"));
+                self.left_alone.insert(left(Change::EarlyStart, &why));
             }
         }
     }
@@ -162,7 +164,7 @@ impl Facts {
     /// Gives up batching the launches of a kernel, one of whose variants cannot be used.
     fn give_up(&mut self, kernel: u32, why: &str) {
         let Kernel { name, module, .. } = self.kernels[kernel as usize];
-        self.left_alone.insert(format!("`{name}` ({}) is not batched: {why}", module.path()));
+        self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
             launch.batch = Batching::Never;
         }
@@ -258,10 +260,11 @@ fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: Stateme
     for (param, deciding) in launch.kernel.params.iter().zip(&entry.deciding) {
         match deciding {
             Deciding::No => {}
-            Deciding::ByValue if param.is_scalar() => values.push(cuda::number(words[at])),
+            Deciding::ByValue if param.is_scalar() && param.dense => values.push(cuda::number(words[at])),
             // An address: the memory behind it is data.
-            Deciding::ByValue => {}
-            Deciding::Unknown => values.push(u64::from(statement)),
+            Deciding::ByValue if !param.is_scalar() => {}
+            // The bytes of a structure that are padding have no value.
+            Deciding::ByValue | Deciding::Unknown => values.push(u64::from(statement)),
         }
         at += param.words();
     }

@@ -24,6 +24,7 @@ pub mod param {
 macro_rules! marks {
     ($($(#[$doc:meta])* $name:ident: $takes:ident;)*) => {$(
         $(#[$doc])*
+        #[derive(Debug)]
         pub struct $name<B, T> {
             access: u32,
             buffer: PhantomData<(B, T)>,

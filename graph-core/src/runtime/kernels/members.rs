@@ -1,10 +1,10 @@
 //! The blocks of a batch's launch that belong to each of its members.
 
-use crate::ir::{Program, StatementId};
+use crate::ir::{Kind, Program, StatementId};
 use crate::operation::{Operation, Operations};
 use crate::runtime::error::{Error, Result, at_statement};
 
-use super::record::{LaunchRecord, Recorded};
+use super::record::{LaunchRecord, Record};
 
 /// Returns the number of an operation's batch: batches are sorted by their first members.
 pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<usize> {
@@ -16,11 +16,11 @@ pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result
 /// Returns the launch that is recorded for a statement.
 pub(crate) fn launch_of(
     program: &Program,
-    records: &[Recorded],
+    records: &[Record],
     statement: StatementId,
 ) -> Result<LaunchRecord> {
     match records[statement as usize] {
-        Recorded::Launch(launch) => Ok(launch),
+        Kind::Launch(launch) => Ok(launch),
         _ => Err(Error::Plan(format!("{} is no launch", at_statement(program, statement)))),
     }
 }
@@ -30,7 +30,7 @@ pub(crate) fn launch_of(
 pub(crate) fn members_of(
     program: &Program,
     operations: &Operations,
-    records: &[Recorded],
+    records: &[Record],
     operation: &Operation,
 ) -> Result<(Option<u8>, Vec<u32>)> {
     let batch = &operations.batches[batch_of(operations, operation)?];
@@ -43,7 +43,7 @@ pub(crate) fn members_of(
 /// Returns the first block of each member where their blocks are consecutive, and the number of all blocks.
 pub(crate) fn first_blocks(
     program: &Program,
-    records: &[Recorded],
+    records: &[Record],
     members: &[StatementId],
 ) -> Result<(Vec<u32>, u32)> {
     let mut blocks = 0u64;

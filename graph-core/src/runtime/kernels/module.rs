@@ -1,5 +1,6 @@
 //! Modules: one load per context and kernels block, shared while anyone uses it.
 
+use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use cudarc::driver::CudaContext;
@@ -7,7 +8,7 @@ use cudarc::driver::CudaContext;
 use crate::launches::Allowed;
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Driver, RawModule, record};
-use crate::runtime::error::{DriverFailure, Error, Result, one_line, refused};
+use crate::runtime::error::{DriverFailure, Error, ModuleFailure, Result, one_line, refused};
 use crate::runtime::waits::{self, OwnedEvent};
 
 use super::function::{FunctionInfo, MAX_DYNAMIC_SHARED_SIZE_BYTES};
@@ -18,12 +19,18 @@ use super::text::{Entry, Form, Programmatic, Text, programmatic};
 use super::variants::Variants;
 
 /// The module of a kernels block. Its address is its identity.
-#[derive(Debug)]
 pub struct Module {
     path: &'static str,
     image: &'static [u8],
     loaded: Mutex<Vec<(Context, Form, Weak<LoadedModule>)>>,
     kept: Mutex<Vec<(Context, Weak<Kept>)>>,
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Module { path, image, .. } = self;
+        f.debug_struct("Module").field("path", path).field("bytes", &image.len()).finish_non_exhaustive()
+    }
 }
 
 impl Module {
@@ -125,7 +132,7 @@ impl Module {
         let target =
             Target { capability: (capability[0], capability[1]), driver: cuda::version().unwrap_or((0, 0)) };
         let help = image::explain(self.image, failure.code, target);
-        Error::Module { path: self.path.to_owned(), failure: Box::new(failure), help }
+        Error::Module(Box::new(ModuleFailure { path: self.path.to_owned(), failure, help }))
     }
 }
 
@@ -273,9 +280,17 @@ struct Kept {
 }
 
 /// Keeps the module of a kernels block loaded in a context.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
+#[must_use = "the module is kept loaded only as long as this lives"]
 pub struct Loaded {
+    module: &'static Module,
     _kept: Arc<Kept>,
+}
+
+impl fmt::Debug for Loaded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Loaded").field("path", &self.module.path).finish_non_exhaustive()
+    }
 }
 
 /// Loads the module of a kernels block, or finds it loaded.
@@ -290,5 +305,5 @@ pub fn load(module: &'static Module, ctx: &Arc<CudaContext>) -> Result<Loaded> {
         new
     });
     module.load(driver, ctx, Form::of(&programmatic(driver, ctx, Allowed::by(None))))?;
-    Ok(Loaded { _kept: kept })
+    Ok(Loaded { module, _kept: kept })
 }

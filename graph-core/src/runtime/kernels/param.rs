@@ -49,7 +49,7 @@ pub struct Param {
     pub any_bits: bool,
     /// True if that was determined.
     pub checks_bits: bool,
-    /// True if an element is known to have no padding.
+    /// True if an element, or a scalar's value, is known to have no padding.
     pub dense: bool,
     /// The parts of the declaration that the PTX does not prove, and the reasons: the user vouches for them.
     pub unproved: &'static [(Open, &'static str)],
@@ -93,8 +93,13 @@ impl Param {
         }
     }
 
-    /// Returns a scalar.
+    /// Returns a scalar without padding, such as a number.
     pub const fn scalar<T>(name: &'static str) -> Param {
+        Param { dense: true, ..Param::structure::<T>(name) }
+    }
+
+    /// Returns a scalar that may have padding.
+    pub const fn structure<T>(name: &'static str) -> Param {
         Param::bytes(name, size_of::<T>() as u32)
     }
 

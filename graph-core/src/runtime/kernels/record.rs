@@ -1,30 +1,38 @@
-//! The recorded values of statements.
+//! The values of statements, as the user's expressions gave them.
 
+use std::convert::Infallible;
+
+use crate::kind::{Kind, Stage};
 use crate::runtime::cuda::{Function, Launching};
 
 use super::declaration::Kernel;
 use super::modules::FILL64;
 use super::shape::Shape;
 
-/// The recorded values of a statement. Values of parameters lie in a list of words that all statements share.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) enum Recorded {
-    /// No values: a statement of memory, or one that is not evaluated yet.
-    #[default]
-    Nothing,
-    /// A launch.
-    Launch(LaunchRecord),
-    /// A fill: the value's bits and its size.
-    Fill {
-        /// The value.
-        bits: u64,
-        /// 1, 2, 4 or 8.
-        size: u32,
-        /// For 8 bytes, which may need a kernel: the first word of its parameters.
-        first: u32,
-    },
-    /// A copy.
-    Copy,
+/// The stage of the build: statements are evaluated. Values of parameters lie in a list of words that all statements share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evaluated;
+
+impl Stage for Evaluated {
+    type Launch = LaunchRecord;
+    type Fill = FillRecord;
+    type Copy = ();
+    type Call = Infallible;
+    type Memory = ();
+}
+
+/// The values of a statement.
+pub(crate) type Record = Kind<Evaluated>;
+
+/// A fill.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FillRecord {
+    /// The value's bits.
+    pub bits: u64,
+    /// The size of the value in bytes: 1, 2, 4 or 8.
+    pub size: u32,
+    /// For 8 bytes, which may need a kernel: the first word of its parameters.
+    pub first: u32,
 }
 
 /// A launch of a kernel.
@@ -50,29 +58,29 @@ impl LaunchRecord {
     }
 }
 
-impl Recorded {
-    /// Returns whether it is a launch of a kernel of the user's.
-    pub fn is_launch(&self) -> bool {
-        matches!(self, Recorded::Launch(launch) if !std::ptr::eq(launch.kernel, &FILL64))
-    }
+/// Returns true for a launch of a kernel of the user's.
+pub(crate) fn is_user_launch(record: &Record) -> bool {
+    matches!(record, Kind::Launch(launch) if !std::ptr::eq(launch.kernel, &FILL64))
+}
 
+impl Record {
     /// Returns the first of its words, and their number.
     pub fn words(&self) -> (usize, usize) {
-        match self {
-            Recorded::Launch(launch) => (launch.first as usize, launch.kernel.words),
-            &Recorded::Fill { size: 8, first, .. } => (first as usize, FILL64.words),
-            _ => (0, 0),
+        let record = *self;
+        match record {
+            Kind::Launch(launch) => (launch.first as usize, launch.kernel.words),
+            Kind::Fill(FillRecord { size: 8, first, .. }) => (first as usize, FILL64.words),
+            Kind::Fill(_) | Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => (0, 0),
         }
     }
 
     /// Returns the same record with its words at `place`.
-    pub fn at(mut self, place: usize) -> Recorded {
-        match &mut self {
-            Recorded::Launch(LaunchRecord { first, .. }) | Recorded::Fill { first, .. } => {
-                *first = place as u32
-            }
-            Recorded::Copy | Recorded::Nothing => {}
+    pub fn at(self, place: usize) -> Record {
+        let first = place as u32;
+        match self {
+            Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
+            Kind::Fill(fill) => Kind::Fill(FillRecord { first, ..fill }),
+            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => self,
         }
-        self
     }
 }

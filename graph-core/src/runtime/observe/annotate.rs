@@ -5,7 +5,7 @@ use crate::ir::{Origin, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
 
 use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
-use crate::runtime::kernels::{Recorded, members_of};
+use crate::runtime::kernels::{Record, members_of};
 
 /// The nodes and buffers of a graph, as the simulated driver is told of them.
 pub(crate) struct Annotated<'n> {
@@ -13,7 +13,7 @@ pub(crate) struct Annotated<'n> {
     /// The values of lengths and bounds.
     pub dims: &'n [u64],
     pub operations: &'n Operations,
-    pub records: &'n [Recorded],
+    pub records: &'n [Record],
     pub nodes: &'n [Node],
     /// The address of each buffer.
     pub bases: &'n [u64],

@@ -4,7 +4,7 @@ use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
 use crate::ir::Program;
-use crate::operation::{Operation, Operations, What};
+use crate::operation::{Operation, Operations};
 
 /// Returns one node for each operation, and one arrow for each edge.
 pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
@@ -16,14 +16,7 @@ pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
         }
     }
     let node = |_: &DiGraph<&Operation, bool>, (_, operation): (NodeIndex, &&Operation)| {
-        let (kind, colour) = match operation.what {
-            What::Alloc { .. } => ("alloc", "palegreen"),
-            What::Free { .. } | What::FreeTaken { .. } => ("free", "lightsalmon"),
-            What::Kernel => ("kernel", "lightblue"),
-            What::Fill => ("fill", "lightyellow"),
-            What::Copy => ("copy", "thistle"),
-            What::Hub => ("hub", "lightgrey"),
-        };
+        let (kind, colour) = (operation.what.name(), operation.what.colour());
         let lines: Vec<String> = operation
             .sources
             .iter()

@@ -1,21 +1,21 @@
 //! The temporaries as a picture, and the critical path against their bytes.
 
+use crate::check::Checked;
 use crate::compile;
-use crate::ir::Program;
 use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 
 use crate::runtime::error::{Result, plan_error};
 
 /// Returns the temporaries as an SVG.
-pub(crate) fn svg(program: &Program, dims: &[u64], operations: &Operations) -> Result<String> {
+pub(crate) fn svg(checked: &Checked, dims: &[u64], operations: &Operations) -> Result<String> {
     // The edges include those that a budget added.
     let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
-    let edges: Vec<_> = program.edges.iter().copied().chain(added).collect();
-    compile::memory_svg(program, dims, &edges).map_err(|error| plan_error(program, error))
+    let added: Vec<_> = added.collect();
+    compile::memory_svg(checked, dims, &added).map_err(|error| plan_error(checked.program(), error))
 }
 
 /// Returns the critical path against bytes, at up to `points` budgets.
-pub(crate) fn budget_curve(program: &Program, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>> {
-    compile::budget_curve(program, dims, points).map_err(|error| plan_error(program, error))
+pub(crate) fn budget_curve(checked: &Checked, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>> {
+    compile::budget_curve(checked, dims, points).map_err(|error| plan_error(checked.program(), error))
 }

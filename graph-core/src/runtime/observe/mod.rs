@@ -9,6 +9,6 @@ mod report;
 
 pub(crate) use dot::dot;
 pub(crate) use memory::{budget_curve, svg};
-pub use pool::{GraphMemory, graph_memory, reset_graph_memory_high, trim_graph_memory};
+pub use pool::{GraphPool, graph_pool, reset_graph_pool_high, trim_graph_pool};
 pub(crate) use report::Subject;
-pub use report::{BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};
+pub use report::{Budget, BudgetStep, BuildTimes, LeftUnwritten, Plan, Report, VouchedFor};

@@ -11,7 +11,7 @@ use crate::runtime::error::Result;
 /// The memory that the device's graph pool holds, in bytes, over all graphs of the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct GraphMemory {
+pub struct GraphPool {
     /// The bytes that graphs use now.
     pub used: u64,
     /// The most they have used.
@@ -27,12 +27,12 @@ pub struct GraphMemory {
 /// # Errors
 ///
 /// A failure of the driver.
-pub fn graph_memory(ctx: &Arc<CudaContext>) -> Result<GraphMemory> {
+pub fn graph_pool(ctx: &Arc<CudaContext>) -> Result<GraphPool> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
     // CUgraphMem_attribute
     let ask = |attribute| driver.graph_memory(ctx.cu_device(), attribute);
-    Ok(GraphMemory { used: ask(0)?, used_high: ask(1)?, reserved: ask(2)?, reserved_high: ask(3)? })
+    Ok(GraphPool { used: ask(0)?, used_high: ask(1)?, reserved: ask(2)?, reserved_high: ask(3)? })
 }
 
 /// Sets the high-water marks of the device's graph pool back to what it holds now.
@@ -40,7 +40,7 @@ pub fn graph_memory(ctx: &Arc<CudaContext>) -> Result<GraphMemory> {
 /// # Errors
 ///
 /// A failure of the driver.
-pub fn reset_graph_memory_high(ctx: &Arc<CudaContext>) -> Result<()> {
+pub fn reset_graph_pool_high(ctx: &Arc<CudaContext>) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
     [1, 3].into_iter().try_for_each(|attribute| Ok(driver.reset_graph_memory(ctx.cu_device(), attribute)?))
@@ -51,7 +51,7 @@ pub fn reset_graph_memory_high(ctx: &Arc<CudaContext>) -> Result<()> {
 /// # Errors
 ///
 /// A failure of the driver.
-pub fn trim_graph_memory(ctx: &Arc<CudaContext>) -> Result<()> {
+pub fn trim_graph_pool(ctx: &Arc<CudaContext>) -> Result<()> {
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
     Ok(driver.trim_graph_memory(ctx.cu_device())?)

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::ir::{Program, StatementId};
-use crate::operation::{Bounds, BudgetStep, Budgeted, Operations, What};
+use crate::ir::{Kind, Program, StatementId};
+use crate::operation::{Bounds, Budgeted, Counts, Operations};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
-use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Recorded};
+use crate::runtime::error::{At, at_buffer, at_statement};
+use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, LeftAlone, Record, is_user_launch};
 
 /// The graph pool's step: it takes memory from the system in multiples of this.
 const POOL_STEP: u64 = 32 << 20;
@@ -19,11 +20,11 @@ pub(crate) struct Subject<'g> {
     pub program: &'g Program,
     pub operations: &'g Operations,
     /// One record for each statement.
-    pub records: &'g [Recorded],
+    pub records: &'g [Record],
     /// Launches that are not proved to write all of their write-only parameters.
     pub open: &'g BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
-    pub left_alone: &'g [String],
+    pub left_alone: &'g [LeftAlone],
 }
 
 /// The contents of a graph, and its needs.
@@ -57,15 +58,15 @@ pub struct Report {
     /// The quality of the plan of the temporaries: where the compiler places them, and there are some.
     pub plan: Option<Plan>,
     /// The effect of the budget on the order, where there is one.
-    pub budget: Option<Budgeted>,
-    /// Launches that became one: the name and the line of each member.
-    pub batches: Vec<Vec<(String, u32)>>,
+    pub budget: Option<Budget>,
+    /// Launches that became one: the members of each.
+    pub batches: Vec<Vec<At>>,
     /// Programmatic edges: the kernel behind may start before the one in front has ended.
     pub overlapped: usize,
     /// Branches that were serialized into the lanes of others, because so many side by side are slower.
-    pub lined_up: usize,
-    /// The kernels that are launched as written although more was allowed, with the reasons. Sorted.
-    pub left_alone: Vec<String>,
+    pub serialized: usize,
+    /// The changes of launches that were allowed and are not made, with the reasons. Sorted by their text.
+    pub left_alone: Vec<LeftAlone>,
     /// The parts of the launched kernels' declarations that nothing proves: the user vouches for them. Each once, sorted.
     pub vouched_for: Vec<VouchedFor>,
     /// Launches whose threads do not write all elements of a write-only parameter. They are no error where all elements
@@ -97,10 +98,8 @@ impl fmt::Display for VouchedFor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LeftUnwritten {
-    /// The launch's name.
-    pub launch: String,
-    /// Its line.
-    pub line: u32,
+    /// The launch.
+    pub at: At,
     /// The kernel.
     pub kernel: String,
     /// Its parameter.
@@ -113,10 +112,10 @@ pub struct LeftUnwritten {
 
 impl fmt::Display for LeftUnwritten {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let LeftUnwritten { launch, line, kernel, parameter, written, missing } = self;
+        let LeftUnwritten { at: At { name, line, .. }, kernel, parameter, written, missing } = self;
         write!(
             f,
-            "`{launch}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
+            "`{name}` (line {line}) writes {written} elements of {kernel}.{parameter}, and not element {missing}"
         )
     }
 }
@@ -144,30 +143,96 @@ pub struct Plan {
     /// Bytes that the buffers of one set need, of which none is over before another begins: no plan gets below without
     /// more order.
     pub antichain: u64,
-    /// The names of that set.
-    pub antichain_buffers: Vec<String>,
+    /// The buffers of that set.
+    pub antichain_buffers: Vec<At>,
     /// Bytes that one statement needs at once: no order of the statements gets below.
     pub floor: u64,
-    /// The name and the line of that statement.
-    pub floor_statement: Option<(String, u32)>,
+    /// That statement.
+    pub floor_statement: Option<At>,
     /// True if the plan is provably as small as any under this order: `planned` is `antichain`.
     pub optimal: bool,
 }
 
 impl Plan {
     fn of(program: &Program, bounds: &Bounds) -> Plan {
-        let name = |id: u32| program.buffers[id as usize].name.to_string();
         Plan {
             planned: bounds.planned,
             antichain: bounds.antichain,
-            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| name(id)).collect(),
+            antichain_buffers: bounds.antichain_buffers.iter().map(|&id| *at_buffer(program, id)).collect(),
             floor: bounds.floor,
-            floor_statement: bounds.floor_statement.map(|id| {
-                let statement = &program.statements[id as usize];
-                (statement.name.to_string(), statement.line)
-            }),
+            floor_statement: bounds.floor_statement.map(|id| *at_statement(program, id)),
             optimal: bounds.optimal,
         }
+    }
+}
+
+/// The effect of a budget on the order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Budget {
+    /// The budget, in bytes.
+    pub bytes: u64,
+    /// The edges that were added, between two statements each.
+    pub edges: Vec<(At, At)>,
+    /// The decisions that they come from.
+    pub steps: Vec<BudgetStep>,
+    /// The length of the longest chain of statements without those edges.
+    pub path_before: u64,
+    /// The length of the longest chain of statements with them.
+    pub path_after: u64,
+}
+
+/// Two buffers that were put one after the other, so that they can share memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BudgetStep {
+    /// The buffer whose lifetime ends first.
+    pub donor: String,
+    /// The buffer whose lifetime begins then.
+    pub receiver: String,
+    /// The edges between their statements.
+    pub edges: Vec<(At, At)>,
+    /// The bytes by which the bound fell.
+    pub saves: u64,
+    /// The statements by which the longest chain grew.
+    pub costs: u64,
+}
+
+impl Budget {
+    fn of(program: &Program, budgeted: &Budgeted) -> Budget {
+        let edges = |edges: &[(StatementId, StatementId)]| {
+            let at = |id| *at_statement(program, id);
+            edges.iter().map(|&(from, to)| (at(from), at(to))).collect()
+        };
+        let step = |step: &crate::operation::BudgetStep| BudgetStep {
+            donor: step.donor.clone(),
+            receiver: step.receiver.clone(),
+            edges: edges(&step.edges),
+            saves: step.saves,
+            costs: step.costs,
+        };
+        Budget {
+            bytes: budgeted.budget,
+            edges: edges(&budgeted.edges),
+            steps: budgeted.steps.iter().map(step).collect(),
+            path_before: budgeted.path_before,
+            path_after: budgeted.path_after,
+        }
+    }
+}
+
+impl fmt::Display for Budget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Budget { bytes, edges, path_before: before, path_after: after, steps } = self;
+        write!(
+            f,
+            "budget {bytes} bytes: {} edges added, depth {before} before and {after} now",
+            edges.len()
+        )?;
+        for BudgetStep { donor, receiver, saves, costs, .. } in steps {
+            write!(f, "\n  `{receiver}` after `{donor}`: saves {saves} bytes, costs {costs}")?;
+        }
+        Ok(())
     }
 }
 
@@ -182,38 +247,35 @@ impl fmt::Display for Plan {
 impl Report {
     pub(crate) fn of(graph: &Subject<'_>) -> Report {
         let operations = graph.operations;
-        let count = |which: fn(&What) -> bool| {
-            operations.list.iter().filter(|operation| which(&operation.what)).count()
-        };
+        let Counts { kernels, fills, copies, hubs, allocs, frees } = operations.counts();
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
-        let statement = |&id: &u32| {
-            let statement = &graph.program.statements[id as usize];
-            (statement.name.to_string(), statement.line)
-        };
+        let statement = |&id: &StatementId| *at_statement(graph.program, id);
+        let mut left_alone = graph.left_alone.to_vec();
+        left_alone.sort_by_cached_key(ToString::to_string);
         Report {
-            launches: graph.records.iter().filter(|record| record.is_launch()).count(),
+            launches: graph.records.iter().filter(|record| is_user_launch(record)).count(),
             batches: operations
                 .batches
                 .iter()
                 .map(|batch| batch.members.iter().map(statement).collect())
                 .collect(),
             overlapped: operations.overlapped,
-            lined_up: operations.serialized,
-            left_alone: graph.left_alone.to_vec(),
-            kernels: count(|what| matches!(what, What::Kernel)),
-            fills: count(|what| matches!(what, What::Fill)),
-            copies: count(|what| matches!(what, What::Copy)),
-            hubs: count(|what| matches!(what, What::Hub)),
-            allocs: count(|what| matches!(what, What::Alloc { .. })),
-            frees: count(|what| matches!(what, What::Free { .. } | What::FreeTaken { .. })),
+            serialized: operations.serialized,
+            left_alone,
+            kernels,
+            fills,
+            copies,
+            hubs,
+            allocs,
+            frees,
             edges_before_reduction: operations.edges_before_reduction,
             edges: operations.edges(),
             depth: operations.depth,
             planned_bytes: operations.memories.iter().map(|memory| memory.bytes).sum(),
             reserved_bytes: in_nodes.div_ceil(POOL_STEP).saturating_mul(POOL_STEP),
             plan: operations.bounds.as_ref().map(|bounds| Plan::of(graph.program, bounds)),
-            budget: operations.budget.clone(),
+            budget: operations.budget.as_ref().map(|budget| Budget::of(graph.program, budget)),
             vouched_for: vouched_for(graph),
             left_unwritten: left_unwritten(graph),
         }
@@ -221,23 +283,23 @@ impl Report {
 
     /// Prints how the launches were changed, if they were.
     fn changes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { launches, kernels, overlapped, lined_up, .. } = self;
-        if !self.batches.is_empty() || *overlapped > 0 || *lined_up > 0 {
+        let Report { launches, kernels, overlapped, serialized, .. } = self;
+        if !self.batches.is_empty() || *overlapped > 0 || *serialized > 0 {
             write!(
                 f,
-                "\n{launches} launches in {kernels} nodes, {overlapped} start early, {lined_up} branches put in line"
+                "\n{launches} launches in {kernels} nodes, {overlapped} start early, {serialized} branches serialized"
             )?;
         }
         for members in &self.batches {
             // Loops give many members one name and one line.
-            let mut runs: Vec<(&(String, u32), usize)> = Vec::new();
+            let mut runs: Vec<(&At, usize)> = Vec::new();
             for member in members {
                 match runs.last_mut() {
                     Some((last, count)) if *last == member => *count += 1,
                     _ => runs.push((member, 1)),
                 }
             }
-            let named = runs.iter().map(|((name, line), count)| match count {
+            let named = runs.iter().map(|(At { name, line, .. }, count)| match count {
                 1 => format!("`{name}` (line {line})"),
                 _ => format!("`{name}` (line {line}) {count} times"),
             });
@@ -246,7 +308,8 @@ impl Report {
         self.left_alone.iter().try_for_each(|reason| write!(f, "\n  left alone: {reason}"))
     }
 
-    /// The number of nodes.
+    /// Returns the number of nodes.
+    #[must_use]
     pub fn nodes(&self) -> usize {
         self.kernels + self.fills + self.copies + self.hubs + self.allocs + self.frees
     }
@@ -263,7 +326,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
         reason: reason.to_owned(),
     };
     for record in graph.records {
-        let Recorded::Launch(LaunchRecord { kernel, .. }) = record else { continue };
+        let Kind::Launch(LaunchRecord { kernel, .. }) = record else { continue };
         if !kernels.insert(std::ptr::from_ref(*kernel).addr()) {
             continue;
         }
@@ -286,12 +349,10 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
 fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
     let mut list = Vec::new();
     for (&statement, (kernel, findings)) in graph.open {
-        let declared = &graph.program.statements[statement as usize];
         for finding in findings {
             if let Verdict::Short { written, missing } = finding.verdict {
                 list.push(LeftUnwritten {
-                    launch: declared.name.to_string(),
-                    line: declared.line,
+                    at: *at_statement(graph.program, statement),
                     kernel: kernel.name.to_owned(),
                     parameter: kernel.params[finding.parameter].name.to_owned(),
                     written,
@@ -327,14 +388,6 @@ impl fmt::Display for Report {
         for entry in &self.vouched_for {
             write!(f, "\nvouched for, not proved: {entry}")?;
         }
-        let Some(budget) = &self.budget else { return Ok(()) };
-        let Budgeted { budget: bytes, edges, path_before, path_after, steps } = budget;
-        let (count, before, after) = (edges.len(), path_before, path_after);
-        write!(f, "\nbudget {bytes} bytes: {count} edges added, depth {before} before and {after} now")?;
-        for step in steps {
-            let BudgetStep { donor, receiver, saves, costs, .. } = step;
-            write!(f, "\n  `{receiver}` after `{donor}`: saves {saves} bytes, costs {costs}")?;
-        }
-        Ok(())
+        self.budget.as_ref().map_or(Ok(()), |budget| write!(f, "\n{budget}"))
     }
 }

@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
-use super::{Body, LaunchArgument, Lower, Lowering, Reported};
+use super::{LaunchArgument, LaunchSyntax, Lower, Lowering, Reported};
 use crate::graph::launch::literals;
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -71,7 +71,7 @@ impl Lowering<'_> {
         let id = self.statements.len() as StatementId;
         let view = self.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
         let buffer = view.buffer;
-        self.push(name.to_string(), name.span(), Kind::Alloc(buffer), Vec::new(), Body::Memory);
+        self.push(name.to_string(), name.span(), Kind::Alloc(buffer), Vec::new());
         self.after(id, attributes);
         self.scopes.bind(name, Binding::View(view));
         self.scopes.bind_statement(name, Some(id));
@@ -97,7 +97,7 @@ impl Lowering<'_> {
             ));
         }
         let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
-        let id = self.push(text, freed.span(), Kind::Free(view.buffer), Vec::new(), Body::Memory);
+        let id = self.push(text, freed.span(), Kind::Free(view.buffer), Vec::new());
         self.after(id, attributes);
         self.name(name, id);
         Ok(())
@@ -117,10 +117,9 @@ impl Lowering<'_> {
         let access = self.buffer_argument(&call.args[0], "fill", Mode::Write)?;
         self.device_only(&access, &call.args[0], "fill")?;
         let value = self.substituted(&call.args[1]);
-        let body = Body::Fill { value };
         let text = name.map_or_else(|| "fill".to_owned(), ToString::to_string);
         let id =
-            self.push(text, name.map_or_else(|| call.span(), Ident::span), Kind::Fill, vec![access], body);
+            self.push(text, name.map_or_else(|| call.span(), Ident::span), Kind::Fill(value), vec![access]);
         self.after(id, attributes);
         self.name(name, id);
         Ok(())
@@ -140,7 +139,7 @@ impl Lowering<'_> {
         };
         let text = name.map_or_else(|| "copy".to_owned(), ToString::to_string);
         let span = name.map_or_else(|| call.span(), Ident::span);
-        let id = self.push(text, span, Kind::Copy, vec![from, to], Body::Copy);
+        let id = self.push(text, span, Kind::Copy(()), vec![from, to]);
         self.after(id, attributes);
         self.name(name, id);
         Ok(())
@@ -165,7 +164,6 @@ impl Lowering<'_> {
         let literals = literals(&config, self.report);
         let mut accesses = Vec::new();
         let mut arguments = Vec::new();
-        let mut faulty = false;
         for argument in &call.args {
             match self.launch_argument(argument, &kernel_name) {
                 Ok(Some(access)) => {
@@ -175,18 +173,14 @@ impl Lowering<'_> {
                 Ok(None) => {
                     arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(argument))));
                 }
-                Err(Reported) => faulty = true,
+                // The other buffers of a faulty launch still count: those that it borrows mutably are written.
+                Err(Reported) => {}
             }
         }
-        // The other buffers of a faulty launch still count: those that it borrows mutably are written.
-        let body = if faulty {
-            Body::Memory
-        } else {
-            Body::Launch { kernel: kernel.path.clone(), config, literals, arguments }
-        };
+        let launch = LaunchSyntax { kernel: kernel.path.clone(), config, literals, arguments };
         let span = name.map_or_else(|| kernel.span(), Ident::span);
         let text = name.map_or(kernel_name, ToString::to_string);
-        let id = self.push(text, span, Kind::Launch, accesses, body);
+        let id = self.push(text, span, Kind::Launch(launch), accesses);
         self.after(id, attributes);
         self.name(name, id);
         Ok(())

@@ -4,6 +4,13 @@ use std::sync::OnceLock;
 
 use super::device::Device;
 
+/// Returns the number of threads that run at the same time. Asked once: the standard library reads files of the system for it
+/// each time, for longer than a small launch takes.
+pub fn cores() -> usize {
+    static CORES: OnceLock<usize> = OnceLock::new();
+    *CORES.get_or_init(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
 /// The settings of a run; the crate `cuweave-sim` documents each variable.
 pub struct Config {
     /// The CUDA version that the driver presents itself as.

@@ -8,6 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{MutexGuard, mpsc};
 
 use super::execution::{Begun, Checked, Execution, Task};
+use crate::base::config::cores;
 use crate::state::State;
 use crate::state::schedule::Ready;
 
@@ -70,7 +71,7 @@ pub(super) fn execute(mut state: Guard, execution: &mut Execution) -> (Guard, Ch
 
 /// Runs nodes side by side until only exclusive ones are left. After a fault no node begins.
 fn side_by_side(state: &State, execution: &mut Execution, agenda: &mut Agenda) -> Checked {
-    let most = std::thread::available_parallelism().map_or(1, usize::from).max(LEAST);
+    let most = cores().max(LEAST);
     let (run, users) = (execution.run, execution.users);
     let mut result = Ok(());
     std::thread::scope(|scope| {

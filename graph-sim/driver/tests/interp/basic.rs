@@ -1,4 +1,6 @@
-use crate::support::{Arg::*, Device, Loaded, Random, close};
+use cuweave_testkit::random::Random;
+
+use crate::support::{Arg::*, Device, Loaded, close, each};
 
 const TEXTS: [&str; 4] = [
     include_str!("../ptx/basic.129.ptx"),
@@ -7,22 +9,10 @@ const TEXTS: [&str; 4] = [
     include_str!("../ptx/basic.fast.ptx"),
 ];
 
-/// Runs a test on what each compiler made of the kernels.
-fn each(test: impl Fn(&mut Device, &Loaded)) {
-    for text in TEXTS {
-        let mut device = Device::default();
-        let loaded = Loaded::new(text, &mut device);
-        for entry in &loaded.program.entries {
-            assert_eq!(entry.supported, Ok(()), "{}", entry.name);
-        }
-        test(&mut device, &loaded);
-    }
-}
-
 #[test]
 fn element_wise() {
-    each(|device, loaded| {
-        let mut random = Random(1);
+    each(&TEXTS, |device, loaded| {
+        let mut random = Random::new(1);
         let (x, y) = (random.floats(1000), random.floats(1000));
         let (dx, dy) = (device.put(&x), device.put(&y));
         loaded.go(device, "saxpy", 4, 256, &[F(2.5), P(dx), P(dy), I(1000)]);
@@ -47,9 +37,9 @@ fn element_wise() {
 
 #[test]
 fn matrix_products() {
-    each(|device, loaded| {
+    each(&TEXTS, |device, loaded| {
         for (kernel, tile, n) in [("matmul16", 16, 40), ("matmul8", 8, 24)] {
-            let mut random = Random(n as u64);
+            let mut random = Random::new(n as u64);
             let (a, b) = (random.floats(n * n), random.floats(n * n));
             let (da, db, dc) = (device.put(&a), device.put(&b), device.fresh((n * n * 4) as u64));
             let grid = (n as u32).div_ceil(tile);
@@ -67,9 +57,9 @@ fn matrix_products() {
 
 #[test]
 fn reductions() {
-    each(|device, loaded| {
+    each(&TEXTS, |device, loaded| {
         let (rows, columns) = (5, 300);
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         let x = random.floats(rows * columns);
         let dx = device.put(&x);
         let out = device.put(&[0f32]);
@@ -103,16 +93,16 @@ fn reductions() {
 
 #[test]
 fn integers_and_shared_memory() {
-    each(|device, loaded| {
-        let mut random = Random(4);
-        let data: Vec<u8> = (0..5000).map(|_| random.next() as u8).collect();
+    each(&TEXTS, |device, loaded| {
+        let mut random = Random::new(4);
+        let data: Vec<u8> = (0..5000).map(|_| random.bits() as u8).collect();
         let (dx, bins) = (device.put(&data), device.put(&[0u32; 256]));
         loaded.go(device, "histogram", 4, 128, &[P(dx), P(bins), I(5000)]);
         let mut expected = vec![0u32; 256];
         data.iter().for_each(|&byte| expected[usize::from(byte)] += 1);
         assert_eq!(device.get::<u32>(bins), expected);
 
-        let values: Vec<i32> = (0..200).map(|_| random.next() as i32 % 100).collect();
+        let values: Vec<i32> = (0..200).map(|_| random.bits() as i32 % 100).collect();
         let (dx, dy) = (device.put(&values), device.fresh(800));
         let args = [P(dx), P(dy), I(200)];
         let stats = loaded.launch(device, "scan", [1, 1, 1], [256, 1, 1], 2048, &args).unwrap();
@@ -140,8 +130,8 @@ fn integers_and_shared_memory() {
 
 #[test]
 fn variables_and_divergence() {
-    each(|device, loaded| {
-        let mut random = Random(5);
+    each(&TEXTS, |device, loaded| {
+        let mut random = Random::new(5);
         let x = random.floats(500);
         let (dx, dy) = (device.put(&x), device.fresh(2000));
         loaded.go(device, "stencil", 8, 64, &[P(dx), P(dy), I(500)]);

@@ -1,6 +1,8 @@
 //! Mutated PTX: an error or a fault, in bounded time, and never a panic.
 
-use crate::support::{Arg, Device, Loaded, Random};
+use cuweave_testkit::random::Random;
+
+use crate::support::{Arg, Device, Loaded};
 use cuweave_ptx::{parse, parse_bytes};
 use cuweave_sim_driver::interp::{Launch, Options, Program, run};
 
@@ -58,16 +60,16 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
         "%tid.x",
     ];
     let mut bytes = text.as_bytes().to_vec();
-    for _ in 0..1 + random.next() % 3 {
-        let at = random.next() as usize % bytes.len().max(1);
-        let length = (random.next() as usize % 12).min(bytes.len().saturating_sub(at));
-        match random.next() % 8 {
+    for _ in 0..1 + random.bits() % 3 {
+        let at = random.bits() as usize % bytes.len().max(1);
+        let length = (random.bits() as usize % 12).min(bytes.len().saturating_sub(at));
+        match random.bits() % 8 {
             0 => drop(bytes.drain(at..at + length)),
             1 => {
                 let copy = bytes[at..at + length].to_vec();
                 bytes.splice(at..at, copy);
             }
-            2 if at < bytes.len() => bytes[at] = random.next() as u8,
+            2 if at < bytes.len() => bytes[at] = random.bits() as u8,
             3 => bytes.truncate(at.max(1)),
             // Replaces a word of the text by another: most results can still be parsed.
             4..=6 => {
@@ -76,7 +78,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
                 bytes.splice(to, word);
             }
             _ => {
-                let word = WORDS[random.next() as usize % WORDS.len()].as_bytes().to_vec();
+                let word = WORDS[random.bits() as usize % WORDS.len()].as_bytes().to_vec();
                 bytes.splice(at..at + length, word);
             }
         }
@@ -87,7 +89,7 @@ fn mutate(text: &str, random: &mut Random) -> Vec<u8> {
 /// The range of a word: letters, digits, and other characters of names.
 fn word_at(bytes: &[u8], random: &mut Random) -> std::ops::Range<usize> {
     let part = |byte: &u8| byte.is_ascii_alphanumeric() || b"%_$.".contains(byte);
-    let at = random.next() as usize % bytes.len().max(1);
+    let at = random.bits() as usize % bytes.len().max(1);
     let Some(start) = (at..bytes.len()).find(|&at| part(&bytes[at])) else { return 0..0 };
     let end = (start..bytes.len()).find(|&at| !part(&bytes[at])).unwrap_or(bytes.len());
     start..end
@@ -96,7 +98,7 @@ fn word_at(bytes: &[u8], random: &mut Random) -> std::ops::Range<usize> {
 #[test]
 fn mutated_files() {
     let pieces = pieces();
-    let mut random = Random(2024);
+    let mut random = Random::new(2024);
     let (mut read, mut decoded, mut ran) = (0, 0, 0);
     for case in 0..3000 {
         let (shared, kernel) = &pieces[case % pieces.len()];
@@ -130,17 +132,17 @@ fn mutated_files() {
 
 #[test]
 fn random_bytes_and_truncations() {
-    let mut random = Random(7);
+    let mut random = Random::new(7);
     for text in CORPUS {
         for _ in 0..40 {
-            let end = random.next() as usize % text.len();
+            let end = random.bits() as usize % text.len();
             if parse(&text[..end]).is_ok() {
                 assert!(end > 40, "a head is needed");
             }
         }
     }
     for _ in 0..2000 {
-        let bytes: Vec<u8> = (0..random.next() % 200).map(|_| random.next() as u8).collect();
+        let bytes: Vec<u8> = (0..random.bits() % 200).map(|_| random.bits() as u8).collect();
         assert!(parse_bytes(&bytes).is_err());
     }
 }
@@ -150,11 +152,11 @@ fn wild_arguments() {
     let mut device = Device::default();
     let mut loaded = Loaded::new(CORPUS[0], &mut device);
     loaded.options.limit = 50_000;
-    let mut random = Random(9);
+    let mut random = Random::new(9);
     for _ in 0..200 {
-        let mut wild = || Arg::P(random.next() << (random.next() % 33));
+        let mut wild = || Arg::P(random.bits() << (random.bits() % 33));
         let (a, b) = (wild(), wild());
-        let n = Arg::I(random.next() as i32);
+        let n = Arg::I(random.bits() as i32);
         assert!(loaded.launch(&device, "saxpy", [1, 1, 1], [64, 1, 1], 0, &[Arg::F(1.0), a, b, n]).is_err());
     }
 }

@@ -1,21 +1,12 @@
-use crate::support::{Arg::*, Device, Loaded, Random, close};
+use cuweave_testkit::random::Random;
+
+use crate::support::{Arg::*, Device, Loaded, close, each};
 
 const TEXTS: [&str; 3] = [
     include_str!("../ptx/misc.129.ptx"),
     include_str!("../ptx/misc.135.ptx"),
     include_str!("../ptx/misc.debug.ptx"),
 ];
-
-fn each(test: impl Fn(&mut Device, &Loaded)) {
-    for text in TEXTS {
-        let mut device = Device::default();
-        let loaded = Loaded::new(text, &mut device);
-        for entry in &loaded.program.entries {
-            assert_eq!(entry.supported, Ok(()), "{}", entry.name);
-        }
-        test(&mut device, &loaded);
-    }
-}
 
 /// `bits` of `misc.cu` in Rust.
 fn bits(v: u32) -> u32 {
@@ -53,9 +44,9 @@ fn bits(v: u32) -> u32 {
 
 #[test]
 fn integers() {
-    each(|device, loaded| {
-        let mut random = Random(1);
-        let mut x: Vec<u32> = (0..500).map(|_| (random.next() << 16 ^ random.next()) as u32).collect();
+    each(&TEXTS, |device, loaded| {
+        let mut random = Random::new(1);
+        let mut x: Vec<u32> = (0..500).map(|_| (random.bits() << 16 ^ random.bits()) as u32).collect();
         x.extend([0, 1, 2, u32::MAX, 0x8000_0000, 0x7fff_ffff]);
         let (dx, dy) = (device.put(&x), device.fresh(x.len() as u64 * 4));
         loaded.go(device, "bits", 4, 128, &[P(dx), P(dy), I(x.len() as i32)]);
@@ -67,8 +58,8 @@ fn integers() {
 
 #[test]
 fn conversions() {
-    each(|device, loaded| {
-        let mut random = Random(2);
+    each(&TEXTS, |device, loaded| {
+        let mut random = Random::new(2);
         let mut x: Vec<f32> = (0..200).map(|_| random.float() * 300.0).collect();
         x.extend([0.5, 1.5, 2.5, -0.5, -1.5, 0.0, -0.0, 1e9]);
         let (dx, dy) = (device.put(&x), device.fresh(x.len() as u64 * 40));
@@ -94,8 +85,8 @@ fn conversions() {
 
 #[test]
 fn mathematics() {
-    each(|device, loaded| {
-        let mut random = Random(3);
+    each(&TEXTS, |device, loaded| {
+        let mut random = Random::new(3);
         let x: Vec<f64> = (0..300).map(|_| f64::from(random.float()) * 5.0).collect();
         let (dx, dy) = (device.put(&x), device.fresh(x.len() as u64 * 64));
         loaded.go(device, "doubles", 3, 128, &[P(dx), P(dy), I(300)]);
@@ -158,7 +149,7 @@ fn erf(x: f64) -> f64 {
 
 #[test]
 fn warps_together() {
-    each(|device, loaded| {
+    each(&TEXTS, |device, loaded| {
         let x: Vec<i32> = (0..128).map(|i| (i * 37) % 101).collect();
         let (dx, dy) = (device.put(&x), device.fresh(128 * 32));
         loaded.go(device, "warps", 2, 64, &[P(dx), P(dy)]);
@@ -188,7 +179,7 @@ fn warps_together() {
 
 #[test]
 fn atomic_updates() {
-    each(|device, loaded| {
+    each(&TEXTS, |device, loaded| {
         let x: Vec<i32> = (0..1000).map(|i| (i * 7919) % 1000 + 1).collect();
         let mut start = vec![0i32; 1008];
         (start[1], start[5]) = (i32::MAX, -1);
@@ -213,7 +204,7 @@ fn atomic_updates() {
 
 #[test]
 fn calls_and_local_memory() {
-    each(|device, loaded| {
+    each(&TEXTS, |device, loaded| {
         let dy = device.fresh(64 * 8);
         loaded.go(device, "calls", 1, 64, &[P(dy)]);
         let fibonacci = [0, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89];
@@ -242,7 +233,7 @@ fn calls_and_local_memory() {
 
 #[test]
 fn printing() {
-    each(|device, loaded| {
+    each(&TEXTS, |device, loaded| {
         loaded.go(device, "say", 1, 64, &[I(3)]);
         assert_eq!(*device.printed.lock().unwrap(), "block 0 of 1: hello 4.500 1099511627776 x\n");
     });

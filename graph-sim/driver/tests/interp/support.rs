@@ -185,28 +185,21 @@ impl Loaded {
     }
 }
 
-/// Pseudo-random numbers.
-pub struct Random(pub u64);
-
-impl Random {
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        self.0 >> 33
-    }
-
-    /// From -1 to 1.
-    pub fn float(&mut self) -> f32 {
-        (self.next() % 2001) as f32 / 1000.0 - 1.0
-    }
-
-    pub fn floats(&mut self, count: usize) -> Vec<f32> {
-        (0..count).map(|_| self.float()).collect()
-    }
-}
-
 pub fn close(ours: &[f32], expected: &[f32], tolerance: f32) {
     assert_eq!(ours.len(), expected.len());
     for (at, (a, b)) in ours.iter().zip(expected).enumerate() {
         assert!((a - b).abs() <= tolerance * (1.0 + b.abs()), "element {at}: {a} instead of {b}");
+    }
+}
+
+/// Runs a test on each of some texts, all of whose entries must be supported.
+pub fn each(texts: &[&str], test: impl Fn(&mut Device, &Loaded)) {
+    for text in texts {
+        let mut device = Device::default();
+        let loaded = Loaded::new(text, &mut device);
+        for entry in &loaded.program.entries {
+            assert_eq!(entry.supported, Ok(()), "{}", entry.name);
+        }
+        test(&mut device, &loaded);
     }
 }

@@ -1,17 +1,8 @@
-use crate::support::{Arg::*, Device, Loaded, Random, close};
+use cuweave_testkit::random::Random;
+
+use crate::support::{Arg::*, close, each};
 
 const TEXTS: [&str; 2] = [include_str!("../ptx/tensor.129.ptx"), include_str!("../ptx/tensor.135.ptx")];
-
-fn each(test: impl Fn(&mut Device, &Loaded)) {
-    for text in TEXTS {
-        let mut device = Device::default();
-        let loaded = Loaded::new(text, &mut device);
-        for entry in &loaded.program.entries {
-            assert_eq!(entry.supported, Ok(()), "{}", entry.name);
-        }
-        test(&mut device, &loaded);
-    }
-}
 
 /// A half from a small multiple of 1/64, exactly; and back.
 fn half(value: f32) -> u16 {
@@ -33,13 +24,13 @@ fn single(half: u16) -> f32 {
 }
 
 fn halves(random: &mut Random, count: usize) -> Vec<f32> {
-    (0..count).map(|_| (random.next() % 129) as f32 / 64.0 - 1.0).collect()
+    (0..count).map(|_| (random.bits() % 129) as f32 / 64.0 - 1.0).collect()
 }
 
 #[test]
 fn halves_and_bfloats() {
-    each(|device, loaded| {
-        let mut random = Random(1);
+    each(&TEXTS, |device, loaded| {
+        let mut random = Random::new(1);
         let (x, y) = (halves(&mut random, 200), halves(&mut random, 200));
         let bits = |v: &[f32]| v.iter().map(|&v| half(v)).collect::<Vec<u16>>();
         let (dx, dy) = (device.put(&bits(&x)), device.put(&bits(&y)));
@@ -76,9 +67,9 @@ fn halves_and_bfloats() {
 
 #[test]
 fn matrix_instructions() {
-    each(|device, loaded| {
+    each(&TEXTS, |device, loaded| {
         let (m, n, k) = (32, 16, 48);
-        let mut random = Random(2);
+        let mut random = Random::new(2);
         let (a, b) = (halves(&mut random, m * k), halves(&mut random, k * n));
         let bits = |v: &[f32]| v.iter().map(|&v| half(v)).collect::<Vec<u16>>();
         let (da, db, dc) = (device.put(&bits(&a)), device.put(&bits(&b)), device.fresh((m * n * 4) as u64));
@@ -94,8 +85,8 @@ fn matrix_instructions() {
         loaded.launch(device, "wmma_f16", [1, 2, 1], [32, 1, 1], 0, &args).unwrap_or_else(|f| panic!("{f}"));
         close(&device.get(dc), &(0..m * n).map(|at| 2.0 * product(at)).collect::<Vec<_>>(), 1e-5);
 
-        let a: Vec<i8> = (0..512).map(|_| random.next() as i8).collect();
-        let b: Vec<i8> = (0..256).map(|_| random.next() as i8).collect();
+        let a: Vec<i8> = (0..512).map(|_| random.bits() as i8).collect();
+        let b: Vec<i8> = (0..256).map(|_| random.bits() as i8).collect();
         let (da, db, dc) = (device.put(&a), device.put(&b), device.fresh(512));
         loaded.go(device, "mma_s8", 1, 32, &[P(da), P(db), P(dc)]);
         let expected: Vec<i32> = (0..128)

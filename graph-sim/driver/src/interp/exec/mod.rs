@@ -20,6 +20,7 @@ use super::fault::{Fault, FaultKind};
 use super::grid::{Order, volume};
 use super::launch::{Launch, Options, PreWait, Stats};
 use super::space::Memory;
+use crate::base::config::cores;
 use access::Regions;
 use block::{Block, Turn};
 use std::collections::VecDeque;
@@ -148,8 +149,7 @@ fn execute(
     let reserved = if inits.any(|(_, init)| reserves(init)) { 16 + RESERVED } else { 0 };
     // Size and barrier, as cooperative groups of CUDA read them.
     let workspace = [AtomicU64::new(16), AtomicU64::new(0)];
-    let cores =
-        options.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let cores = options.threads.unwrap_or_else(cores);
     let small = options.threads.is_none() && blocks.saturating_mul(threads) <= SMALL;
     let workers = if small { 1 } else { cores.max(1).min(blocks.min(1 << 16) as usize) };
     let (ended, passed) = (AtomicBool::new(false), AtomicBool::new(false));

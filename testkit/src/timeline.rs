@@ -1,10 +1,8 @@
-//! What comes after what, told from the driver calls that a program made on the simulated driver.
+//! The order of work, read from the driver calls that a program made on the simulated driver.
 //!
-//! Each piece of work has a vector clock: how much of each stream's work it is behind. Streams pass theirs on by events,
+//! Each piece of work has a vector clock: the number of operations of each stream that it comes after. Streams pass theirs on by events,
 //! by the rules of the legacy default stream, and by the host, which waits for events, streams and contexts. Launches of
 //! one exec are behind each other.
-
-#![allow(dead_code)]
 
 use std::collections::BTreeMap;
 

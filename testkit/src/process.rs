@@ -1,12 +1,11 @@
-//! Tests that need a process of their own: what the simulated driver finds breaks its context, what it is has to be said
-//! before it is loaded, and what other tests keep is kept for the process.
+//! Tests in a process of their own: an error of the simulated driver breaks its context, its settings are read from the
+//! environment once, and other tests of the process keep memory and modules.
 
 use std::process::Command;
 
-/// Runs an ignored test of this program in a process of its own, under these environment variables. Gives what it
-/// printed.
+/// Runs an ignored test of this program in a process of its own, with these environment variables. Returns its output.
 pub fn apart(test: &str, settings: &[(&str, &str)]) -> String {
-    let this = std::env::current_exe().expect("this program");
+    let this = std::env::current_exe().expect("the path of this program");
     let output = Command::new(this)
         .args(["--exact", test, "--ignored", "--nocapture"])
         .envs(settings.iter().copied())

@@ -1,0 +1,156 @@
+//! The kinds of statements: one enum from the macro's tokens to the driver's nodes.
+//!
+//! Each stage knows other facts about a statement: the macro its expressions, the build its values, the emission the
+//! parameters of its node. [`Kind`] is generic over the [`Stage`], which lists these facts a kind. Matches on kinds have no
+//! wildcard, so the compiler finds the places that a new kind touches; ARCHITECTURE.md lists them.
+
+use std::convert::Infallible;
+
+use crate::ids::{BufferId, CallId};
+
+/// The facts that a stage of the compiler knows about each kind of statement.
+pub trait Stage {
+    /// About a kernel launch.
+    type Launch;
+    /// About a `fill`.
+    type Fill;
+    /// About a `copy`.
+    type Copy;
+    /// About a call of a graph function. [`Infallible`] from expansion on.
+    type Call;
+    /// About an `alloc` or a `free`. [`Infallible`] in stages that have none.
+    type Memory;
+}
+
+/// A statement's kind, with the facts of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind<S: Stage = Written> {
+    /// A kernel launch.
+    Launch(S::Launch),
+    /// `fill(&mut b, value)`: one access, a write.
+    Fill(S::Fill),
+    /// `copy(&a, &mut b)`: two accesses, a read and a write.
+    Copy(S::Copy),
+    /// A call of a graph function: its statements stand in its place once it is expanded.
+    Call(S::Call),
+    /// `let b = alloc::<T>(len)`.
+    Alloc(S::Memory),
+    /// `free(b)`.
+    Free(S::Memory),
+}
+
+/// The stage of the program: a statement's accesses stand beside its kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Written;
+
+impl Stage for Written {
+    type Launch = ();
+    type Fill = ();
+    type Copy = ();
+    type Call = CallId;
+    type Memory = BufferId;
+}
+
+/// The stage of operations: the kinds that have a node of their own. Memory statements are placed with their buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Runs;
+
+impl Stage for Runs {
+    type Launch = ();
+    type Fill = ();
+    type Copy = ();
+    type Call = Infallible;
+    type Memory = Infallible;
+}
+
+/// The effect of a memory statement on the lifetime of its buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime<B> {
+    /// The lifetime begins.
+    Begins(B),
+    /// The lifetime ends.
+    Ends(B),
+}
+
+impl<S: Stage> Kind<S> {
+    /// Returns the word of the language for it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Kind::Launch(_) => "launch",
+            Kind::Fill(_) => "fill",
+            Kind::Copy(_) => "copy",
+            Kind::Call(_) => "call",
+            Kind::Alloc(_) => "alloc",
+            Kind::Free(_) => "free",
+        }
+    }
+
+    /// Returns the lifetime that the statement begins or ends. Such statements order nothing by themselves.
+    pub fn lifetime(&self) -> Option<Lifetime<&S::Memory>> {
+        match self {
+            Kind::Alloc(buffer) => Some(Lifetime::Begins(buffer)),
+            Kind::Free(buffer) => Some(Lifetime::Ends(buffer)),
+            Kind::Launch(_) | Kind::Fill(_) | Kind::Copy(_) | Kind::Call(_) => None,
+        }
+    }
+
+    /// Returns the kind of its node; `None` for memory statements, and for calls, which have many.
+    pub fn runs(&self) -> Option<Kind<Runs>> {
+        match self {
+            Kind::Launch(_) => Some(Kind::Launch(())),
+            Kind::Fill(_) => Some(Kind::Fill(())),
+            Kind::Copy(_) => Some(Kind::Copy(())),
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => None,
+        }
+    }
+
+    /// Returns true if the statement allocates or frees.
+    pub fn is_memory(&self) -> bool {
+        self.lifetime().is_some()
+    }
+
+    /// Returns true if the declaration of a kernel or of a graph function says what is read and written through `&mut`: rustc
+    /// holds it against the mode that [`check`](crate::check) settles.
+    pub fn has_declaration(&self) -> bool {
+        matches!(self, Kind::Launch(_) | Kind::Call(_))
+    }
+
+    /// Returns true for memset and memcpy nodes, whose ranges have at least one element.
+    pub fn is_transfer(&self) -> bool {
+        matches!(self, Kind::Fill(_) | Kind::Copy(_))
+    }
+}
+
+impl<S: Stage<Memory = BufferId, Call = CallId>> Kind<S> {
+    /// Returns the kind without the facts of this stage.
+    pub fn written(&self) -> Kind {
+        match self {
+            Kind::Launch(_) => Kind::Launch(()),
+            Kind::Fill(_) => Kind::Fill(()),
+            Kind::Copy(_) => Kind::Copy(()),
+            &Kind::Call(call) => Kind::Call(call),
+            &Kind::Alloc(buffer) => Kind::Alloc(buffer),
+            &Kind::Free(buffer) => Kind::Free(buffer),
+        }
+    }
+}
+
+impl Kind<Runs> {
+    /// Returns the name of its node in pictures and dumps.
+    pub fn node(self) -> &'static str {
+        match self {
+            Kind::Launch(()) => "kernel",
+            Kind::Fill(()) => "fill",
+            Kind::Copy(()) => "copy",
+        }
+    }
+
+    /// Returns the colour of its node in pictures, by the names of X11.
+    pub fn colour(self) -> &'static str {
+        match self {
+            Kind::Launch(()) => "lightblue",
+            Kind::Fill(()) => "lightyellow",
+            Kind::Copy(()) => "thistle",
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The answers of a graph function's arguments to what its expansion asks.
+
+use std::collections::BTreeMap;
+
+use crate::expand::{Answers, At as Place, FrameId, Number, Refusal};
+use crate::ir::{DimId, StatementId};
+use crate::structure::{Choice, PartId};
+use crate::table::{Decoded, Op};
+
+use crate::runtime::cuda::{Context, Driver};
+use crate::runtime::error::{At, Error, Result};
+use crate::runtime::token::Token;
+
+use super::body::{Body, enter};
+use super::checks::user_of;
+use super::dims::{Dim, compute, dim};
+
+/// The answers of a body's expressions.
+pub(crate) struct Asked<'b> {
+    body: &'b dyn Body,
+    /// The context that is current again after each of the user's expressions.
+    context: (&'static Driver, Context),
+    /// The values of expressions that mention no loop variable: each is asked once.
+    leaves: BTreeMap<(FrameId, u32), Dim>,
+    stack: Vec<Dim>,
+}
+
+impl<'b> Asked<'b> {
+    pub fn new(body: &'b dyn Body, context: (&'static Driver, Context)) -> Asked<'b> {
+        Asked { body, context, leaves: BTreeMap::new(), stack: Vec::new() }
+    }
+
+    fn leaf(&mut self, at: Place<'_>, leaf: u32) -> Result<Dim> {
+        let constant = at.table().structure.leaf_variables.get(leaf as usize).is_none_or(Vec::is_empty);
+        if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
+            return Ok(known);
+        }
+        let value = self.entered(at, &mut |body| body.leaf(leaf, at.turns, Token))?;
+        if constant {
+            self.leaves.insert((at.frame, leaf), value);
+        }
+        Ok(value)
+    }
+
+    /// Evaluates expressions of a frame.
+    fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
+        let value = enter(self.body, at.frames, at.frame, with);
+        // The user's expressions may have made another context current.
+        self.context.0.enter(self.context.1)?;
+        value.ok_or_else(|| {
+            let reason = "an expression in an argument of a call returns before the call".to_owned();
+            Error::Config { at: function(at), reason }
+        })
+    }
+}
+
+/// Returns the place of the function that is expanded.
+fn function(at: Place<'_>) -> Box<At> {
+    let program = &at.table().program;
+    let line = program.statements.first().map_or(0, |statement| statement.line);
+    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line })
+}
+
+fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
+    let program = &at.table().program;
+    match statement {
+        Some(statement) => {
+            let statement = &program.statements[statement as usize];
+            let (name, file) = (statement.name.to_string(), program.file.to_string());
+            Box::new(At { name, file, line: statement.line })
+        }
+        None => function(at),
+    }
+}
+
+impl Answers for Asked<'_> {
+    type Error = Error;
+
+    fn bound(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(PartId) -> Option<Number>,
+    ) -> Result<Number> {
+        let table = at.table();
+        let code = &table.dims[id as usize];
+        let mut leaves = Vec::new();
+        for op in code {
+            if let Op::Leaf(leaf) = *op {
+                leaves.push((leaf, self.leaf(at, leaf)?));
+            }
+        }
+        let operand = |op: Op| match op {
+            Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
+            Op::Variable(variable) => at.turns.get(variable as usize).map(|&value| dim(value)),
+            Op::Length(part) => length(part).map(|number| dim(number.value)),
+            _ => None,
+        };
+        let text = &table.program.dims[id as usize];
+        let value = compute(code, operand, &mut self.stack)
+            .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
+        match value.value() {
+            Ok(value) => Ok(Number::constant(value)),
+            Err(fault) => {
+                let (what, at) = user_of(&table.program, id);
+                Err(Error::Size { what, at, text: text.to_string(), fault })
+            }
+        }
+    }
+
+    fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {
+        self.entered(at, &mut |body| body.arm(choice.number, at.turns, Token))
+    }
+
+    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<&'static Decoded> {
+        let step = at.table().steps[call as usize];
+        let mut table = None;
+        self.entered(at, &mut |body| {
+            body.enter(step, at.turns, &mut |callee| table = callee.table(Token).get(), Token);
+        })?;
+        table.ok_or_else(|| Error::Config {
+            at: statement(at, Some(call)),
+            reason: "an expression in it returns before the statement is recorded".to_owned(),
+        })
+    }
+
+    fn refused(&mut self, at: Place<'_>, blamed: Option<StatementId>, refusal: Refusal) -> Error {
+        let at = statement(at, blamed);
+        match refusal {
+            Refusal::Short { callee, parameter, buffer, needed, len } => {
+                Error::Extent { at, kernel: callee, parameter, buffer, extent: needed, len }
+            }
+            Refusal::Index { list, index, len } => Error::Index { at, list, index, len },
+            Refusal::Recursion { cycle } => Error::Recursion { at, cycle },
+            Refusal::TooLarge { most } => Error::TooLarge { at, most },
+            Refusal::Returned { buffer, declared, actual } => {
+                let program = At { name: buffer, ..*at };
+                Error::ReturnedLength { at: Box::new(program), declared, actual }
+            }
+            Refusal::Malformed(what) => Error::Plan(format!("{at}: {what}")),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The body of a graph function as generated code: the user's expressions, evaluated for a turn of its loops.
+
+use crate::expand::{Frame, FrameId};
+use crate::table::Table;
+
+use crate::runtime::error::Result;
+use crate::runtime::token::Token;
+
+use super::dims::Dim;
+use super::evaluate::Evaluation;
+
+/// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
+pub trait Body {
+    /// Returns its table.
+    fn table(&self, token: Token) -> &'static Table;
+
+    /// Returns the value of an expression that bounds are computed of.
+    fn leaf(&self, number: u32, turns: &[u64], token: Token) -> Dim;
+
+    /// Returns the number of the arm that an `if` or `match` takes.
+    fn arm(&self, number: u32, turns: &[u64], token: Token) -> u32;
+
+    /// Gives the statement of an evaluation its configuration and values.
+    fn evaluate(&self, step: u32, turns: &[u64], evaluation: &mut Evaluation<'_>, token: Token)
+    -> Result<()>;
+
+    /// Calls `enter` with the body of the function that a step calls.
+    fn enter(&self, step: u32, turns: &[u64], enter: &mut dyn FnMut(&dyn Body), token: Token);
+}
+
+/// Calls `with` with the body of a frame, whose calls are evaluated from the outermost function on. Returns `None` if an
+/// expression in an argument of a call returns before the callee is entered.
+pub(crate) fn enter<T>(
+    root: &dyn Body,
+    frames: &[Frame],
+    frame: FrameId,
+    with: &mut dyn FnMut(&dyn Body) -> T,
+) -> Option<T> {
+    let Some((parent, statement, turns)) = &frames[frame as usize].call else { return Some(with(root)) };
+    let step = frames[*parent as usize].table.steps[*statement as usize];
+    let mut result = None;
+    enter(root, frames, *parent, &mut |caller| {
+        caller.enter(step, turns, &mut |callee| result = Some(with(callee)), Token);
+    });
+    result
+}

@@ -1,0 +1,49 @@
+//! The evaluation of the statements of a flat program: each is an instance of a template of the function that it comes from.
+
+use crate::expand::Instance;
+use crate::ir::StatementId;
+
+use crate::runtime::error::{Error, Result, at_statement};
+use crate::runtime::token::Token;
+
+use super::body::{Body, enter};
+use super::evaluate::Evaluation;
+use super::flattened::Flattened;
+
+impl Evaluation<'_> {
+    /// Evaluates statements of a flat program. The arguments of a call are evaluated once for consecutive statements of its callee.
+    ///
+    /// # Errors
+    ///
+    /// Those of the statements' steps; a step that does not record its statement, which an expression of the user's that
+    /// returns can bring about.
+    pub(crate) fn statements(
+        &mut self,
+        flat: &Flattened,
+        body: &dyn Body,
+        statements: &[StatementId],
+    ) -> Result<()> {
+        let frame = |statement: StatementId| flat.instances[statement as usize].frame;
+        for run in statements.chunk_by(|&one, &other| frame(one) == frame(other)) {
+            let done =
+                enter(body, &flat.frames, frame(run[0]), &mut |body| self.run_of_frame(flat, body, run));
+            done.unwrap_or_else(|| {
+                let reason = "an expression in an argument of its call returns before the call".to_owned();
+                Err(Error::Config { at: at_statement(flat.checked.program(), run[0]), reason })
+            })?;
+        }
+        Ok(())
+    }
+
+    fn run_of_frame(&mut self, flat: &Flattened, body: &dyn Body, statements: &[StatementId]) -> Result<()> {
+        for &statement in statements {
+            let Instance { frame, template, turns } = &flat.instances[statement as usize];
+            let step = flat.frames[*frame as usize].table.steps[*template as usize];
+            match flat.checked.program().statements[statement as usize].kind.lifetime() {
+                Some(lifetime) => self.memory(lifetime),
+                None => self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,70 @@
+//! The launches that stay as they are written although more was allowed.
+
+use std::fmt;
+
+/// A change of the launches that was allowed and is not made.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct LeftAlone {
+    /// The kernel whose launches stay as they are. `None`: all kernels of the graph.
+    pub kernel: Option<NamedKernel>,
+    /// The change.
+    pub change: Change,
+    /// The reason that it is not made.
+    pub reason: String,
+}
+
+/// A kernel and its file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub struct NamedKernel {
+    /// The kernel.
+    pub name: String,
+    /// The file, as its declaration names it.
+    pub path: String,
+}
+
+/// A change of the launches that the compiler may make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Change {
+    /// Any change.
+    Any,
+    /// Launches of one kernel become one launch.
+    Batching,
+    /// A launch starts while those in front of it end.
+    EarlyStart,
+}
+
+impl LeftAlone {
+    /// Returns the entry for all launches of a graph.
+    pub(crate) fn all(change: Change, reason: impl fmt::Display) -> LeftAlone {
+        LeftAlone { kernel: None, change, reason: reason.to_string() }
+    }
+
+    /// Returns the entry for the launches of one kernel.
+    pub(crate) fn one((name, path): (&str, &str), change: Change, reason: impl fmt::Display) -> LeftAlone {
+        let kernel = NamedKernel { name: name.to_owned(), path: path.to_owned() };
+        LeftAlone { kernel: Some(kernel), change, reason: reason.to_string() }
+    }
+}
+
+impl fmt::Display for NamedKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` ({})", self.name, self.path)
+    }
+}
+
+impl fmt::Display for LeftAlone {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LeftAlone { kernel, change, reason } = self;
+        match (kernel, change) {
+            (None, Change::Any) => write!(f, "all launches are as they are written: {reason}"),
+            (None, Change::Batching) => write!(f, "no kernel is batched: {reason}"),
+            (None, Change::EarlyStart) => write!(f, "no kernel starts early: {reason}"),
+            (Some(kernel), Change::Any) => write!(f, "{kernel} is launched as it is written: {reason}"),
+            (Some(kernel), Change::Batching) => write!(f, "{kernel} is not batched: {reason}"),
+            (Some(kernel), Change::EarlyStart) => write!(f, "{kernel} does not start early: {reason}"),
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The structure of a graph function: how its statements are nested in loops and choices, and how it is called.
+//!
+//! A [`Program`](crate::ir::Program) is a list of statements. Where a function has loops whose length the build knows, choices, or
+//! calls of other graph functions, its program is a list of templates, each once in the order of the text, and the structure
+//! says which of them are instantiated, how often and in which order. [`expand`](crate::expand) makes the flat program of them.
+
+pub use crate::ids::{PartId, VariableId};
+
+use crate::ids::{BufferId, DimId, StatementId};
+use std::borrow::Cow;
+
+type Text = Cow<'static, str>;
+
+/// How the statements of a function are nested. Empty for a function of statements that stand one after the other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Structure {
+    /// The body.
+    pub body: Vec<Item>,
+    /// The lists that loops run over, and the buffers that are elements or fields of arguments.
+    pub parts: Vec<Part>,
+    /// The variables of the loops.
+    pub variables: Vec<Variable>,
+    /// The calls of graph functions.
+    pub calls: Vec<Call>,
+    /// Outputs whose declared length is written otherwise than their own: buffer, declared length, own length.
+    pub returned: Vec<(BufferId, DimId, DimId)>,
+    /// For each leaf of the bounds the variables that it mentions.
+    pub leaf_variables: Vec<Vec<VariableId>>,
+}
+
+impl Structure {
+    /// Returns true for a function whose statements stand one after the other, each once.
+    pub fn is_flat(&self) -> bool {
+        self.body.is_empty()
+    }
+}
+
+/// An item of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// A statement: an instance of its template.
+    Statement(StatementId),
+    /// A loop.
+    Loop(Loop),
+    /// An `if` or a `match` on scalars.
+    Choice(Choice),
+    /// `to = from`: the name stands for another buffer from here on.
+    Rename {
+        /// The buffer that the name stands for in later statements.
+        to: BufferId,
+        /// The buffer whose memory it is.
+        from: BufferId,
+    },
+    /// `swap(&mut a, &mut b)`.
+    Swap(BufferId, BufferId),
+}
+
+/// A loop that is unrolled when the graph is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Its line.
+    pub line: u32,
+    /// Its variable: the value of `i`, or the index of the element.
+    pub variable: VariableId,
+    /// Its turns.
+    pub turns: Turns,
+    /// The items of a turn.
+    pub body: Vec<Item>,
+}
+
+/// The turns of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Turns {
+    /// `lo..hi`. None if `hi < lo`.
+    Range(DimId, DimId),
+    /// A turn for each element of a list.
+    Elements(PartId),
+}
+
+/// The variable of a loop.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: Text,
+    /// The bounds that mention it.
+    pub dims: Vec<DimId>,
+}
+
+/// An `if` or a `match`: generated code says which arm the scalars choose.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Its line.
+    pub line: u32,
+    /// The number by which generated code knows it.
+    pub number: u32,
+    /// The arms. Arm `n` without items may be left out at the end.
+    pub arms: Vec<Vec<Item>>,
+}
+
+/// A part of an argument: `w[i]`, `layer.q`, `model.layers[i].q`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The number of the argument.
+    pub argument: u32,
+    /// The way from it.
+    pub path: Vec<Step>,
+}
+
+/// A step into an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// An element of a list.
+    Index(DimId),
+    /// A field of a record.
+    Field(Text),
+}
+
+/// A call of a graph function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    /// The arguments, in the order of the callee's parameters.
+    pub arguments: Vec<Argument>,
+    /// The buffers that stand for what it returns.
+    pub results: Vec<BufferId>,
+}
+
+/// An argument of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A scalar or a host value, with the scalar arguments of the caller that it is computed of.
+    Scalar(Vec<u32>),
+    /// The buffer of the call's access of this index.
+    Access(u32),
+    /// An allocation that is handed over.
+    Moved(BufferId),
+    /// A record, or a list of records or buffers.
+    Part(PartId),
+}

@@ -1,0 +1,281 @@
+//! Random programs with extreme lengths, bounds, grids and edges through the public functions of the compiler: whatever
+//! they are given, there is a result or an error, and never a panic. Built with overflow checks and debug assertions.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use cuweave_core::compile::{self, Wishes};
+use cuweave_core::dump;
+use cuweave_core::ir::{Kind, Memory, Mode, Order, Origin, Program};
+use cuweave_core::launches::{Allowed, Batching, Launch, Tuning};
+use cuweave_core::operation::Operations;
+use cuweave_core::order::Source;
+use cuweave_ptx::poly::Poly;
+use cuweave_testkit::programs::Writer;
+use cuweave_testkit::random::Random;
+
+const PROGRAMS: u64 = 4_000;
+
+/// Lengths, bounds and budgets: small ones, and those next to what arithmetic or the planner can hold.
+const DIMS: [u64; 18] = [
+    0,
+    1,
+    2,
+    3,
+    255,
+    256,
+    1 << 20,
+    (1 << 31) - 1,
+    u32::MAX as u64,
+    1 << 32,
+    1 << 46,
+    (1 << 60) - 1,
+    1 << 60,
+    (1 << 62) - 256,
+    1 << 62,
+    1 << 63,
+    u64::MAX - 255,
+    u64::MAX,
+];
+const GRID: [u32; 8] = [0, 1, 2, 65_535, 65_536, 0x7fff_ffff, 0x8000_0000, u32::MAX];
+const COEFFICIENTS: [i128; 9] =
+    [0, 1, -1, 2, u64::MAX as i128, -(u64::MAX as i128), i128::MAX, i128::MIN, i128::MIN + 1];
+
+/// The results of the cases.
+#[derive(Debug, Default)]
+struct Tally {
+    refused: usize,
+    checked: usize,
+    emitted: usize,
+    errors: usize,
+    batches: usize,
+}
+
+/// Writes a program. One of three is right in its order, as far as that can be told of random accesses.
+fn program(random: &mut Random) -> (Source, Vec<u64>) {
+    let faulty = random.one_in(3);
+    let mut writer = Writer::new(&[0]);
+    let mut alive = Vec::new();
+    for at in 0..1 + random.below(3) {
+        let mutable = !random.one_in(4);
+        let origin = random.of(&[Origin::Device { mutable }, Origin::Pinned { mutable }, Origin::Taken]);
+        alive.push(writer.buffer(&format!("x{at}"), origin, random.of(&DIMS)));
+    }
+    for step in 0..random.below(16) {
+        match random.below(8) {
+            0 | 1 => {
+                let len = random.of(&DIMS);
+                let id = writer.alloc(&format!("b{step}"), len);
+                alive.push(id);
+                if !faulty || random.one_in(2) {
+                    let whole = writer.access(id, Mode::Write, (0, len));
+                    writer.statement("fill", Kind::Fill(()), &[whole], &[]);
+                }
+            }
+            2 if alive.len() > 1 => {
+                let at = random.below(alive.len());
+                let id = if faulty { alive[at] } else { alive.remove(at) };
+                writer.statement("free", Kind::Free(id), &[], &[]);
+            }
+            3 if !faulty => alive.extend(side_by_side(random, &mut writer)),
+            _ => launch(random, &mut writer, &alive, faulty),
+        }
+    }
+    for &buffer in &alive {
+        if random.one_in(4) {
+            writer.output(buffer);
+        }
+    }
+    let order = if random.one_in(4) { Order::Explicit } else { Order::Inferred };
+    let memory = random.of(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
+    let dims = writer.dims().to_vec();
+    let mut source = writer.source("extreme", order, memory);
+    if random.one_in(4) {
+        source.program.options.budget = Some(random.below(dims.len()) as u32);
+    }
+    for buffer in source.program.buffers.to_mut() {
+        buffer.element = random.of(&[1, 2, 4, 8, 16, 1 << 20, u32::MAX]);
+        buffer.align = random.of(&[1, 2, 4, 8, 16, 256, 1 << 20, 1 << 31]);
+    }
+    // Proofs about bounds that are no numbers.
+    if faulty || random.one_in(4) {
+        for poly in &mut source.polys[1..] {
+            if random.one_in(3) {
+                *poly = polynomial(random);
+            }
+        }
+    }
+    (source, dims)
+}
+
+/// Adds launches that can be batched, each on a buffer of its own. Returns the buffers.
+fn side_by_side(random: &mut Random, writer: &mut Writer) -> Vec<u32> {
+    let len = random.of(&DIMS);
+    let buffers: Vec<u32> = (0..2 + random.below(7)).map(|at| writer.alloc(&format!("p{at}"), len)).collect();
+    for mode in [Mode::Write, Mode::ReadWrite, Mode::Read] {
+        for &buffer in &buffers {
+            let whole = writer.access(buffer, mode, (0, len));
+            writer.statement("side", Kind::Launch(()), &[whole], &[]);
+        }
+    }
+    buffers
+}
+
+/// Adds a launch or a copy with a few accesses, after a few statements.
+fn launch(random: &mut Random, writer: &mut Writer, alive: &[u32], faulty: bool) {
+    let modes = [Mode::Read, Mode::ReadWrite, Mode::Write, Mode::Atomic];
+    let count = 1 + random.below(3_usize);
+    let mut accesses = Vec::new();
+    for _ in 0..count.min(if faulty { count } else { alive.len() }) {
+        let buffer = random.of(alive);
+        if !faulty && accesses.iter().any(|access: &cuweave_core::ir::Access| access.buffer == buffer) {
+            continue;
+        }
+        let bounds = (random.of(&DIMS), random.of(&DIMS));
+        let (lo, hi) = if faulty { bounds } else { (bounds.0.min(bounds.1), bounds.0.max(bounds.1)) };
+        accesses.push(writer.access(buffer, random.of(&modes), (lo, hi)));
+    }
+    let statements = writer.statements().len() as u32;
+    let mut after = Vec::new();
+    if statements > 0 && random.one_in(3) {
+        after.push(random.below(statements));
+    }
+    let kind = if accesses.len() == 2 && random.one_in(4) { Kind::Copy(()) } else { Kind::Launch(()) };
+    writer.statement("work", kind, &accesses, &after);
+}
+
+/// Returns a polynomial with extreme coefficients and degrees.
+fn polynomial(random: &mut Random) -> Poly {
+    let terms: Vec<(Vec<u32>, i128)> = (0..random.below(4))
+        .map(|_| {
+            let variables = (0..random.below(4)).map(|_| random.of(&[0, 1, 2, u32::MAX])).collect();
+            (variables, random.of(&COEFFICIENTS))
+        })
+        .collect();
+    let poly = Poly::of(terms.iter().map(|(variables, factor)| (variables.as_slice(), *factor)));
+    let other = Poly::variable(random.below(3)).times(&poly);
+    match random.below(3) {
+        0 => other.and_then(|other| other.plus(&poly)).unwrap_or(poly),
+        1 => poly.times(&poly).unwrap_or(poly),
+        _ => poly,
+    }
+}
+
+/// Returns wishes with extreme launches, and edges that may contradict the program.
+fn wishes(random: &mut Random, program: &Program) -> Wishes {
+    let is_launch = |id: &u32| program.statements[*id as usize].kind == Kind::Launch(());
+    let ids: Vec<u32> = (0..program.statements.len() as u32).filter(is_launch).collect();
+    // The kernels order launches alone.
+    let edges = if !ids.is_empty() && random.one_in(4) {
+        (0..random.below(4)).map(|_| (random.of(&ids), random.of(&ids))).collect()
+    } else {
+        Vec::new()
+    };
+    let alike = random.one_in(2);
+    let grid = [random.of(&GRID), random.of(&[1, 1, 2, u32::MAX]), random.of(&[1, 1, 2, u32::MAX])];
+    let launch = |random: &mut Random| {
+        let any = Launch {
+            kernel: random.below(2),
+            grid: if random.one_in(2) { grid } else { [random.of(&GRID), 1, 1] },
+            block: if random.one_in(2) { [32, 1, 1] } else { [random.of(&GRID), random.of(&GRID), 1] },
+            shared: random.of(&[0, 0, 48 << 10, u32::MAX]),
+            work: (0..random.below(2)).map(|_| random.of(&DIMS)).collect(),
+            wave: random.of(&[0, 1, 132, 4_224, u32::MAX]),
+            grid_changes: random.one_in(5),
+            batch: match random.below(3) {
+                0 => Batching::Never,
+                1 => Batching::Most { equal: random.of(&GRID), flat: random.of(&GRID) },
+                _ => Batching::Most { equal: 16, flat: 16 },
+            },
+            waits: !random.one_in(3),
+            brief: random.one_in(2),
+        };
+        let batch = Batching::Most { equal: 16, flat: 16 };
+        let work = Vec::new();
+        match alike {
+            true => Launch { kernel: 0, grid, block: [32, 1, 1], shared: 0, work, wave: 4_224, batch, ..any },
+            false => any,
+        }
+    };
+    let launches = if random.one_in(6) {
+        Vec::new()
+    } else {
+        let kinds = program.statements.iter().map(|statement| statement.kind);
+        kinds.map(|kind| (kind == Kind::Launch(())).then(|| launch(random))).collect()
+    };
+    let allowed =
+        Allowed { batches: !launches.is_empty(), overlap: random.one_in(2), lanes: !launches.is_empty() };
+    let tuning = Tuning::of(random.of(&[(0, 0), (7, 0), (8, 0), (9, 0), (10, 0), (u32::MAX, u32::MAX)]));
+    let memory = random.of(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
+    Wishes { memory, edges, allowed, launches, tuning }
+}
+
+/// Operations come after their dependencies, and buffers lie inside of their memories.
+fn check(program: &Program, dims: &[u64], operations: &Operations) {
+    for (at, operation) in operations.list.iter().enumerate() {
+        assert!(operation.after.iter().all(|&before| (before as usize) < at), "{operation:?}");
+    }
+    for (buffer, place) in program.buffers.iter().zip(&operations.places) {
+        if let cuweave_core::operation::Place::Inside { memory, offset } = *place {
+            let bytes = dims[buffer.len as usize].checked_mul(u64::from(buffer.element));
+            let end = bytes.and_then(|bytes| offset.checked_add(bytes)).expect("its end has an address");
+            assert!(end <= operations.memories[memory as usize].bytes, "{buffer:?} at {place:?}");
+        }
+    }
+}
+
+/// Runs one case through all stages.
+fn case(seed: u64, tally: &mut Tally) {
+    let mut random = Random::new(seed);
+    let (source, mut dims) = program(&mut random);
+    // Other values than those that the bounds were proved with.
+    if random.one_in(4) {
+        dims.iter_mut().for_each(|dim| *dim = random.of(&DIMS));
+    }
+    let (checked, found) = compile::front(source);
+    let Some(checked) = checked else {
+        assert!(found.iter().all(|diagnostic| !format!("{diagnostic:?}").is_empty()) && !found.is_empty());
+        tally.refused += 1;
+        return;
+    };
+    tally.checked += 1;
+    let program = checked.program();
+    assert!(!dump::checked(&checked).is_empty());
+    for _ in 0..2 {
+        let wishes = wishes(&mut random, program);
+        match compile::back(&checked, &dims, &wishes) {
+            Ok(operations) => {
+                tally.emitted += 1;
+                tally.batches += operations.batches.len();
+                check(program, &dims, &operations);
+                assert!(!dump::operations(program, &operations).is_empty());
+            }
+            Err(error) => {
+                tally.errors += 1;
+                assert!(!error.to_string().is_empty());
+            }
+        }
+        if random.one_in(4) {
+            let _ = compile::memory_svg(&checked, &dims, &wishes.edges);
+        }
+    }
+    if random.one_in(4) {
+        let _ = compile::budget_curve(&checked, &dims, random.of(&[0, 1, 3]));
+    }
+}
+
+#[test]
+fn extreme_programs_are_compiled_or_refused() {
+    let mut tally = Tally::default();
+    let mut panics = Vec::new();
+    for seed in 0..PROGRAMS {
+        if let Err(panic) = catch_unwind(AssertUnwindSafe(|| case(seed, &mut tally))) {
+            let text = panic.downcast_ref::<String>().cloned();
+            let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+            panics.push(format!("program {seed}: {}", text.unwrap_or_default()));
+        }
+    }
+    println!("{tally:?}");
+    assert!(panics.is_empty(), "{} panics:\n{}", panics.len(), panics[..panics.len().min(20)].join("\n"));
+    assert!(tally.refused > 1000 && tally.checked > 1000, "{tally:?}");
+    assert!(tally.emitted > 800 && tally.errors > 800 && tally.batches > 40, "{tally:?}");
+}

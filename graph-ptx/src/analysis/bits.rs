@@ -1,0 +1,278 @@
+//! The bits that may be 1 in what a store brings to memory: whether booleans stay booleans.
+//!
+//! Bytes that are loaded through a pointer parameter, or from a parameter of one byte, are taken for 0 or 1; the result says
+//! which parameters that rests on.
+
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::effect;
+use crate::isa::Opcode;
+use crate::syntax::Instruction;
+use std::collections::BTreeSet;
+
+/// Values that are deeper or larger than this may be anything.
+const DEPTH: u32 = 32;
+const MOST_VALUES: u32 = 128;
+
+/// A byte of each value 0 or 1.
+const BOOLEANS: u64 = 0x0101_0101_0101_0101;
+
+/// The values that a store brings to memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stored {
+    /// Their bytes.
+    pub width: u32,
+    /// The bits that may be 1.
+    pub may: u64,
+    /// The bits that are 1.
+    pub must: u64,
+    /// The parameters whose bytes are taken for 0 or 1.
+    pub of: BTreeSet<u32>,
+}
+
+impl Stored {
+    /// True if each byte is 0 or 1, as far as the parameters' bytes are.
+    pub fn is_boolean(&self) -> bool {
+        self.may & !BOOLEANS == 0
+    }
+
+    /// True if a byte is neither 0 nor 1.
+    pub fn is_no_boolean(&self) -> bool {
+        self.must & !BOOLEANS != 0
+    }
+}
+
+/// Returns the values that a step brings to memory; none that are known, where it is no `st`. `through` tells the pointer
+/// parameter that a step of loading goes through.
+pub(crate) fn stored(code: &Code<'_, '_>, step: u32, through: &dyn Fn(u32) -> Option<u32>) -> Vec<Stored> {
+    let step = &code.steps[step as usize];
+    let unknown = |width| Stored { width, may: u64::MAX, must: 0, of: BTreeSet::new() };
+    let Some(instruction) = step.instruction.filter(|found| found.op() == Opcode::St) else {
+        return vec![unknown(0)];
+    };
+    let (_, width, _) = effect::sizes(instruction);
+    let data = step.sources.iter().filter(|source| !matches!(source, Source::Memory(..)));
+    data.map(|source| {
+        if width > 8 {
+            return unknown(width);
+        }
+        let mut known = Known { code, through, of: BTreeSet::new(), nodes: 0 };
+        let bits = known.source(source, 0).narrow(width);
+        Stored { width, may: bits.may, must: bits.must, of: known.of }
+    })
+    .collect()
+}
+
+/// The bits of a value that may be 1, and those that are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Bits {
+    may: u64,
+    must: u64,
+}
+
+impl Bits {
+    const ANY: Bits = Bits { may: u64::MAX, must: 0 };
+
+    fn may(may: u64) -> Bits {
+        Bits { may, must: 0 }
+    }
+
+    fn narrow(self, bytes: u32) -> Bits {
+        let mask = mask(bytes);
+        Bits { may: self.may & mask, must: self.must & mask }
+    }
+
+    fn either(self, other: Bits) -> Bits {
+        Bits { may: self.may | other.may, must: self.must & other.must }
+    }
+
+    fn constant(self) -> Option<u64> {
+        (self.may == self.must).then_some(self.may)
+    }
+
+    /// The sum, where no carry can happen.
+    fn plus(self, other: Bits) -> Bits {
+        match self.may & other.may {
+            0 => Bits { may: self.may | other.may, must: self.must | other.must },
+            _ => Bits::ANY,
+        }
+    }
+
+    /// The product with 0 or 1, or of constants.
+    fn times(self, other: Bits) -> Bits {
+        match (self.constant(), other.constant()) {
+            (Some(a), Some(b)) => {
+                let product = a.wrapping_mul(b);
+                Bits { may: product, must: product }
+            }
+            _ if self.may <= 1 => Bits::may(other.may),
+            _ if other.may <= 1 => Bits::may(self.may),
+            _ => Bits::ANY,
+        }
+    }
+}
+
+fn mask(bytes: u32) -> u64 {
+    if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
+}
+
+struct Known<'k, 'm, 'a> {
+    code: &'k Code<'m, 'a>,
+    through: &'k dyn Fn(u32) -> Option<u32>,
+    of: BTreeSet<u32>,
+    nodes: u32,
+}
+
+impl<'a> Known<'_, '_, 'a> {
+    fn source(&mut self, source: &Source<'a>, depth: u32) -> Bits {
+        match source {
+            Source::Constant(value) => Bits { may: *value as u64, must: *value as u64 },
+            Source::Place(Place::Value(value), 0) if *value != NONE => self.value(*value, depth + 1),
+            _ => Bits::ANY,
+        }
+    }
+
+    fn value(&mut self, value: u32, depth: u32) -> Bits {
+        self.nodes += 1;
+        let defining = self.code.defining(value).filter(|_| !self.code.undefined[value as usize]);
+        let (Some(at), true) = (defining, depth <= DEPTH && self.nodes <= MOST_VALUES) else {
+            return Bits::ANY;
+        };
+        let step = &self.code.steps[at as usize];
+        let Some(instruction) = step.instruction else {
+            let sources = step.sources.iter();
+            return sources
+                .map(|source| self.source(source, depth))
+                .reduce(Bits::either)
+                .unwrap_or(Bits::ANY);
+        };
+        let mut bits = match step.defines.len() {
+            1 => self.operation(step, instruction, at, depth),
+            _ => self.part(step, instruction, at, (value, depth)),
+        };
+        for &kept in step.keeps.iter().filter(|&&kept| kept != NONE) {
+            bits = bits.either(self.value(kept, depth + 1));
+        }
+        bits
+    }
+
+    /// One of several results: lanes of a load, pieces of a register.
+    fn part(
+        &mut self,
+        step: &Step<'_, 'a>,
+        instruction: &Instruction<'a>,
+        at: u32,
+        (value, depth): (u32, u32),
+    ) -> Bits {
+        let place = step.defines.iter().position(|&defined| defined == value).unwrap_or(0);
+        let size = instruction.types().next_back().map_or(8, |ty| ty.size());
+        match (instruction.op(), &step.sources[..]) {
+            (Opcode::Ld, _) => self.loaded(step, at, size),
+            (Opcode::Mov, [whole]) => {
+                let bytes = size / step.defines.len() as u32;
+                let Bits { may, must } = self.source(whole, depth);
+                let by = 8 * bytes * place as u32;
+                Bits { may: may.checked_shr(by).unwrap_or(0), must: must.checked_shr(by).unwrap_or(0) }
+                    .narrow(bytes)
+            }
+            _ => Bits::ANY,
+        }
+    }
+
+    /// The bytes that a load brings.
+    fn loaded(&mut self, step: &Step<'_, 'a>, at: u32, size: u32) -> Bits {
+        let value = match step.sources[..] {
+            [Source::Memory(Place::Parameter(parameter), 0)] => {
+                let declared = self.code.function.parameters.get(parameter as usize);
+                declared.filter(|declared| declared.size() == 1).map(|_| parameter)
+            }
+            _ => (self.through)(at),
+        };
+        match value {
+            Some(parameter) => {
+                self.of.insert(parameter);
+                Bits::may(BOOLEANS).narrow(size)
+            }
+            None => Bits::ANY,
+        }
+    }
+
+    fn operation(&mut self, step: &Step<'_, 'a>, instruction: &Instruction<'a>, at: u32, depth: u32) -> Bits {
+        let size = instruction.types().next_back().map_or(8, |ty| ty.size());
+        let sources = &step.sources[..];
+        let mut of = |nth: usize| match sources.get(nth) {
+            Some(source) => self.source(source, depth).narrow(size),
+            None => Bits::ANY,
+        };
+        let by = |source: Option<&Source<'_>>| match source {
+            Some(Source::Constant(by)) => u32::try_from(*by).ok().filter(|by| *by < 8 * size),
+            _ => None,
+        };
+        let bits = match (instruction.op(), sources.len()) {
+            (Opcode::Mov, 1) => of(0),
+            (Opcode::Mov, count) => {
+                let bytes = size / count as u32;
+                let pieces = (0..count).map(|nth| {
+                    let Bits { may, must } = of(nth).narrow(bytes);
+                    let by = 8 * bytes * nth as u32;
+                    Bits { may: may << by, must: must << by }
+                });
+                pieces.fold(Bits::may(0), Bits::plus)
+            }
+            (Opcode::Selp, 3) => of(0).either(of(1)),
+            (Opcode::And, 2) => {
+                let (a, b) = (of(0), of(1));
+                Bits { may: a.may & b.may, must: a.must & b.must }
+            }
+            (Opcode::Or, 2) => {
+                let (a, b) = (of(0), of(1));
+                Bits { may: a.may | b.may, must: a.must | b.must }
+            }
+            (Opcode::Xor, 2) => Bits::may(of(0).may | of(1).may),
+            // The table of the operation gives 0 for three zeros.
+            (Opcode::Lop3, 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
+                Bits::may(of(0).may | of(1).may | of(2).may)
+            }
+            (Opcode::Add, 2) => of(0).plus(of(1)),
+            (Opcode::Mul, 2) if instruction.has("lo") => of(0).times(of(1)),
+            (Opcode::Mad, 3) if instruction.has("lo") => of(0).times(of(1)).plus(of(2)),
+            (Opcode::Min, 2) if is_unsigned(instruction) => {
+                let least = of(0).may.min(of(1).may);
+                Bits::may(u64::MAX.checked_shr(least.leading_zeros()).unwrap_or(0))
+            }
+            (Opcode::Shl, 2) => match by(sources.get(1)) {
+                Some(by) => Bits { may: of(0).may << by, must: of(0).must << by },
+                None => Bits::ANY,
+            },
+            (Opcode::Shr, 2) => match by(sources.get(1)) {
+                Some(by) if is_unsigned(instruction) || of(0).may >> (8 * size - 1) == 0 => {
+                    Bits { may: of(0).may >> by, must: of(0).must >> by }
+                }
+                _ => Bits::ANY,
+            },
+            (Opcode::Prmt, 3) => {
+                let all = of(0).may | of(1).may;
+                let byte = (0..4).fold(0, |byte, nth| byte | ((all >> (8 * nth)) & 0xff));
+                Bits::may(byte * 0x0101_0101)
+            }
+            (Opcode::Cvt, 1) => return self.converted(instruction, &sources[0], depth),
+            (Opcode::Ld, _) => self.loaded(step, at, size),
+            _ => Bits::ANY,
+        };
+        bits.narrow(size)
+    }
+
+    fn converted(&mut self, instruction: &Instruction<'a>, source: &Source<'a>, depth: u32) -> Bits {
+        let mut types = instruction.types();
+        let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return Bits::ANY };
+        if to.float().is_some() || from.float().is_some() || instruction.has("sat") {
+            return Bits::ANY;
+        }
+        let bits = self.source(source, depth).narrow(from.size());
+        let negative = from.name().starts_with('s') && bits.may >> (8 * from.size() - 1) & 1 == 1;
+        if negative { Bits::ANY.narrow(to.size()) } else { bits.narrow(to.size()) }
+    }
+}
+
+fn is_unsigned(instruction: &Instruction<'_>) -> bool {
+    instruction.types().next_back().is_some_and(|ty| !ty.name().starts_with('s'))
+}

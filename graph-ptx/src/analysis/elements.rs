@@ -1,0 +1,334 @@
+//! The elements that an access moves, as far as the use of their bits tells.
+//!
+//! The type of a load or store names the bytes of one register and seldom more: compilers type by size alone, copy memory by
+//! wide words and load several small elements at once. So bits are followed from a load to the arithmetic that takes them,
+//! and from a store back to the arithmetic that made them: through moves, selections and phis, through shared
+//! memory and slots of the stack, through vectors that are packed and unpacked, and through shifts and masks, behind which a width says nothing of an
+//! element. Bits that are only copied may be of any type.
+
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::copies::{Copies, Register};
+use crate::analysis::effect;
+use crate::analysis::floats;
+use crate::isa::Opcode;
+use crate::syntax::{Class, Instruction};
+use std::collections::BTreeSet;
+
+/// The maximum number of values that are followed for an access.
+const MOST_VALUES: usize = 256;
+/// The maximum number of accesses of a pointer that are looked at.
+pub(crate) const MOST_ACCESSES: usize = 4096;
+
+/// The use of the bits that an access moves.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Use {
+    /// True for a store: its bits are also known one by one.
+    pub stores: bool,
+    /// The bytes that one register holds of them; 0 where no register does.
+    pub width: u32,
+    /// The bytes of the registers of a vector together.
+    pub bytes: u32,
+    /// The bytes of one float, for each type of floats that they are used as or computed as.
+    pub floats: BTreeSet<u32>,
+    /// True if the bits of one register are an integer that is computed with.
+    pub integers: bool,
+    /// True if integers are computed with a part of the bits.
+    pub parts: bool,
+}
+
+/// The relation of a followed value to the bits of the access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    /// It is all that a register holds of them.
+    Whole,
+    /// It is a multiple of that.
+    Scaled,
+    /// It is a part of them, or they are a part of it.
+    Piece,
+    /// They went through shifts, masks or narrowing conversions.
+    Changed,
+}
+
+/// Returns the use of the bits that a step of a function moves.
+pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
+    let step = &code.steps[at as usize];
+    let mut uses = Use::default();
+    let Some(instruction) = step.instruction else { return uses };
+    let last = instruction.types().next_back();
+    // Matrices, reductions of copies and the like: the type is that of an element.
+    uses.floats.extend(last.and_then(|ty| ty.float()));
+    let by_registers =
+        matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red);
+    let mut follow = Follow { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
+    match last {
+        Some(_) if by_registers => {
+            (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
+            follow.uses.stores = instruction.op() == Opcode::St;
+            if !follow.uses.floats.is_empty() {
+                return follow.uses;
+            }
+            follow.uses.integers =
+                counts(instruction) || step.sources.iter().any(|source| matches!(source, Source::Special(_)));
+            follow.forward(values(&step.defines));
+            let data = step.sources.iter().filter_map(value);
+            follow.seen.clear();
+            follow.backward(data.map(|value| (value, State::Whole)).collect());
+            // What is copied from a load is used as the load is.
+            follow.seen.clear();
+            let loaded = std::mem::take(&mut follow.loaded);
+            follow.forward(loaded);
+            // A float that is wider is made of more than these bits.
+            let width = follow.uses.width;
+            follow.uses.floats.retain(|float| *float <= width);
+        }
+        _ if instruction.op() == Opcode::Cp => {
+            let loads = follow.loads(at, None, State::Piece);
+            follow.forward(loads);
+        }
+        _ => {}
+    }
+    follow.uses
+}
+
+/// True for an atomic operation that computes with integers.
+fn counts(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.op(), Opcode::Atom | Opcode::Red)
+        && instruction.types().all(|ty| ty.class() != Class::Float)
+        && instruction.modifiers().any(|m| matches!(m, "add" | "min" | "max" | "inc" | "dec"))
+}
+
+fn values(defines: &[u32]) -> Vec<(u32, State)> {
+    defines.iter().filter(|&&value| value != NONE).map(|&value| (value, State::Whole)).collect()
+}
+
+/// The value that a source is, memory aside.
+fn value(source: &Source<'_>) -> Option<u32> {
+    match source {
+        Source::Place(Place::Value(value), _) if *value != NONE => Some(*value),
+        _ => None,
+    }
+}
+
+/// The effect of an instruction on the bits that it takes or makes.
+enum OnBits {
+    /// They stay.
+    Moves,
+    /// They are packed, or unpacked.
+    Packs,
+    /// They are shifted to the left.
+    Scales,
+    /// They are shifted to the right, masked or narrowed.
+    Changes,
+    /// They are an integer that is computed with.
+    Integer,
+    /// Something else.
+    Ends,
+}
+
+fn kind(step: &Step<'_, '_>, width: u32) -> OnBits {
+    let Some(instruction) = step.instruction else { return OnBits::Moves };
+    match instruction.op() {
+        Opcode::Mov if step.defines.len() > 1 || step.sources.len() > 1 => OnBits::Packs,
+        Opcode::Mov | Opcode::Selp | Opcode::Shfl => OnBits::Moves,
+        Opcode::Cvt => conversion(instruction, width),
+        Opcode::Shl => OnBits::Scales,
+        Opcode::Shr | Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not => OnBits::Changes,
+        Opcode::Bfe | Opcode::Bfi | Opcode::Lop3 | Opcode::Shf | Opcode::Prmt => OnBits::Changes,
+        Opcode::Add
+        | Opcode::Sub
+        | Opcode::Mad
+        | Opcode::Mul
+        | Opcode::Mul24
+        | Opcode::Mad24
+        | Opcode::Abs
+        | Opcode::Neg
+        | Opcode::Min
+        | Opcode::Max
+        | Opcode::Div
+        | Opcode::Rem
+        | Opcode::Sad
+        | Opcode::Addc
+        | Opcode::Subc
+        | Opcode::Madc
+        | Opcode::Add3
+        | Opcode::Setp
+        | Opcode::Set
+        | Opcode::Redux => match instruction.types().all(|ty| ty.class() != Class::Float) {
+            true => OnBits::Integer,
+            false => OnBits::Ends,
+        },
+        _ => OnBits::Ends,
+    }
+}
+
+/// A conversion between integers moves bits unless it narrows them; one to floats computes with an integer.
+fn conversion(instruction: &Instruction<'_>, width: u32) -> OnBits {
+    let mut types = instruction.types();
+    let (Some(to), Some(from)) = (types.next(), types.next_back()) else { return OnBits::Ends };
+    match (to.class(), from.class()) {
+        (_, Class::Float) => OnBits::Ends,
+        (Class::Float, _) => OnBits::Integer,
+        _ if to.size().min(from.size()) >= width => OnBits::Moves,
+        _ => OnBits::Changes,
+    }
+}
+
+struct Follow<'c, 'm, 'a> {
+    code: &'c Code<'m, 'a>,
+    copies: &'c Copies,
+    uses: Use,
+    /// The loads that were come to from stores.
+    loaded: Vec<(u32, State)>,
+    seen: BTreeSet<(u32, State)>,
+}
+
+impl Follow<'_, '_, '_> {
+    fn integer(&mut self, state: State) {
+        match state {
+            State::Whole | State::Scaled => self.uses.integers = true,
+            State::Piece | State::Changed => self.uses.parts = true,
+        }
+    }
+
+    fn float(&mut self, width: Option<u32>, state: State) {
+        if matches!(state, State::Whole | State::Piece) {
+            self.uses.floats.extend(width);
+        }
+    }
+
+    fn next(&mut self, list: &mut Vec<(u32, State)>, more: impl IntoIterator<Item = (u32, State)>) {
+        for entry in more {
+            if self.seen.len() < MOST_VALUES && self.seen.insert(entry) {
+                list.push(entry);
+            }
+        }
+    }
+
+    /// Follows values to the instructions that take them.
+    fn forward(&mut self, mut list: Vec<(u32, State)>) {
+        self.seen.extend(list.iter().copied());
+        while let Some((value, state)) = list.pop() {
+            for &user in &self.code.users[value as usize] {
+                let step = &self.code.steps[user as usize];
+                if !step.sources.iter().any(|source| self::value(source) == Some(value)) {
+                    // It is an address, a guard, or kept.
+                    let address = |source: &Source<'_>| matches!(source, Source::Memory(Place::Value(at), _) if *at == value);
+                    if step.sources.iter().any(address) {
+                        self.integer(state);
+                    }
+                    continue;
+                }
+                self.float(step.instruction.and_then(operands), state);
+                let behind = match kind(step, self.uses.width) {
+                    OnBits::Moves => state,
+                    OnBits::Packs => state.max(State::Piece),
+                    OnBits::Scales => state.max(State::Scaled),
+                    OnBits::Changes => State::Changed,
+                    OnBits::Integer => {
+                        self.integer(state);
+                        continue;
+                    }
+                    OnBits::Ends => {
+                        if step.instruction.is_some_and(counts) {
+                            self.integer(state);
+                        }
+                        let loads = self.loads(user, Some(value), state);
+                        self.next(&mut list, loads);
+                        continue;
+                    }
+                };
+                let defines = step.defines.iter().filter(|&&next| next != NONE);
+                self.next(&mut list, defines.map(|&next| (next, behind)));
+            }
+        }
+    }
+
+    /// Follows values to the instructions that make them.
+    fn backward(&mut self, mut list: Vec<(u32, State)>) {
+        self.seen.extend(list.iter().copied());
+        while let Some((value, state)) = list.pop() {
+            let Some(at) = self.code.defining(value) else { continue };
+            let step = &self.code.steps[at as usize];
+            self.float(step.instruction.and_then(result), state);
+            let before = match kind(step, self.uses.width) {
+                OnBits::Moves => state,
+                OnBits::Packs => state.max(State::Piece),
+                OnBits::Scales => state.max(State::Scaled),
+                OnBits::Changes => State::Changed,
+                OnBits::Integer => {
+                    self.integer(state);
+                    continue;
+                }
+                OnBits::Ends => {
+                    let atomic = step.instruction.is_some_and(counts);
+                    if atomic || self.is_integer_parameter(step) {
+                        self.integer(state);
+                    }
+                    if step.instruction.is_some_and(|found| found.op() == Opcode::Ld) {
+                        self.loaded.push((value, state));
+                        let stores = self.stores(at, value, state);
+                        self.next(&mut list, stores);
+                    }
+                    continue;
+                }
+            };
+            if step.sources.iter().any(|source| matches!(source, Source::Special(_))) {
+                self.integer(state);
+            }
+            let kept = step.keeps.iter().copied().filter(|&kept| kept != NONE);
+            let sources = step.sources.iter().filter_map(self::value).chain(kept);
+            self.next(&mut list, sources.map(|source| (source, before)));
+        }
+    }
+
+    /// True for the load of a parameter of the kernel that is an integer.
+    fn is_integer_parameter(&self, step: &Step<'_, '_>) -> bool {
+        let [Source::Memory(Place::Parameter(parameter), _)] = step.sources[..] else { return false };
+        let declared = self.code.function.parameters.get(parameter as usize);
+        declared.is_some_and(|declared| declared.class() == Class::Integer)
+    }
+
+    /// The values that are loaded where a step stores.
+    fn loads(&mut self, step: u32, value: Option<u32>, state: State) -> Vec<(u32, State)> {
+        let registers: Vec<Register> = self.copies.loads(self.code, step, value).collect();
+        for register in &registers {
+            let load = self.code.steps[register.step as usize].instruction;
+            self.float(load.and_then(result), state);
+        }
+        if registers.iter().any(|register| register.is_shared()) || value.is_none() {
+            for &matrix in &self.copies.matrices {
+                self.float(self.code.steps[matrix as usize].instruction.and_then(operands), state);
+            }
+        }
+        let state = |width| if width == self.uses.width { state } else { state.max(State::Piece) };
+        registers.into_iter().map(|register| (register.value, state(register.width))).collect()
+    }
+
+    /// The values that are stored where a step loads.
+    fn stores(&mut self, step: u32, value: u32, state: State) -> Vec<(u32, State)> {
+        let registers: Vec<Register> = self.copies.stores(self.code, step, value).collect();
+        for register in &registers {
+            let store = self.code.steps[register.step as usize].instruction;
+            self.float(store.and_then(operands), state);
+        }
+        let state = |width| if width == self.uses.width { state } else { state.max(State::Piece) };
+        registers.into_iter().map(|register| (register.value, state(register.width))).collect()
+    }
+}
+
+/// The bytes of one float of the operands; of a product of matrices, of the factors.
+fn operands(instruction: &Instruction<'_>) -> Option<u32> {
+    match instruction.op() {
+        Opcode::Mma | Opcode::Wgmma => instruction.types().nth(1)?.float(),
+        Opcode::Wmma => instruction.types().next_back()?.float(),
+        _ => floats::operands(instruction),
+    }
+}
+
+/// The bytes of one float of the result; of a product of matrices, of the sum.
+fn result(instruction: &Instruction<'_>) -> Option<u32> {
+    match instruction.op() {
+        Opcode::Mma | Opcode::Wgmma | Opcode::Wmma => instruction.types().next()?.float(),
+        _ => floats::result(instruction),
+    }
+}

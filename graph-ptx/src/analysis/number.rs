@@ -1,0 +1,87 @@
+//! Parameters that are declared buffers, and whose bits are a number.
+
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::isa::Opcode;
+use crate::syntax::{Class, Instruction};
+use std::collections::BTreeSet;
+
+/// The maximum number of values that are followed.
+const MOST_VALUES: usize = 64;
+
+/// Returns the first step that takes the bits of a parameter for a number, and if that is certain: addresses are compared
+/// with one another and subtracted, but not multiplied. Comparisons with null and masks of an address say nothing.
+pub(crate) fn number(code: &Code<'_, '_>, parameter: u32) -> Option<(u32, bool)> {
+    let loads = code.steps.iter().filter(|step| {
+        step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ld)
+            && matches!(step.sources[..], [Source::Memory(Place::Parameter(at), _)] if at == parameter)
+    });
+    let loaded = loads.flat_map(|step| &step.defines).filter(|&&value| value != NONE);
+    let mut values: Vec<(u32, bool)> = loaded.map(|&value| (value, true)).collect();
+    let mut seen: BTreeSet<(u32, bool)> = values.iter().copied().collect();
+    let mut found: Option<(u32, bool)> = None;
+    while let Some((value, exact)) = values.pop() {
+        for &user in &code.users[value as usize] {
+            let step = &code.steps[user as usize];
+            let next = match taken(step, value) {
+                Taken::Moved => exact,
+                Taken::Displaced => false,
+                Taken::Number(certain) => {
+                    let certain = certain && exact;
+                    let better = |&(at, before): &(u32, bool)| (!certain, user) < (!before, at);
+                    if found.as_ref().is_none_or(better) {
+                        found = Some((user, certain));
+                    }
+                    continue;
+                }
+                Taken::Otherwise => continue,
+            };
+            for &defined in step.defines.iter().filter(|&&defined| defined != NONE) {
+                if seen.len() < MOST_VALUES && seen.insert((defined, next)) {
+                    values.push((defined, next));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The use of a value.
+enum Taken {
+    /// Its bits stay, but for a constant that is added.
+    Moved,
+    /// Another value is added or subtracted.
+    Displaced,
+    /// It is a number, and if that is certain.
+    Number(bool),
+    /// Anything that says nothing of it.
+    Otherwise,
+}
+
+fn taken(step: &Step<'_, '_>, value: u32) -> Taken {
+    let Some(instruction) = step.instruction else { return Taken::Moved };
+    let is = |source: &Source<'_>| matches!(source, Source::Place(Place::Value(found), _) if *found == value);
+    let Some(at) = step.sources.iter().position(is) else { return Taken::Otherwise };
+    let constant = step.sources.iter().any(|source| matches!(source, Source::Constant(_)));
+    match (instruction.op(), at) {
+        (Opcode::Mov | Opcode::Cvta | Opcode::Selp, _) => Taken::Moved,
+        (Opcode::Add | Opcode::Sub, _) if constant => Taken::Moved,
+        (Opcode::Add | Opcode::Sub, _) | (Opcode::Mad, 2) => Taken::Displaced,
+        (Opcode::Cvt, _) => conversion(instruction),
+        (Opcode::Mul | Opcode::Mad | Opcode::Div | Opcode::Rem, _) | (Opcode::Shl, 0) => Taken::Number(true),
+        (Opcode::Setp | Opcode::Set, _) => {
+            let null = step.sources.contains(&Source::Constant(0));
+            let equal = instruction.has("eq") || instruction.has("ne");
+            if null && equal { Taken::Otherwise } else { Taken::Number(false) }
+        }
+        (Opcode::Min | Opcode::Max | Opcode::Shr, _) => Taken::Number(false),
+        _ => Taken::Otherwise,
+    }
+}
+
+fn conversion(instruction: &Instruction<'_>) -> Taken {
+    match instruction.types().next() {
+        Some(to) if to.class() == Class::Float => Taken::Number(true),
+        Some(to) if to.size() < 8 => Taken::Number(false),
+        _ => Taken::Moved,
+    }
+}

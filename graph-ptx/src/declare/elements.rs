@@ -1,0 +1,105 @@
+//! Declared elements, held against the accesses of the PTX.
+//!
+//! Bits that are only copied are of any type that fits into the width of their registers; wider registers hold several
+//! elements. What is computed with them tells more: floats of one width, or integers.
+
+use super::declaration::{Declaration, Kind, Open, Primitive, Unproved, Values};
+use super::open::quoted;
+use crate::analysis::bits::Stored;
+use crate::analysis::elements::Use;
+use crate::analysis::facts::{Access, Parameter as Facts, Site};
+
+/// Returns the message and the instruction of a store of bits that are no value of the declared elements.
+pub(super) fn refuted<'f>(name: &str, element: Primitive, facts: &'f Facts) -> Option<(String, &'f Site)> {
+    let found = facts.elements.as_ref()?;
+    let wrong = |stored: &Stored| match element.values {
+        Values::Any => false,
+        Values::Boolean => stored.is_no_boolean(),
+        Values::Character => {
+            let known = stored.width == 4 && stored.may == stored.must;
+            known && u32::try_from(stored.may).ok().and_then(char::from_u32).is_none()
+        }
+    };
+    let (stored, site) = found.stores.iter().find(|(stored, _)| wrong(stored))?;
+    let ty = if element.values == Values::Boolean { "bool" } else { "char" };
+    let message = match stored.may == stored.must {
+        true => format!(
+            "`{name}` is declared to have elements of type `{ty}`, the PTX writes {} there",
+            stored.may
+        ),
+        false => {
+            format!("`{name}` is declared to have elements of type `{ty}`, the PTX writes other bits there")
+        }
+    };
+    Some((message, site))
+}
+
+/// Returns the reason that the elements are not proved to be of the declared type, where they are not.
+pub(super) fn unproved(
+    declaration: &Declaration,
+    element: Option<Primitive>,
+    facts: &Facts,
+) -> Option<Unproved> {
+    let open = |reason| Some(Unproved { what: Open::Elements, reason });
+    if facts.access() == Access::Nothing {
+        return None;
+    }
+    let Some(element) = element else {
+        return open("the type of its elements is not known to the macro".to_owned());
+    };
+    let Some(found) = &facts.elements else {
+        return open("the pointer is not followed everywhere".to_owned());
+    };
+    let used = found.uses.iter().filter_map(|(used, site)| Some((other(element, used)?, site)));
+    let stored = found
+        .stores
+        .iter()
+        .filter_map(|(stored, site)| Some((invalid(declaration, element, stored)?.to_owned(), site)));
+    let (why, site) = used.chain(stored).min_by_key(|(_, site)| site.line)?;
+    open(format!("{} {why}", quoted(site)))
+}
+
+/// The reason that an access may be of other elements.
+fn other(element: Primitive, used: &Use) -> Option<String> {
+    let Primitive { size, float, .. } = element;
+    let many = |width: u32| if width == 1 { "1 byte".to_owned() } else { format!("{width} bytes") };
+    // Integers of 16 bytes are computed with in halves.
+    let least = size.min(8);
+    match used.floats.first() {
+        Some(_) if float && used.floats.contains(&size) => return None,
+        Some(&width) if float || !used.integers => {
+            return Some(format!("accesses floats of {}", many(width)));
+        }
+        _ => {}
+    }
+    if used.width != 0 && used.bytes < least {
+        return Some(format!("accesses {} at a time, less than an element", many(used.bytes)));
+    }
+    match used {
+        // All of the bits are known, or are listed for that.
+        Use { stores: true, .. } if element.values != Values::Any => None,
+        Use { integers: true, width, .. } if float || (*width != least && *width != size) => {
+            Some(format!("accesses integers of {}", many(*width)))
+        }
+        Use { parts: true, .. } if float => Some("accesses bits that are used as integers".to_owned()),
+        _ => None,
+    }
+}
+
+/// The reason that stored bits may be no value of an element.
+fn invalid(declaration: &Declaration, element: Primitive, stored: &Stored) -> Option<&'static str> {
+    let boolean = |at: &u32| {
+        declaration.parameters.get(*at as usize).is_some_and(|declared| match declared.kind {
+            Kind::Buffer { element, .. } => element.is_some_and(|element| element.values == Values::Boolean),
+            Kind::Scalar(primitive) => primitive.is_some_and(|primitive| primitive.values == Values::Boolean),
+        })
+    };
+    match element.values {
+        Values::Any => None,
+        Values::Boolean if stored.is_boolean() && stored.of.iter().all(boolean) => None,
+        Values::Boolean => Some("writes bits that are not proved to be 0 or 1"),
+        // Below the surrogates.
+        Values::Character if stored.width == 4 && stored.may < 0xd800 => None,
+        Values::Character => Some("writes bits that are not proved to be a `char`"),
+    }
+}

@@ -1,0 +1,79 @@
+//! Rewritten PTX as text: kernels that NVRTC and Triton made, as they wait, and as variants for batches. A change of the
+//! rewriting shows as a change of a snapshot (`tests/snapshots`).
+
+use std::fmt::Write;
+
+use cuweave_ptx::rewrite::{Axis, Batch, GridShape, batched, free_name, waiting};
+use cuweave_ptx::{self as ptx, Module};
+use cuweave_testkit::files;
+
+/// Returns both rewritings of one kernel of a file of the corpus.
+fn rewritten(file: &str, entry: &str) -> String {
+    let text = std::fs::read_to_string(files::root().join("tests/ptx-corpus").join(file)).unwrap();
+    let module = ptx::parse(&text).unwrap();
+    let mut out = String::new();
+    waits(&text, &module, entry, &mut out);
+    for (shape, how) in [(GridShape::Axis(Axis::Z), "along z"), (GridShape::Flat, "flat")] {
+        variant(&module, entry, shape, how, &mut out);
+    }
+    out
+}
+
+/// Writes the lines of the file's head and of the kernel that change so that it waits.
+fn waits(text: &str, module: &Module<'_>, entry: &str, out: &mut String) {
+    let made = waiting(module);
+    if let Some((_, why)) = made.kept.iter().find(|(name, _)| name == entry) {
+        return writeln!(out, "does not wait: {why}").unwrap();
+    }
+    writeln!(out, "as it waits:").unwrap();
+    let again = ptx::parse(&made.text).unwrap();
+    let head = |text: &str, module: &Module<'_>| {
+        text[..module.entries().next().unwrap().span.start as usize].to_owned()
+    };
+    let body = |module: &Module<'_>| module.source(module.entry(entry).unwrap().span).to_owned();
+    for (before, after) in [(head(text, module), head(&made.text, &again)), (body(module), body(&again))] {
+        assert_eq!(before.lines().count(), after.lines().count());
+        for (at, (before, after)) in before.lines().zip(after.lines()).enumerate() {
+            if before != after {
+                writeln!(out, "{at:4} - {}\n     + {}", before.trim(), after.trim()).unwrap();
+            }
+        }
+    }
+}
+
+/// Writes the variant that does three launches in one, or the reason that there is none.
+fn variant(module: &Module<'_>, entry: &str, shape: GridShape, how: &str, out: &mut String) {
+    let name = free_name(module, "batch");
+    let batch = Batch { entry: entry.to_owned(), name: name.clone(), capacity: 3, shape, waits: true };
+    match batched(module, &[batch]) {
+        Ok(text) => {
+            let made = ptx::parse(&text).unwrap();
+            let source = made.source(made.entry(&name).unwrap().span);
+            writeln!(out, "\nas a batch of three, {how}:\n{}", source.trim()).unwrap();
+        }
+        Err(why) => writeln!(out, "\nno batch, {how}: {why}").unwrap(),
+    }
+}
+
+macro_rules! snapshots {
+    ($($name:ident $file:literal $entry:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(rewritten($file, $entry));
+        }
+    )*};
+}
+snapshots! {
+    plain "12.9/basic.90.plain.ptx" "saxpy";
+    two_dimensions "13.5/basic.90.plain.ptx" "heat2d";
+    lines_of_the_source "13.5/basic.80.lines.ptx" "saxpy";
+    constant_loads "13.5/basic.90.plain.ptx" "gather";
+    global_atomics "13.5/reduce.90.plain.ptx" "histogram_global";
+    shared_memory_and_barriers "12.9/reduce.90.plain.ptx" "reduce_block";
+    two_products "12.9/basic.90.plain.ptx" "complex_multiply";
+    written_variables "12.9/state.90.plain.ptx" "accumulate";
+    clusters "13.5/hopper.90.plain.ptx" "cluster_sum";
+    of_triton "triton/triton_add.90.ptx" "triton_add";
+    of_triton_with_atomics "triton/triton_histogram.90.ptx" "triton_histogram";
+    of_triton_for_ampere "triton/triton_scale.80.ptx" "triton_scale";
+}

@@ -1,0 +1,47 @@
+//! The PTX files of the repository.
+
+use std::path::{Path, PathBuf};
+
+/// The folders of PTX files that NVRTC and Triton made, of several versions and for several architectures.
+pub const CORPUS: &[&str] = &[
+    "tests/ptx-corpus/12.9",
+    "tests/ptx-corpus/13.5",
+    "tests/ptx-corpus/rewrite",
+    "tests/ptx-corpus/triton",
+];
+
+/// The folders of PTX files that other tests, examples and benchmarks run.
+pub const KERNELS: &[&str] =
+    &["tests/kernels", "benches/kernels", "examples/kernels", "graph-sim/driver/tests/ptx"];
+
+/// The folders of PTX files of the simulated driver's own tests, with kernels that are wrong on purpose.
+pub const SIMULATOR: &[&str] = &["graph-sim/benches", "graph-sim/tests"];
+
+/// Returns the root folder of the repository.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a member of the workspace").to_owned()
+}
+
+/// Returns the PTX files in some folders of the repository, sorted by path.
+pub fn ptx<'f>(folders: impl IntoIterator<Item = &'f &'f str>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for folder in folders {
+        let all = std::fs::read_dir(root().join(folder)).unwrap_or_else(|error| panic!("{folder}: {error}"));
+        let paths = all.map(|entry| entry.expect("an entry of a folder").path());
+        files.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "ptx")));
+    }
+    files.sort();
+    files
+}
+
+/// Returns the same without the files for compute capability 7.5: their kernels are those for 9.0, and run alike.
+pub fn ptx_of_one_architecture<'f>(folders: impl IntoIterator<Item = &'f &'f str>) -> Vec<PathBuf> {
+    let mut files = ptx(folders);
+    files.retain(|file| !name(file).contains(".75."));
+    files
+}
+
+/// Returns the last part of a path.
+pub fn name(file: &Path) -> String {
+    file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

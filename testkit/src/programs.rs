@@ -1,0 +1,153 @@
+//! Programs of the compiler's representation, written statement by statement, and what their order has to be.
+
+use cuweave_core::ir::{
+    Access, Buffer, BufferId, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
+    StatementId,
+};
+use cuweave_core::order::Source;
+use cuweave_ptx::poly::Poly;
+
+/// A program that is being written. All lengths and bounds are numbers, and elements have four bytes.
+#[derive(Clone, Debug, Default)]
+pub struct Writer {
+    dims: Vec<u64>,
+    buffers: Vec<Buffer>,
+    statements: Vec<Statement>,
+    outputs: Vec<BufferId>,
+}
+
+impl Writer {
+    /// Returns a program without buffers, whose first lengths and bounds are numbered in this order.
+    pub fn new(dims: &[u64]) -> Writer {
+        Writer { dims: dims.to_vec(), ..Writer::default() }
+    }
+
+    /// Returns the values of the lengths and bounds.
+    pub fn dims(&self) -> &[u64] {
+        &self.dims
+    }
+
+    /// Returns the statements so far.
+    pub fn statements(&self) -> &[Statement] {
+        &self.statements
+    }
+
+    /// Returns the number of buffers so far.
+    pub fn buffers(&self) -> usize {
+        self.buffers.len()
+    }
+
+    /// Returns the number of a length or bound.
+    pub fn dim(&mut self, value: u64) -> DimId {
+        let known = self.dims.iter().position(|&dim| dim == value);
+        let at = known.unwrap_or_else(|| {
+            self.dims.push(value);
+            self.dims.len() - 1
+        });
+        at as DimId
+    }
+
+    /// Declares a buffer of `len` elements.
+    pub fn buffer(&mut self, name: &str, origin: Origin, len: u64) -> BufferId {
+        let len = self.dim(len);
+        self.buffers.push(Buffer {
+            name: name.to_owned().into(),
+            line: 1,
+            file: None,
+            origin,
+            len,
+            element: 4,
+            align: 4,
+        });
+        self.buffers.len() as BufferId - 1
+    }
+
+    /// Declares a buffer and allocates it in the next statement.
+    pub fn alloc(&mut self, name: &str, len: u64) -> BufferId {
+        let id = self.buffer(name, Origin::Alloc(self.statements.len() as StatementId), len);
+        self.statement(name, Kind::Alloc(id), &[], &[]);
+        id
+    }
+
+    /// Returns an access to the elements from `lo` up to `hi`.
+    pub fn access(&mut self, buffer: BufferId, mode: Mode, (lo, hi): (u64, u64)) -> Access {
+        Access { buffer, mode, lo: self.dim(lo), hi: self.dim(hi), relied_on: false }
+    }
+
+    /// Adds a statement, ordered by the user after those in `after`.
+    pub fn statement(
+        &mut self,
+        name: &str,
+        kind: Kind,
+        accesses: &[Access],
+        after: &[StatementId],
+    ) -> StatementId {
+        let (accesses, after) = (accesses.to_vec().into(), after.to_vec().into());
+        self.statements.push(Statement {
+            name: name.to_owned().into(),
+            line: 1,
+            file: None,
+            kind,
+            accesses,
+            after,
+        });
+        self.statements.len() as StatementId - 1
+    }
+
+    /// Lets a buffer leave the graph.
+    pub fn output(&mut self, buffer: BufferId) {
+        self.outputs.push(buffer);
+    }
+
+    /// Returns the program, as the macro gives it to the compiler.
+    pub fn source(self, name: &str, order: Order, memory: Option<Memory>) -> Source {
+        let Writer { dims, buffers, statements, outputs } = self;
+        let poisoned = vec![false; buffers.len()];
+        let program = Program {
+            name: name.to_owned().into(),
+            file: "testkit.rs".into(),
+            options: Options { order, memory, ..Options::default() },
+            dims: dims.iter().map(|value| value.to_string().into()).collect(),
+            buffers: buffers.into(),
+            statements: statements.into(),
+            views: Vec::new().into(),
+            outputs: outputs.into(),
+        };
+        let polys = dims.iter().map(|&value| Poly::constant(i128::from(value))).collect();
+        Source { program, polys, poisoned, order_unknown: false }
+    }
+}
+
+/// Returns true if two statements touch the same element and not both only read it, or both only update it atomically.
+pub fn conflict(a: &Statement, b: &Statement, dims: &[u64]) -> bool {
+    let range = |access: &Access| dims[access.lo as usize]..dims[access.hi as usize];
+    a.accesses.iter().any(|one| {
+        b.accesses.iter().any(|two| {
+            let alike = one.mode == two.mode && matches!(one.mode, Mode::Read | Mode::Atomic);
+            let (one_range, two_range) = (range(one), range(two));
+            one.buffer == two.buffer
+                && !alike
+                && one_range.start < two_range.end
+                && two_range.start < one_range.end
+        })
+    })
+}
+
+/// Returns for each pair of `n` nodes whether a path leads from the first to the second, by Warshall's algorithm.
+pub fn closure(n: usize, edges: &[(usize, usize)]) -> Vec<Vec<bool>> {
+    let mut reach = vec![vec![false; n]; n];
+    for &(a, b) in edges {
+        reach[a][b] = true;
+    }
+    for k in 0..n {
+        for i in 0..n {
+            if reach[i][k] {
+                let row = reach[k].clone();
+                for (to, from) in reach[i].iter_mut().zip(row) {
+                    *to |= from;
+                }
+            }
+        }
+    }
+    reach
+}
