@@ -319,6 +319,8 @@ struct Scope {
     turns: Arc<[u64]>,
     /// The latest instances of each statement: several for a call.
     latest: Vec<Range<StatementId>>,
+    /// Statements of the flat program whose `#[after]` names a later one of this turn.
+    forward: Vec<(StatementId, StatementId)>,
 }
 
 impl Scope {
@@ -332,6 +334,7 @@ impl Scope {
             dims: vec![None; program.dims.len()],
             turns: vec![0; table.structure.variables.len()].into(),
             latest: vec![0..0; program.statements.len()],
+            forward: Vec::new(),
         }
     }
 
@@ -568,10 +571,19 @@ impl<A: Answers> Expansion<'_, A> {
             for statement in 0..table.program.statements.len() as StatementId {
                 self.statement(scope, statement)?;
             }
-            return self.views(scope);
+        } else {
+            self.items(scope, &table.structure.body)?;
         }
-        self.items(scope, &table.structure.body)?;
+        self.resolve(scope);
         self.views(scope)
+    }
+
+    /// Resolves the names of statements that stand behind their use. One that is not instantiated in this turn orders nothing.
+    fn resolve(&mut self, scope: &mut Scope) {
+        for (statement, before) in std::mem::take(&mut scope.forward) {
+            let instances = scope.latest[before as usize].clone();
+            self.flat.statements[statement as usize].after.to_mut().extend(instances);
+        }
     }
 
     /// Checks that the outputs have the lengths that they are declared with.
@@ -631,6 +643,7 @@ impl<A: Answers> Expansion<'_, A> {
         for value in lo..hi {
             scope.turn(each.variable, value);
             self.items(scope, &each.body)?;
+            self.resolve(scope);
             if self.flat.statements.len() > MOST_STATEMENTS {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }));
             }
@@ -654,8 +667,13 @@ impl<A: Answers> Expansion<'_, A> {
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
+        let at = self.flat.statements.len() as StatementId;
+        // A name that is used before its statement is that of the same turn.
+        let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
+            template.after.iter().partition(|&&before| before > id);
+        scope.forward.extend(forward.into_iter().map(|before| (at, before)));
         let after: Vec<StatementId> =
-            template.after.iter().flat_map(|&before| scope.latest[before as usize].clone()).collect();
+            backward.into_iter().flat_map(|before| scope.latest[before as usize].clone()).collect();
         let statement = Statement {
             name: self.name(scope, &template.name),
             line: template.line,
@@ -664,7 +682,6 @@ impl<A: Answers> Expansion<'_, A> {
             accesses: accesses.into(),
             after: after.into(),
         };
-        let at = self.flat.statements.len() as StatementId;
         self.flat.statements.push(statement);
         self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
         scope.latest[id as usize] = at..at + 1;

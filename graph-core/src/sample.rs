@@ -197,19 +197,39 @@ impl Sampler<'_> {
             sampler.put_in(poly).unwrap_or_else(|| poly.clone())
         };
         let (lo, hi) = (bound(self, lo), bound(self, hi));
-        let region = self.open();
-        let one = Poly::constant(1);
         let outer = self.buffers.clone();
-        let mut turn = Some(lo.clone());
-        for _ in 0..2 {
-            let Some(value) = turn else { break };
-            turn = value.plus(&one);
+        let mut region = if self.runs(&lo, &hi) { None } else { Some(self.open()) };
+        let second = lo.plus(&Poly::constant(1));
+        for value in [Some(lo.clone()), second].into_iter().flatten() {
+            if value != lo && region.is_none() {
+                region = Some(self.open());
+            }
             self.turns.push((variable.clone(), value));
             self.items(&each.body);
             self.turns.pop();
         }
+        let region = region.unwrap_or_else(|| self.open());
         let written = self.written_by_all(&each.body, &variable, (&lo, &hi), &outer);
         self.out.regions.close(region, self.next(), written);
+    }
+
+    /// Returns true if a loop from `lo` to `hi` has a turn, because of literal bounds or because an argument would have no
+    /// elements otherwise: no length is 0.
+    fn runs(&self, lo: &Poly, hi: &Poly) -> bool {
+        let Some(turns) = hi.minus(lo) else { return false };
+        if let Some(count) = turns.as_constant() {
+            return count > 0;
+        }
+        let mut terms = turns.terms();
+        let (Some((factors, 1)), None) = (terms.next(), terms.next()) else { return false };
+        let lengths = self.source.program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_)));
+        lengths.map(|buffer| &self.source.polys[buffer.len as usize]).any(|len| {
+            let mut terms = len.terms();
+            match (terms.next(), terms.next()) {
+                (Some((product, _)), None) => factors.iter().all(|factor| product.contains(factor)),
+                _ => false,
+            }
+        })
     }
 
     fn open(&mut self) -> usize {
