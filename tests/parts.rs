@@ -118,3 +118,60 @@ fn loops_in_loops_see_their_variables() {
         assert_eq!(device.download(&x), [expected; 8], "mode {mode}");
     }
 }
+
+/// Two buffers that take turns: what one step wrote, the next reads.
+#[cuweave::graph]
+fn relay(n: u32, steps: u32, x: &[f32; n], out: &mut [f32; n]) {
+    let bytes = n / 2 * 2;
+    let a = alloc::<f32>(bytes);
+    let b = alloc::<f32>(bytes);
+    copy_to[per_item(n)](&x[..bytes], &mut a, bytes);
+    for i in 0..steps {
+        copy_to[per_item(n)](&a, &mut b, bytes);
+        let k = i + 2;
+        scale[per_item(n)](&mut b, k as f32, bytes);
+        swap(&mut a, &mut b);
+    }
+    copy(&a, &mut out[..bytes]);
+}
+
+#[test]
+fn names_take_turns() {
+    let device = device();
+    for steps in 0..5_u32 {
+        let x = device.upload(&[1.0_f32; 8]);
+        let mut out = device.zeros::<f32>(8);
+        let graph = relay(&device.ctx, 8, steps, &x, &mut out).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        let expected: u32 = (0..steps).map(|i| i + 2).product();
+        assert_eq!(device.download(&out), [expected as f32; 8], "{steps} steps");
+    }
+}
+
+/// A new allocation in each turn takes over the name of the last.
+#[cuweave::graph]
+fn handed_on(n: u32, steps: u32, x: &[f32; n]) -> [f32; n] {
+    let h = alloc::<f32>(n);
+    copy(&x, &mut h);
+    for _ in 0..steps {
+        let next = alloc::<f32>(n);
+        copy_to[per_item(n)](&h, &mut next, n);
+        scale[per_item(n)](&mut next, 3.0, n);
+        h = next;
+    }
+    h
+}
+
+#[test]
+fn a_name_is_given_another_buffer() {
+    let device = device();
+    for steps in [0_u32, 1, 4] {
+        let x = device.upload(&[1.0_f32; 8]);
+        let graph = handed_on(&device.ctx, 8, steps, &x).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        let out = exec.launch(&device.stream).expect("it launches");
+        assert_eq!(device.download(&out), [3.0_f32.powi(steps as i32); 8], "{steps} steps");
+    }
+}

@@ -9,9 +9,9 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n]) {
-    let half = n / 2; //~ CW001
+    let half = vec![n]; //~ CW001
     scale[per_item(n)](&mut x, 2.0, n);
-    if n > 16 { //~ CW001
+    while n > 16 { //~ CW001
         scale[per_item(n)](&mut x, 2.0, n);
     }
 }

@@ -92,6 +92,8 @@ pub struct LaunchSyntax {
     pub config: Expr,
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
+    /// True if an argument is faulty: generated code does not evaluate the launch, and rustc says nothing more of it.
+    pub faulty: bool,
 }
 
 /// An argument of a launch.
@@ -144,6 +146,8 @@ struct Lowering<'r> {
     choices: Vec<Expr>,
     /// What the check knows of them.
     conditions: Vec<Condition>,
+    /// The number of blocks around the innermost loop or arm that the build decides about.
+    outer_names: usize,
     dims: Vec<Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
     buffers: Vec<Buffer>,
@@ -218,6 +222,7 @@ pub fn lower(
         structured: false,
         choices: Vec::new(),
         conditions: Vec::new(),
+        outer_names: 0,
         dims: Vec::new(),
         dim_ids: BTreeMap::new(),
         buffers: Vec::new(),
@@ -414,7 +419,7 @@ impl Lowering<'_> {
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
         let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(_)) => "a buffer",
+            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(_)) => "a buffer",
             Some(Binding::Statement) => "a statement",
             Some(Binding::Unknown | Binding::Number) | None => return,
         };

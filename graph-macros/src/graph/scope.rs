@@ -18,6 +18,8 @@ pub enum Binding {
     Statement,
     /// The variable of a loop that is being unrolled.
     Number,
+    /// Its buffer has another name since.
+    Moved(Ident),
     /// A faulty `let` gave it: nothing is said of its uses.
     Unknown,
 }
@@ -98,6 +100,25 @@ impl Scopes {
         if let Some(frame) = self.frames.last_mut() {
             frame.names.insert(name.to_string(), binding);
         }
+    }
+
+    /// Gives a name another meaning in the block that declares it.
+    pub fn bind_again(&mut self, name: &Ident, binding: Binding) {
+        let text = name.to_string();
+        if let Some(frame) = self.frames.iter_mut().rev().find(|frame| frame.names.contains_key(&text)) {
+            frame.names.insert(text, binding);
+        }
+    }
+
+    /// The number of blocks around a statement.
+    pub fn depth(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Returns the number of blocks around the one that declares a name.
+    pub fn depth_of(&self, name: &Ident) -> Option<usize> {
+        let text = name.to_string();
+        self.frames.iter().rposition(|frame| frame.names.contains_key(&text))
     }
 
     /// Names a statement; `None` where a fault made it unknown.

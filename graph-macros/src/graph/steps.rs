@@ -112,6 +112,7 @@ impl<'l> Steps<'l> {
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => return None,
             Kind::Copy(()) => Kind::Copy((self.element(at, 0), self.element(at, 1))),
             Kind::Fill(value) => Kind::Fill((self.element(at, 0), value)),
+            Kind::Launch(LaunchSyntax { faulty: true, .. }) => return None,
             Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
                 let given = |argument: &'l LaunchArgument| match argument {
                     LaunchArgument::Scalar(value) => Given::Scalar(value),

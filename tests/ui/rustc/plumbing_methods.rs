@@ -21,7 +21,7 @@ fn of_one(exec: &mut scaled::Exec<'_>) {
 
 fn of_any<A: GraphFn>(exec: &mut A::Exec, args: &A) {
     A::core_mut(exec, Default::default()); //~ E0277
-    A::dims(args, &mut Default::default(), Default::default()); //~ E0277
+    A::values(args, Default::default()); //~ E0277
     A::table(()); //~ E0308
 }
 

@@ -7,7 +7,7 @@ use cuweave::GraphFn;
 struct Mine;
 
 impl GraphFn for Mine { //~ E0046 E0277
-    fn dims<D, T>(&self, _: D, _: T) {} //~ E0049
+    fn table<T>(_: T) {} //~ E0049
 }
 
 fn main() {}

@@ -99,6 +99,16 @@ impl<'b> Evaluation<'b> {
 }
 
 impl<'b> Evaluation<'b> {
+    fn access(&self, index: u32) -> Result<&'b Access> {
+        // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
+        self.program.statements[self.statement as usize]
+            .accesses
+            .get(index as usize)
+            .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
+    }
+}
+
+impl Evaluation<'_> {
     #[cold]
     #[inline(never)]
     fn at(&self) -> Box<At> {
@@ -130,14 +140,6 @@ impl<'b> Evaluation<'b> {
         self.program.buffers[access.buffer as usize].name.to_string()
     }
 
-    fn access(&self, index: u32) -> Result<&'b Access> {
-        // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
-        self.program.statements[self.statement as usize]
-            .accesses
-            .get(index as usize)
-            .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
-    }
-
     /// Records a launch with its arguments, which the kernel's item gives in the order of its parameters.
     ///
     /// # Errors
@@ -165,7 +167,8 @@ impl<'b> Evaluation<'b> {
             }
             self.modules.known(kernel)?.checked = Some(*shape);
         }
-        let accesses: &'b [Access] = &self.program.statements[self.statement as usize].accesses;
+        let program = self.program;
+        let accesses: &[Access] = &program.statements[self.statement as usize].accesses;
         if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
             return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }

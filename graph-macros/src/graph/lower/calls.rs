@@ -27,6 +27,10 @@ impl Lowering<'_> {
                     ("fill", 2) => self.fill(call, name, attributes),
                     ("copy", 2) => self.copy(call, name, attributes),
                     ("free", 1) => self.free(call, name, attributes),
+                    ("swap", 2) if name.is_none() => {
+                        self.no_after(attributes);
+                        self.swap(&call.args[0], &call.args[1])
+                    }
                     ("alloc" | "fill" | "copy" | "free", _) => Err(self.refuse(
                         call,
                         &format!("`{last}` does not take {} arguments", call.args.len()),
@@ -164,6 +168,7 @@ impl Lowering<'_> {
         let literals = literals(&config, self.report);
         let mut accesses = Vec::new();
         let mut arguments = Vec::new();
+        let mut faulty = false;
         for argument in &call.args {
             match self.launch_argument(argument, &kernel_name) {
                 Ok(Some(access)) => {
@@ -174,10 +179,10 @@ impl Lowering<'_> {
                     arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(argument))));
                 }
                 // The other buffers of a faulty launch still count: those that it borrows mutably are written.
-                Err(Reported) => {}
+                Err(Reported) => faulty = true,
             }
         }
-        let launch = LaunchSyntax { kernel: kernel.path.clone(), config, literals, arguments };
+        let launch = LaunchSyntax { kernel: kernel.path.clone(), config, literals, arguments, faulty };
         let span = name.map_or_else(|| kernel.span(), Ident::span);
         let text = name.map_or(kernel_name, ToString::to_string);
         let id = self.push(text, span, Kind::Launch(launch), accesses);

@@ -6,6 +6,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
 
+use super::structure::is_scalar;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
 use crate::dims::{Meaning, constant};
@@ -59,12 +60,14 @@ impl Lowering<'_> {
     /// A block in which the variable of a loop has its name.
     pub(super) fn block_with(&mut self, variable: Option<&Ident>, statements: &[Stmt]) {
         self.scopes.enter();
+        let variables = self.variables.len();
         if let Some(variable) = variable {
             self.scopes.bind(variable, Binding::Number);
         }
         self.statements(statements);
         let (resolved, _) = self.scopes.leave();
         self.resolve(resolved);
+        self.variables.truncate(variables);
     }
 
     pub(super) fn statement(&mut self, statement: &Stmt) -> Lower<()> {
@@ -150,8 +153,21 @@ impl Lowering<'_> {
         }
         match &local.pat {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
+                if is_scalar(&init.expr) {
+                    self.no_after(&local.attrs);
+                    self.scalar(&name.ident, &init.expr);
+                    return Ok(());
+                }
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
+            Pat::Type(typed) if is_scalar(&init.expr) => match pattern_name(&typed.pat) {
+                Some(name) => {
+                    self.no_after(&local.attrs);
+                    self.scalar(name, &init.expr);
+                    Ok(())
+                }
+                None => Err(self.not_in_language(local, "this pattern is", &[])),
+            },
             Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
             Pat::Tuple(tuple) => {
                 let names: Option<Vec<&Ident>> = tuple.elems.iter().map(pattern_name).collect();
@@ -236,6 +252,10 @@ impl Lowering<'_> {
                 "`split_at_mut` gives two parts",
                 "bind both: `let (lo, hi) = x.split_at_mut(k);`",
             )),
+            Expr::Assign(assign) if name.is_none() => {
+                self.no_after(&[outer, &assign.attrs].concat());
+                self.assign(&assign.left, &assign.right)
+            }
             Expr::If(choice) if name.is_none() => {
                 self.no_after(&[outer, &choice.attrs].concat());
                 self.if_else(choice)
@@ -251,7 +271,6 @@ impl Lowering<'_> {
                     Expr::While(_) => "`while` is",
                     Expr::Loop(_) => "`loop` is",
                     Expr::Return(_) => "`return` is",
-                    Expr::Assign(_) => "an assignment is",
                     Expr::MethodCall(_) => "a method call is",
                     Expr::Macro(_) => "a macro call is",
                     Expr::Closure(_) => "a closure is",

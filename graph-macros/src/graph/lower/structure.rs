@@ -1,5 +1,6 @@
 //! Lowers what is decided when the graph is built: loops over scalars, and choices between statements.
 
+use cuweave_core::ir::Origin;
 use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Choice, Item, Loop, Turns};
 use cuweave_ptx::poly::Poly;
@@ -10,6 +11,7 @@ use syn::{BinOp, Expr, ExprForLoop, ExprIf, ExprMatch, RangeLimits, Stmt};
 
 use super::{Lower, Lowering, Turn};
 use crate::dims::{Bound, Meaning, turn};
+use crate::graph::scope::{Binding, View};
 
 impl Lowering<'_> {
     /// A loop over a range of scalars: its body is lowered once, with a variable.
@@ -41,11 +43,87 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Lowers a block, and returns its items.
+    /// Lowers a block that may run several times or not at all, and returns its items.
     fn items_of(&mut self, lower: impl FnOnce(&mut Self)) -> Vec<Item> {
         let outside = std::mem::take(&mut self.items);
+        let depth = std::mem::replace(&mut self.outer_names, self.scopes.depth());
         lower(self);
+        self.outer_names = depth;
         std::mem::replace(&mut self.items, outside)
+    }
+
+    /// `swap(&mut a, &mut b);`: the two names stand for each other's buffer.
+    pub(super) fn swap(&mut self, a: &Expr, b: &Expr) -> Lower<()> {
+        let ((a, one), (b, other)) = (self.renamed(a)?, self.renamed(b)?);
+        self.same_length(&a, &one, &other)?;
+        if self.is_outer(&a) || self.is_outer(&b) {
+            self.items.push(Item::Swap(one.buffer, other.buffer));
+        } else {
+            self.scopes.bind_again(&a, Binding::View(other));
+            self.scopes.bind_again(&b, Binding::View(one));
+        }
+        Ok(())
+    }
+
+    /// `h = y;`: the name `h` stands for the buffer of `y` from here on.
+    pub(super) fn assign(&mut self, to: &Expr, from: &Expr) -> Lower<()> {
+        let ((to, old), (from, new)) = (self.renamed(to)?, self.renamed(from)?);
+        self.same_length(&to, &old, &new)?;
+        if self.is_outer(&to) {
+            self.items.push(Item::Rename { to: old.buffer, from: new.buffer });
+        } else {
+            self.scopes.bind_again(&to, Binding::View(new));
+        }
+        self.scopes.bind_again(&from, Binding::Moved(to));
+        Ok(())
+    }
+
+    /// Returns the name and the buffer of an allocation, of which the name may come to stand for another one.
+    fn renamed(&mut self, expr: &Expr) -> Lower<(Ident, View)> {
+        let inner = match expr {
+            Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
+            expr => expr,
+        };
+        let name = match inner {
+            Expr::Path(path) => path.path.get_ident().cloned(),
+            _ => None,
+        };
+        let view = self.view(inner)?;
+        let of_an_allocation = |view: &View, lowering: &Self| {
+            matches!(lowering.buffers[view.buffer as usize].origin, Origin::Alloc(_)) && lowering.is_whole(view)
+        };
+        match (name, view) {
+            (Some(name), Some(view)) if of_an_allocation(&view, self) => Ok((name, view)),
+            _ => Err(self.refuse(
+                expr,
+                "only the names of whole allocations stand for another buffer",
+                "write `swap(&mut a, &mut b);` or `a = b;` with allocations, or `copy`",
+            )),
+        }
+    }
+
+    fn same_length(&mut self, at: &Ident, one: &View, other: &View) -> Lower<()> {
+        let element = |view: &View| &self.elements[view.buffer as usize];
+        if one.hi.poly == other.hi.poly && element(one) == element(other) {
+            return Ok(());
+        }
+        Err(self.refuse(
+            at,
+            "the two allocations are not of one length and one element type",
+            "allocate both with the same expression",
+        ))
+    }
+
+    /// Returns true for a name that is declared outside of the loop or the arm that is being lowered.
+    fn is_outer(&self, name: &Ident) -> bool {
+        self.scopes.depth_of(name).is_some_and(|depth| depth < self.outer_names)
+    }
+
+    /// `let dim = heads * head_dim;`: a name for an expression of scalars, which stands wherever the name does.
+    pub(super) fn scalar(&mut self, name: &Ident, value: &Expr) {
+        let value = self.substituted(value);
+        self.variables.push((name.to_string(), Meaning::Expression(Box::new(syn::parse_quote!((#value))))));
+        self.scopes.bind(name, Binding::Number);
     }
 
     /// `if a { .. } else if b { .. } else { .. }`: the conditions are evaluated when the graph is built.
@@ -129,6 +207,18 @@ impl Lowering<'_> {
         self.choices.push(number);
         let number = self.choices.len() as u32 - 1;
         self.items.push(Item::Choice(Choice { line, number, arms }));
+    }
+}
+
+/// Returns true for an expression that gives a scalar, by its form.
+pub(super) fn is_scalar(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_scalar(&inner.expr),
+        Expr::Group(inner) => is_scalar(&inner.expr),
+        Expr::Unary(unary) => !matches!(unary.op, syn::UnOp::Deref(_)),
+        Expr::MethodCall(call) => call.method != "split_at_mut",
+        Expr::Binary(_) | Expr::Lit(_) | Expr::Cast(_) => true,
+        _ => false,
     }
 }
 

@@ -20,6 +20,10 @@ impl Lowering<'_> {
             Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
                 Some(Binding::View(view)) => Ok(Some(view.clone())),
                 Some(Binding::Unknown) => Err(Reported),
+                Some(Binding::Moved(to)) => {
+                    let message = format!("the buffer of this name is called `{to}` since");
+                    Err(self.refuse(expr, &message, "give the name an allocation again, or use the other name"))
+                }
                 Some(Binding::Array(_)) => Err(self.refuse(
                     expr,
                     "an array of buffers is not a buffer",
