@@ -32,6 +32,7 @@ const CRATES: [(&str, &[&str]); 7] = [
             "table",
             "order",
             "check",
+            "sample",
             "expand",
             "launches",
             "plan",

@@ -175,3 +175,58 @@ fn a_name_is_given_another_buffer() {
         assert_eq!(device.download(&out), [3.0_f32.powi(steps as i32); 8], "{steps} steps");
     }
 }
+
+/// y = a x + y, then y is scaled.
+#[cuweave::graph]
+fn step(n: u32, a: f32, x: &[f32; n], y: &mut [f32; n]) {
+    axpy[per_item(n)](a, &x, &mut y, n);
+    scale[per_item(n)](&mut y, 2.0, n);
+}
+
+/// Copies, and gives the copy back.
+#[cuweave::graph]
+fn copied(n: u32, x: &[f32; n]) -> [f32; n] {
+    let h = alloc::<f32>(n);
+    copy_to[per_item(n)](&x, &mut h, n);
+    h
+}
+
+/// Takes an allocation over, and writes a fresh one.
+#[cuweave::graph]
+fn moved(n: u32, h: [f32; n], to: &mut [MaybeUninit<f32>; n]) {
+    scale[per_item(n)](&mut h, 0.5, n);
+    copy_to[per_item(n)](&h, &mut to, n);
+}
+
+/// Calls in a loop and outside, of functions that return and take over.
+#[cuweave::graph]
+fn program(n: u32, steps: u32, a: f32, x: &[f32; n], out: &mut [f32; n]) {
+    let y = copied(n, &x);
+    for i in 0..steps {
+        step(n, a + i as f32, &x, &mut y);
+    }
+    let half = alloc::<f32>(n);
+    moved(n, y, &mut half);
+    copy(&half, &mut out);
+}
+
+#[test]
+fn functions_call_functions() {
+    let device = device();
+    for steps in [0_u32, 1, 3] {
+        let x = device.upload(&[1.0_f32; 8]);
+        let mut out = device.zeros::<f32>(8);
+        let graph = program(&device.ctx, 8, steps, 2.0, &x, &mut out).expect("it builds");
+        let report = graph.report();
+        assert_eq!(report.launches, 3 + 2 * steps as usize, "{report}");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        device.stream.synchronize().expect("it ends");
+        let value = |a: f32| (0..steps).fold(1.0, |y, i| (y + a + i as f32) * 2.0) * 0.5;
+        assert_eq!(device.download(&exec.args().out), [value(2.0); 8], "{steps} steps");
+        // A setter reaches through the calls.
+        exec.set_a(3.0).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+        assert_eq!(device.download(&exec.args().out), [value(3.0); 8], "{steps} steps");
+    }
+}

@@ -21,7 +21,6 @@ unsafe extern "ptx-kernel" {
 }
 
 /// A diamond: two branches over slices of one buffer, joined.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
     let h = alloc::<f32>(2 * n);
@@ -34,7 +33,6 @@ fn diamond(n: u32, x: &[f32; n], out: &mut [f32; n]) {
 }
 
 /// A chain of temporaries, one handed on to the next, the last returned.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
     let a = alloc::<f32>(n);
@@ -49,7 +47,6 @@ fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
 }
 
 /// Order of the user's own, and an allocation taken over.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(order = "explicit", launches = "as-written")]
 fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
     let twice = scale[per_item(n)](&mut h, 2.0, n);
@@ -60,7 +57,6 @@ fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
 }
 
 /// Layers over an array of weights: a loop, and two buffers that take turns.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn layers(n: u32, w: [&[f32; n]; 4], x: &mut [f32; n]) {
     for i in 0..2 {
@@ -75,7 +71,6 @@ fn layers(n: u32, w: [&[f32; n]; 4], x: &mut [f32; n]) {
 }
 
 /// Atomics are not ordered among each other, only with what reads them.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn counted(n: u32, k: u32, x: &[u32; 3 * n], out: &mut [u32; k]) {
     let bins = alloc::<u32>(k);
@@ -87,7 +82,6 @@ fn counted(n: u32, k: u32, x: &[u32; 3 * n], out: &mut [u32; k]) {
 }
 
 /// What is freed early gives its bytes to what comes later; what is on another branch does not.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn early(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let first = alloc::<f32>(n);
@@ -103,7 +97,6 @@ fn early(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
 }
 
 /// Two allocations leave the graph, one is taken over.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn handed(n: u32, h: [f32; n], x: &[f32; n]) -> ([f32; n], [f64; n + 1]) {
     let sum = alloc::<f32>(n);
@@ -115,7 +108,6 @@ fn handed(n: u32, h: [f32; n], x: &[f32; n]) -> ([f32; n], [f64; n + 1]) {
 }
 
 /// Pinned host memory at either end of copies.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn hosted(n: u32, from: &Pinned<[f32; n]>, to: &mut Pinned<[f32; 2 * n]>) {
     let h = alloc::<f32>(n);
@@ -126,7 +118,6 @@ fn hosted(n: u32, from: &Pinned<[f32; n]>, to: &mut Pinned<[f32; 2 * n]>) {
 }
 
 /// Four branches, each of which reads all of the four before it.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn joined(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
     for i in 0..4 {
@@ -138,7 +129,6 @@ fn joined(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
 }
 
 /// Parts of parts, written in turn; a write leaves the ends of what it covers in the middle.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn parts(n: u32, k: u32, x: &mut [f32; n]) {
     let (lo, hi) = x.split_at_mut(k);
@@ -153,7 +143,6 @@ fn parts(n: u32, k: u32, x: &mut [f32; n]) {
 }
 
 /// A budget: branches that need their memory at once are put in a row.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written", budget = 8 * n)]
 fn budgeted(n: u32, x: &mut [f32; 3 * n]) {
     for i in 0..3 {
@@ -164,7 +153,6 @@ fn budgeted(n: u32, x: &mut [f32; 3 * n]) {
 }
 
 /// Order of the user's own over branches, with a name used before its statement.
-#[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(order = "explicit", launches = "as-written")]
 fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let t = alloc::<f32>(n);

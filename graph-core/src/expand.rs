@@ -72,12 +72,12 @@ pub trait Answers {
     /// The error for a question without an answer.
     type Error;
 
-    /// Returns the value of a bound, by its code. `length` returns the length of a part of an argument.
+    /// Returns the value of a bound, by its code. `length` returns the value of [`Op::Length`] and [`Op::Extent`].
     fn bound(
         &mut self,
         at: At<'_>,
         dim: DimId,
-        length: &mut dyn FnMut(PartId) -> Option<Number>,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Self::Error>;
 
     /// Returns the arm that a choice takes; one beyond the arms takes none.
@@ -450,29 +450,40 @@ impl<A: Answers> Expansion<'_, A> {
         }
         let number = self.number(scope, dim)?;
         let id = self.flat.dim(scope.table.program.dims[dim as usize].clone(), number);
-        scope.dims[dim as usize] = Some(id);
+        // A name may come to stand for a buffer of another length.
+        let moves = |op: &Op| matches!(op, Op::Length(_) | Op::Extent(_));
+        if !scope.table.dims[dim as usize].iter().any(moves) {
+            scope.dims[dim as usize] = Some(id);
+        }
         Ok(id)
     }
 
     fn number(&mut self, scope: &Scope, dim: DimId) -> Result<Number, A::Error> {
         // The lengths of parts come first: their indices are bounds, too.
-        let mut lengths: Vec<(PartId, Number)> = Vec::new();
-        for op in &scope.table.dims[dim as usize] {
-            if let Op::Length(part) = *op {
-                let number = match self.part(scope, part)? {
-                    Value::Buffer(window) => self.length(window),
-                    Value::List(elements) => Number::constant(elements.len() as u64),
-                    Value::Scalar | Value::Record(_) => {
-                        let refusal = Refusal::Malformed("a length of what is no buffer");
-                        return Err(self.refuse(scope, None, refusal));
-                    }
-                };
-                lengths.push((part, number));
+        let mut lengths: Vec<(Op, Number)> = Vec::new();
+        for &op in &scope.table.dims[dim as usize] {
+            match op {
+                Op::Length(part) => {
+                    let number = match self.part(scope, part)? {
+                        Value::Buffer(window) => self.length(window),
+                        Value::List(elements) => Number::constant(elements.len() as u64),
+                        Value::Scalar | Value::Record(_) => {
+                            let refusal = Refusal::Malformed("a length of what is no buffer");
+                            return Err(self.refuse(scope, None, refusal));
+                        }
+                    };
+                    lengths.push((op, number));
+                }
+                Op::Extent(buffer) => {
+                    let window = self.view(scope, buffer, None)?;
+                    lengths.push((op, self.length(window)));
+                }
+                _ => {}
             }
         }
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let mut length =
-            |part: PartId| lengths.iter().find(|(known, _)| *known == part).map(|(_, number)| number.clone());
+            |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());
         self.answers.bound(at, dim, &mut length)
     }
 

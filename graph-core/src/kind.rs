@@ -121,14 +121,14 @@ impl<S: Stage> Kind<S> {
     }
 }
 
-impl<S: Stage<Memory = BufferId, Call = CallId>> Kind<S> {
-    /// Returns the kind without the facts of this stage.
-    pub fn written(&self) -> Kind {
+impl<S: Stage<Memory = BufferId>> Kind<S> {
+    /// Returns the kind without the facts of this stage; `call` gives the number of a call.
+    pub fn written(&self, call: impl FnOnce(&S::Call) -> CallId) -> Kind {
         match self {
             Kind::Launch(_) => Kind::Launch(()),
             Kind::Fill(_) => Kind::Fill(()),
             Kind::Copy(_) => Kind::Copy(()),
-            &Kind::Call(call) => Kind::Call(call),
+            Kind::Call(of) => Kind::Call(call(of)),
             &Kind::Alloc(buffer) => Kind::Alloc(buffer),
             &Kind::Free(buffer) => Kind::Free(buffer),
         }

@@ -11,10 +11,10 @@
 
 use cuweave_ptx::poly::Poly;
 
-use crate::ir::{Access, BufferId, DimId, Kind, Mode, Origin, Program, Statement, StatementId};
+use crate::ir::{Access, BufferId, CallId, DimId, Kind, Mode, Origin, Program, Statement, StatementId};
 use crate::kind::Lifetime;
 use crate::order::{Arm, Region, Regions, Source};
-use crate::structure::{Item, Loop, Structure, Turns};
+use crate::structure::{Argument, Item, Loop, Structure, Turns};
 
 /// A sampled program, and the template of each of its statements.
 #[derive(Clone, Debug)]
@@ -127,6 +127,25 @@ impl Sampler<'_> {
         self.out.program.statements.to_mut().push(statement);
         self.templates.push(id);
         self.latest[id as usize] = Some(at);
+        if let Kind::Call(call) = template.kind {
+            self.handed_over(id, call);
+        }
+    }
+
+    /// A buffer that a call takes over is over for its caller.
+    fn handed_over(&mut self, id: StatementId, call: CallId) {
+        for argument in &self.shape.structure.calls[call as usize].arguments {
+            let Argument::Moved(buffer) = argument else { continue };
+            let template = &self.source.program.statements[id as usize];
+            let statement = Statement {
+                kind: Kind::Free(self.buffers[*buffer as usize]),
+                accesses: Vec::new().into(),
+                after: Vec::new().into(),
+                ..template.clone()
+            };
+            self.out.program.statements.to_mut().push(statement);
+            self.templates.push(id);
+        }
     }
 
     fn access(&mut self, access: &Access) -> Access {

@@ -44,6 +44,8 @@ pub enum Op {
     Variable(VariableId),
     /// Pushes the length of a part of an argument.
     Length(PartId),
+    /// Pushes the length of the buffer that a name stands for.
+    Extent(BufferId),
 }
 
 /// A parameter of a function, as calls and the build bind it.
@@ -238,6 +240,10 @@ impl<'p> Writer<'p> {
                 self.number(8);
                 self.number(part);
             }
+            Op::Extent(buffer) => {
+                self.number(9);
+                self.number(buffer);
+            }
         }
     }
 
@@ -388,6 +394,7 @@ impl Reader {
             6 => Op::Rem,
             7 => Op::Variable(self.number()?),
             8 => Op::Length(self.number()?),
+            9 => Op::Extent(self.number()?),
             _ => return None,
         })
     }

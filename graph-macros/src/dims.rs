@@ -32,6 +32,12 @@ impl Bound {
         }
     }
 
+    /// Makes the length of a buffer that a call returns: the build knows it.
+    pub fn extent(buffer: u32, name: &str, symbols: &mut Symbols) -> Bound {
+        let text = format!("the length of `{name}`");
+        Bound { poly: symbols.opaque(&format!("extent {buffer}"), &text), term: Term::Extent(buffer), text }
+    }
+
     /// Makes the bound of an expression over the arguments.
     ///
     /// `as_written` is false where the values of loop variables were put in: the source says something else then.
@@ -73,8 +79,8 @@ pub enum Term {
     Constant(u64),
     /// The variable of a loop that is unrolled when the graph is built.
     Variable(u32),
-    /// The length of a part of an argument.
-    Length(u32),
+    /// The length of the buffer that a name stands for.
+    Extent(u32),
     /// An expression that rustc computes: its tokens, which give a `Dim`, and its [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// An operator and its sides.
@@ -120,7 +126,7 @@ impl Term {
         match self {
             Term::Constant(value) => code.push(Op::Constant(*value)),
             Term::Variable(variable) => code.push(Op::Variable(*variable)),
-            Term::Length(part) => code.push(Op::Length(*part)),
+            Term::Extent(buffer) => code.push(Op::Extent(*buffer)),
             Term::Leaf(one) => code.push(Op::Leaf(leaf(&one.0, &one.1))),
             Term::Operation(op, sides) => {
                 sides.0.code(code, leaf);

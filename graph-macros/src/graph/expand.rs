@@ -259,10 +259,12 @@ impl Expansion<'_> {
         let table = table::table(self.lowered, self.signature, &self.steps);
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
         let (arm_function, arm) = self.steps.arms(name, &scalars);
+        let (enter_function, enter) = self.steps.calls(name, &scalars);
         quote! {
             #chunks
             #leaf_chunks
             #arm_function
+            #enter_function
             fn __table() -> &'static ::cuweave::__private::Table {
                 #table
             }
@@ -314,6 +316,7 @@ impl Expansion<'_> {
                     enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
                     _: ::cuweave::__private::Token,
                 ) {
+                    #enter
                 }
             }
         }

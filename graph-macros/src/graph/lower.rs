@@ -11,7 +11,7 @@ use cuweave_core::ir::{
 use cuweave_core::kind::Stage;
 use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
-use cuweave_core::structure::{Item, Structure, Variable};
+use cuweave_core::structure::{Call, Item, Structure, Variable};
 use cuweave_core::table::Op;
 use cuweave_ptx::nearest::nearest;
 use cuweave_ptx::poly::{Poly, Symbols};
@@ -29,6 +29,7 @@ use crate::dims::{Bound, Meaning, Substitute, turn, turn_of, variable};
 use crate::report::Report;
 
 mod calls;
+mod functions;
 mod names;
 mod statements;
 mod structure;
@@ -82,7 +83,7 @@ impl Stage for Syntax {
     /// The value.
     type Fill = Expr;
     type Copy = ();
-    type Call = CallId;
+    type Call = CallSyntax;
     type Memory = BufferId;
 }
 
@@ -93,6 +94,16 @@ pub struct LaunchSyntax {
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
     /// True if an argument is faulty: generated code does not evaluate the launch, and rustc says nothing more of it.
+    pub faulty: bool,
+}
+
+/// A call of a graph function as it is written.
+pub struct CallSyntax {
+    /// Its number.
+    pub id: CallId,
+    pub callee: Path,
+    pub arguments: Vec<LaunchArgument>,
+    /// True if an argument is faulty.
     pub faulty: bool,
 }
 
@@ -136,6 +147,10 @@ struct Lowering<'r> {
     scopes: Scopes,
     /// Loop variables, innermost last.
     variables: Vec<(String, Meaning)>,
+    /// The calls of graph functions.
+    calls: Vec<Call>,
+    /// The numbers of the scalar arguments.
+    scalar_numbers: BTreeMap<String, u32>,
     /// The items of the block that is being lowered.
     items: Vec<Item>,
     /// The loops that are unrolled when the graph is built, with their ranges as they are written.
@@ -217,6 +232,8 @@ pub fn lower(
         symbols: Symbols::default(),
         scopes: Scopes::new(),
         variables: Vec::new(),
+        calls: Vec::new(),
+        scalar_numbers: BTreeMap::new(),
         items: Vec::new(),
         turns: Vec::new(),
         structured: false,
@@ -248,6 +265,8 @@ pub fn lower(
     };
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
+    let scalars = signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
+    lowering.scalar_numbers = scalars.map(|argument| argument.name.to_string()).zip(0..).collect();
     let argument_buffers = lowering.arguments(signature);
     let options = Options {
         budget: budget.map(|expr| {
@@ -282,6 +301,7 @@ impl Lowering<'_> {
         let structure = Structure {
             body: if self.structured { self.items } else { Vec::new() },
             returned: self.returned_lengths,
+            calls: self.calls,
             variables: variables(&self.turns, &dims, &leaves),
             leaf_variables: leaves.iter().map(|leaf| turns_in(leaf.clone())).collect(),
             ..Structure::default()
@@ -457,7 +477,7 @@ impl Lowering<'_> {
             name: name.into(),
             line: start.line as u32,
             file: None,
-            kind: kind.written(),
+            kind: kind.written(|call| call.id),
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
         });

@@ -37,6 +37,8 @@ pub struct BufferType {
     pub len: Expr,
     pub memory: BufferMemory,
     pub mutable: bool,
+    /// `&mut [MaybeUninit<T>; len]`: a caller may lend elements that nothing has written.
+    pub fresh: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,16 +195,21 @@ fn buffer_type(ty: &Type) -> Option<BufferType> {
             len: array.len.clone(),
             memory: BufferMemory::Taken,
             mutable: true,
+            fresh: false,
         }),
         Type::Reference(reference) => {
             let mutable = reference.mutability.is_some();
             match ungrouped(&reference.elem) {
-                Type::Array(array) => Some(BufferType {
-                    element: (*array.elem).clone(),
-                    len: array.len.clone(),
-                    memory: BufferMemory::Device,
-                    mutable,
-                }),
+                Type::Array(array) => {
+                    let uninitialised = maybe_uninit(&array.elem).filter(|_| mutable);
+                    Some(BufferType {
+                        element: uninitialised.unwrap_or(&array.elem).clone(),
+                        len: array.len.clone(),
+                        memory: BufferMemory::Device,
+                        mutable,
+                        fresh: uninitialised.is_some(),
+                    })
+                }
                 Type::Path(path) => {
                     let last = path.path.segments.last().filter(|last| last.ident == "Pinned")?;
                     let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
@@ -214,11 +221,25 @@ fn buffer_type(ty: &Type) -> Option<BufferType> {
                         len: array.len.clone(),
                         memory: BufferMemory::Pinned,
                         mutable,
+                        fresh: false,
                     })
                 }
                 _ => None,
             }
         }
+        _ => None,
+    }
+}
+
+/// Returns the `T` of `MaybeUninit<T>`.
+fn maybe_uninit(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ungrouped(ty) else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "MaybeUninit")?;
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            syn::GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        },
         _ => None,
     }
 }

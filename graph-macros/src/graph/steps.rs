@@ -17,7 +17,7 @@ use syn::{Attribute, Expr, Path, Type};
 
 use super::idents::{ident, named};
 use super::launch;
-use super::lower::{LaunchArgument, LaunchSyntax, Lowered, collect, turns_in};
+use super::lower::{CallSyntax, LaunchArgument, LaunchSyntax, Lowered, collect, turns_in};
 use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
@@ -54,7 +54,8 @@ impl<'l> Stage for Shared<'l> {
     type Fill = (&'l Type, &'l Expr);
     /// The element types of both sides.
     type Copy = (&'l Type, &'l Type);
-    type Call = Infallible;
+    /// The callee and the arguments.
+    type Call = (&'l Path, Vec<Given<'l>>);
     type Memory = Infallible;
 }
 
@@ -109,23 +110,32 @@ impl<'l> Steps<'l> {
     /// Returns the kind of a statement by which it shares a step; `None` for memory statements, which have no step.
     fn shared(&self, at: usize, large: bool) -> Option<Kind<Shared<'l>>> {
         Some(match &self.lowered.kinds[at] {
-            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => return None,
+            Kind::Alloc(_) | Kind::Free(_) => return None,
+            Kind::Call(CallSyntax { faulty: true, .. }) => return None,
+            Kind::Call(CallSyntax { callee, arguments, .. }) => {
+                let given = |argument: &'l LaunchArgument| self.given(at, argument, large);
+                Kind::Call((callee, arguments.iter().map(given).collect()))
+            }
             Kind::Copy(()) => Kind::Copy((self.element(at, 0), self.element(at, 1))),
             Kind::Fill(value) => Kind::Fill((self.element(at, 0), value)),
             Kind::Launch(LaunchSyntax { faulty: true, .. }) => return None,
             Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
-                let given = |argument: &'l LaunchArgument| match argument {
-                    LaunchArgument::Scalar(value) => Given::Scalar(value),
-                    LaunchArgument::Buffer(index) => {
-                        let index = *index as usize;
-                        let mode = self.statement(at).accesses[index].mode as u8;
-                        let name = (!large).then(|| self.buffer_name(at, index));
-                        Given::Buffer(mode, name, self.element(at, index))
-                    }
-                };
+                let given = |argument: &'l LaunchArgument| self.given(at, argument, large);
                 Kind::Launch((kernel, config, arguments.iter().map(given).collect()))
             }
         })
+    }
+
+    fn given(&self, at: usize, argument: &'l LaunchArgument, large: bool) -> Given<'l> {
+        match argument {
+            LaunchArgument::Scalar(value) => Given::Scalar(value),
+            LaunchArgument::Buffer(index) => {
+                let index = *index as usize;
+                let mode = self.statement(at).accesses[index].mode as u8;
+                let name = (!large).then(|| self.buffer_name(at, index));
+                Given::Buffer(mode, name, self.element(at, index))
+            }
+        }
     }
 
     /// The names that stand in the configuration, the arguments or the value of each step.
@@ -139,7 +149,14 @@ impl<'l> Steps<'l> {
                 self.names(scalars.chain([config]))
             }
             Kind::Fill(value) => self.names([value]),
-            Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => BTreeSet::new(),
+            Kind::Call(CallSyntax { arguments, .. }) => {
+                let scalars = arguments.iter().filter_map(|argument| match argument {
+                    LaunchArgument::Scalar(value) => Some(&**value),
+                    LaunchArgument::Buffer(_) => None,
+                });
+                self.names(scalars)
+            }
+            Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => BTreeSet::new(),
         };
         self.first.iter().map(one).collect()
     }
@@ -274,6 +291,43 @@ impl<'l> Steps<'l> {
             }
         };
         (function, quote!(__arm(self, number, turns)))
+    }
+
+    /// Returns a function that enters the functions that steps call, and the body that calls it.
+    pub fn calls(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
+        let [values, number, turns, enter] =
+            ["values", "number", "turns", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
+        let mut arms = TokenStream::new();
+        for (step, &at) in (0u32..).zip(&self.first) {
+            let Kind::Call(CallSyntax { callee, arguments, .. }) = &self.lowered.kinds[at] else { continue };
+            let arguments = arguments.iter().map(|argument| match argument {
+                LaunchArgument::Scalar(value) => quote!(#value),
+                LaunchArgument::Buffer(index) => self.marker(at, *index),
+            });
+            let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
+            let call = quote_spanned!(callee.span()=> #callee::#last::__call(#(#arguments),*));
+            let entered = self.in_turn(quote!(#enter(&#call)), &turns);
+            arms.extend(quote!(#step => { #entered }));
+        }
+        if arms.is_empty() {
+            return (TokenStream::new(), TokenStream::new());
+        }
+        let function = quote! {
+            fn __enter(
+                #values: &#function::Values<'_>,
+                #number: u32,
+                #turns: &[u64],
+                #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+            ) {
+                let #function::Values { #(#scalars,)* .. } = #values;
+                #(let #scalars = *#scalars;)*
+                match #number {
+                    #arms
+                    _ => {}
+                }
+            }
+        };
+        (function, quote!(__enter(self, step, turns, enter)))
     }
 
     /// Returns an expression with the variables of the loops that it mentions in scope, of the types of their ranges.

@@ -201,6 +201,12 @@ pub trait BindTaken<T> {
     fn bind_taken(self) -> Taken<T>;
 }
 
+impl<T> BindTaken<T> for Taken<T> {
+    fn bind_taken(self) -> Taken<T> {
+        self
+    }
+}
+
 impl<T> BindTaken<T> for OutputDescription<T> {
     fn bind_taken(self) -> Taken<T> {
         Taken { description: self }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::expand::{Answers, At as Place, FrameId, Number, Refusal};
 use crate::ir::{DimId, StatementId};
-use crate::structure::{Choice, PartId};
+use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 
 use crate::runtime::cuda::{Context, Driver};
@@ -80,7 +80,7 @@ impl Answers for Asked<'_> {
         &mut self,
         at: Place<'_>,
         id: DimId,
-        length: &mut dyn FnMut(PartId) -> Option<Number>,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number> {
         let table = at.table();
         let code = &table.dims[id as usize];
@@ -93,7 +93,7 @@ impl Answers for Asked<'_> {
         let operand = |op: Op| match op {
             Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
             Op::Variable(variable) => at.turns.get(variable as usize).map(|&value| dim(value)),
-            Op::Length(part) => length(part).map(|number| dim(number.value)),
+            Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
             _ => None,
         };
         let text = &table.program.dims[id as usize];

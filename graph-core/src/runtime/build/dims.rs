@@ -112,7 +112,7 @@ pub(crate) fn compute(
     for &op in code {
         let value = match op {
             Op::Constant(value) => dim(value),
-            Op::Leaf(_) | Op::Variable(_) | Op::Length(_) => operand(op)?,
+            Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => operand(op)?,
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => {
                 let (right, left) = (stack.pop()?, stack.pop()?);
                 match op {
@@ -121,7 +121,9 @@ pub(crate) fn compute(
                     Op::Mul => left * right,
                     Op::Div => left / right,
                     Op::Rem => left % right,
-                    Op::Constant(_) | Op::Leaf(_) | Op::Variable(_) | Op::Length(_) => return None,
+                    Op::Constant(_) | Op::Leaf(_) | Op::Variable(_) | Op::Length(_) | Op::Extent(_) => {
+                        return None;
+                    }
                 }
             }
         };

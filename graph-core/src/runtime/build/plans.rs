@@ -8,8 +8,8 @@ use crate::expand::{Answers, At, Described, Expanded, Frame, Number, Refusal, ex
 use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{Launch, Tuning};
 use crate::operation::Operations;
-use crate::structure::{Choice, PartId};
-use crate::table::Decoded;
+use crate::structure::Choice;
+use crate::table::{Decoded, Op};
 
 use crate::runtime::error::{Error, refused_program};
 
@@ -123,7 +123,7 @@ impl Answers for Known<'_, '_> {
         &mut self,
         _: At<'_>,
         dim: DimId,
-        _: &mut dyn FnMut(PartId) -> Option<Number>,
+        _: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Error> {
         Ok(Number::constant(self.values[dim as usize]))
     }

@@ -36,10 +36,17 @@ impl Lowering<'_> {
                         &format!("`{last}` does not take {} arguments", call.args.len()),
                         "write `alloc::<T>(len)`, `fill(&mut b, value)`, `copy(&a, &mut b)` or `free(b)`",
                     )),
+                    _ if path.path.segments.iter().all(|segment| segment.arguments.is_none()) => {
+                        let results: Vec<&Ident> = name.into_iter().collect();
+                        self.call_function(call, &path.path, &results, attributes)
+                    }
                     _ => Err(self.refuse(
                         call,
-                        "a call without a launch configuration is not part of the language of graph functions",
-                        &format!("a kernel is launched by `{last}[per_item(n)](..)` or `{last}[(grid, block)](..)`"),
+                        "a call with type arguments is not part of the language of graph functions",
+                        &match nearest(&last, ["alloc"]) {
+                            Some(near) => format!("did you mean `{near}`?"),
+                            None => "call a graph function by its name, launch a kernel by `kernel[config](..)`".to_owned(),
+                        },
                     )),
                 }
             }

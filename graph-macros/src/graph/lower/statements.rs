@@ -178,10 +178,15 @@ impl Lowering<'_> {
                         self.no_after(&local.attrs);
                         self.split(lo, hi, &call.receiver, &call.args[0])
                     }
+                    (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
+                        let Expr::Path(path) = &*call.func else { return Ok(()) };
+                        let names = names.to_vec();
+                        self.call_function(call, &path.path, &names, &local.attrs)
+                    }
                     _ => Err(self.not_in_language(
                         local,
                         "this pattern is",
-                        &["two names are bound by `split_at_mut` only".into()],
+                        &["several names are bound by `split_at_mut` and by calls of graph functions".into()],
                     )),
                 }
             }

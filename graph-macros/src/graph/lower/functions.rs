@@ -1,0 +1,99 @@
+//! Lowers calls of graph functions: `block(d, &w, &mut x);`, `let h = block(..);`.
+
+use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
+use cuweave_core::structure::{Argument, Call};
+use proc_macro2::{Ident, Span};
+use quote::format_ident;
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprCall, Path};
+
+use super::{CallSyntax, LaunchArgument, Lower, Lowering, Reported};
+use crate::dims::Bound;
+use crate::graph::scope::{Binding, View};
+
+impl Lowering<'_> {
+    /// Lowers a call; `results` are the names that a `let` gives to the allocations that it returns.
+    pub(super) fn call_function(
+        &mut self,
+        call: &ExprCall,
+        callee: &Path,
+        results: &[&Ident],
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        let text = callee.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+        let mut accesses: Vec<(Access, Span)> = Vec::new();
+        let (mut arguments, mut bindings) = (Vec::new(), Vec::new());
+        let mut faulty = false;
+        for argument in &call.args {
+            match self.call_argument(argument, &text) {
+                Ok(Passed::Scalar) => {
+                    let found = self.names(argument);
+                    let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
+                    bindings.push(Argument::Scalar(numbers.copied().collect()));
+                    arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(argument))));
+                }
+                Ok(Passed::Borrowed(access)) => {
+                    bindings.push(Argument::Access(accesses.len() as u32));
+                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                    accesses.push(access);
+                }
+                Ok(Passed::Moved(access)) => {
+                    bindings.push(Argument::Moved(access.0.buffer));
+                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                    accesses.push(access);
+                }
+                Err(Reported) => faulty = true,
+            }
+        }
+        let id = self.statements.len() as StatementId;
+        let mut returned = Vec::new();
+        for (at, name) in results.iter().enumerate() {
+            let view = self.result(callee, at, name, id);
+            returned.push(view.buffer);
+            accesses.push(self.access(&view, Mode::Write, name.span()));
+            self.scopes.bind(name, Binding::View(view));
+        }
+        self.structured = true;
+        let syntax = CallSyntax { id: self.calls.len() as u32, callee: callee.clone(), arguments, faulty };
+        self.calls.push(Call { arguments: bindings, results: returned });
+        let id = self.push(text, callee.span(), Kind::Call(syntax), accesses);
+        self.after(id, attributes);
+        if let [name] = results {
+            self.scopes.bind_statement(name, Some(id));
+        }
+        Ok(())
+    }
+
+    /// The buffer of an allocation that a call returns.
+    fn result(&mut self, callee: &Path, at: usize, name: &Ident, call: StatementId) -> View {
+        let output = format_ident!("__Output{at}", span = callee.span());
+        let buffer = self.buffers.len() as u32;
+        let len = Bound::extent(buffer, &name.to_string(), &mut self.symbols);
+        let element = syn::parse_quote!(#callee::#output);
+        self.buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)
+    }
+
+    /// An argument of a call: a whole allocation by its bare name is handed over.
+    fn call_argument(&mut self, argument: &Expr, callee: &str) -> Lower<Passed> {
+        if let Expr::Path(_) = argument
+            && let Some(view @ View { borrow: None, .. }) = self.view(argument)?
+        {
+            if !self.is_whole(&view) {
+                return Err(self.refuse(
+                    argument,
+                    "a part of a buffer cannot be handed over",
+                    "lend it: write `&b` or `&mut b`",
+                ));
+            }
+            return Ok(Passed::Moved(self.access(&view, Mode::ReadWrite, argument.span())));
+        }
+        Ok(self.launch_argument(argument, callee)?.map_or(Passed::Scalar, Passed::Borrowed))
+    }
+}
+
+/// How an argument is passed to a graph function.
+enum Passed {
+    Scalar,
+    Borrowed((Access, Span)),
+    Moved((Access, Span)),
+}
