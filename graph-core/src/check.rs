@@ -175,12 +175,10 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
                 .note(format!("`{name}` is a borrowed argument, declared on line {}", declared.line))
                 .help("remove the `free`: its owner frees it"),
             );
-        } else if let Some(first) =
-            lives[buffer as usize].free.filter(|&first| {
-                let again = first != id && !ordered.source.regions.exclusive(first, id);
-                again && !used_after[buffer as usize]
-            })
-        {
+        } else if let Some(first) = lives[buffer as usize].free.filter(|&first| {
+            let again = first != id && !ordered.source.regions.exclusive(first, id);
+            again && !used_after[buffer as usize]
+        }) {
             found.push(
                 Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
                     .note(format!("it is freed first on line {}", ordered.line(first)))

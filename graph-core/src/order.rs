@@ -76,13 +76,13 @@ impl Regions {
     /// Returns true if two statements stand in different arms of one choice.
     pub fn exclusive(&self, one: StatementId, other: StatementId) -> bool {
         let arms = |statement: StatementId| {
-            let around = self.list.iter().filter(move |region| (region.first..region.end).contains(&statement));
+            let around =
+                self.list.iter().filter(move |region| (region.first..region.end).contains(&statement));
             around.filter_map(|region| region.arm)
         };
         !self.list.is_empty()
-            && arms(one).any(|arm| {
-                arms(other).any(|its| arm.choice == its.choice && arm.number != its.number)
-            })
+            && arms(one)
+                .any(|arm| arms(other).any(|its| arm.choice == its.choice && arm.number != its.number))
     }
 }
 

@@ -241,7 +241,8 @@ impl Sampler<'_> {
         }
         let mut terms = turns.terms();
         let (Some((factors, 1)), None) = (terms.next(), terms.next()) else { return false };
-        let lengths = self.source.program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_)));
+        let lengths =
+            self.source.program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_)));
         lengths.map(|buffer| &self.source.polys[buffer.len as usize]).any(|len| {
             let mut terms = len.terms();
             match (terms.next(), terms.next()) {
@@ -270,8 +271,13 @@ impl Sampler<'_> {
                 Item::Statement(statement) => &self.source.program.statements[*statement as usize],
                 Item::Loop(_) | Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) => continue,
             };
-            for access in statement.accesses.iter().filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite)) {
-                let (from, to) = (&self.source.polys[access.lo as usize], &self.source.polys[access.hi as usize]);
+            for access in statement
+                .accesses
+                .iter()
+                .filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite))
+            {
+                let (from, to) =
+                    (&self.source.polys[access.lo as usize], &self.source.polys[access.hi as usize]);
                 let at = |poly: &Poly, value: &Poly| {
                     let mut turns = self.turns.clone();
                     turns.push((variable.clone(), value.clone()));

@@ -231,7 +231,8 @@ impl<'r> Entered<'r> {
         loop {
             if let Some((region, before)) = self.stack.pop_if(|(region, _)| region.end <= id) {
                 self.leave(ordered, region, before, written);
-            } else if let Some(region) = self.regions.list.get(self.next).filter(|region| region.first <= id) {
+            } else if let Some(region) = self.regions.list.get(self.next).filter(|region| region.first <= id)
+            {
                 self.next += 1;
                 self.stack.push((region, written.iter().map(|coverage| coverage.state.clone()).collect()));
             } else {
@@ -243,8 +244,11 @@ impl<'r> Entered<'r> {
     /// After a region that may not have run, only what was written before it is known to be, and what it is known to write
     /// together with others.
     fn leave(&mut self, ordered: &Ordered, region: &Region, before: Vec<State>, written: &mut [Coverage]) {
-        let after: Vec<State> =
-            written.iter_mut().zip(before).map(|(coverage, state)| std::mem::replace(&mut coverage.state, state)).collect();
+        let after: Vec<State> = written
+            .iter_mut()
+            .zip(before)
+            .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
+            .collect();
         for &(buffer, lo, hi) in &region.written {
             written[buffer as usize].state.add(lo, hi, None);
         }

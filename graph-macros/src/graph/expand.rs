@@ -24,6 +24,7 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let module = expansion.module();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
+    let (callee, named) = (expansion.callee(), expansion.named());
     let returned = expansion.returned_elements();
     let unknown = &lowered.unknown;
     let (buffers, assertions) = (expansion.steps.buffer_names(), expansion.steps.assertions());
@@ -41,6 +42,8 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             #buffers
             #implementation
             #methods
+            #callee
+            #named
             #assertions
             #returned
         };

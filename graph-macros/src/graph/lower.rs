@@ -265,7 +265,8 @@ pub fn lower(
     };
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
-    let scalars = signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
+    let scalars =
+        signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
     lowering.scalar_numbers = scalars.map(|argument| argument.name.to_string()).zip(0..).collect();
     let argument_buffers = lowering.arguments(signature);
     let options = Options {
@@ -317,7 +318,13 @@ impl Lowering<'_> {
             outputs: self.outputs.into(),
         };
         Lowered {
-            source: Source { program, polys, poisoned: self.poisoned, order_unknown: self.order_unknown, regions: Regions::default() },
+            source: Source {
+                program,
+                polys,
+                poisoned: self.poisoned,
+                order_unknown: self.order_unknown,
+                regions: Regions::default(),
+            },
             dims,
             leaves,
             integers: self.integers,

@@ -1,6 +1,7 @@
 //! `#[graph] fn name(args) { .. }`: lowered, ordered, checked, printed.
 
 mod attributes;
+mod callee;
 mod expand;
 mod idents;
 mod launch;
@@ -12,8 +13,8 @@ mod steps;
 mod table;
 mod types;
 
-use cuweave_core::compile;
 use cuweave_core::codes::Code;
+use cuweave_core::compile;
 use cuweave_core::diagnostic::Site;
 use cuweave_core::ir::{Access, Mode, Program, StatementId};
 use cuweave_core::sample::{Sampled, Shape, sample};

@@ -5,7 +5,7 @@ use quote::{format_ident, quote};
 
 use super::expand::Expansion;
 use super::idents::ident;
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
+use super::signature::{Argument, ArgumentKind, BufferMemory};
 
 /// A field of `Views` or `ViewsMut`: its type and what makes it from the argument's field.
 struct ViewField {
@@ -107,61 +107,13 @@ impl Expansion<'_> {
         }
     }
 
-    /// The item that calls of the function in other graph functions name, and the types of the outputs.
-    fn callee(&self) -> TokenStream {
-        let name = self.name();
-        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
-        let names = self.signature.arguments.iter().map(|argument| &argument.name);
-        let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
-        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
-        for (at, argument) in self.signature.arguments.iter().enumerate() {
-            let (value, private) = (&argument.name, quote!(::cuweave::__private));
-            match &argument.kind {
-                ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
-                ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
-                    let generic = format_ident!("A{at}", span = Span::mixed_site());
-                    let declared = match (memory, mutable, fresh) {
-                        (BufferMemory::Device, true, true) => quote!(Write),
-                        (BufferMemory::Device, true, false) => quote!(ReadWrite),
-                        (BufferMemory::Device, false, _) => quote!(Read),
-                        (BufferMemory::Taken, ..) => quote!(ReadWrite),
-                        // Only the outermost function copies from and to the host.
-                        (BufferMemory::Pinned, ..) => return TokenStream::new(),
-                    };
-                    generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name>));
-                    parameters.push(quote!(_: #generic));
-                }
-                ArgumentKind::Array(..) => return TokenStream::new(),
-            }
-        }
+    /// `Args`, and what makes it.
+    fn args(&self) -> TokenStream {
+        let callee = self.name();
         let outputs = self.signature.returned.iter().enumerate().map(|(at, returned)| {
             let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
             quote!(#[doc(hidden)] pub type #alias = #element;)
         });
-        quote! {
-            #[doc(hidden)]
-            #[allow(non_camel_case_types)]
-            #[derive(Debug)]
-            pub struct #name {}
-
-            #[doc(hidden)]
-            impl #name {
-                pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> Values<'v> {
-                    // A function that is only called by others is used.
-                    let _ = |#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: Args<'_>| {
-                        ::core::mem::drop(super::#name(#ctx, #(#args.#names),*))
-                    };
-                    Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
-                }
-            }
-
-            #(#outputs)*
-        }
-    }
-
-    /// `Args`, and what makes it.
-    fn args(&self) -> TokenStream {
-        let callee = self.callee();
         let arguments = &self.signature.arguments;
         let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
         let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
@@ -188,7 +140,13 @@ impl Expansion<'_> {
                 pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
             }
 
-            #callee
+            /// The item that calls in other graph functions name.
+            #[doc(hidden)]
+            #[allow(non_camel_case_types)]
+            #[derive(Debug)]
+            pub struct #callee {}
+
+            #(#outputs)*
 
             impl ::core::fmt::Debug for Values<'_> {
                 fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {

@@ -198,7 +198,8 @@ impl Evaluation<'_> {
     fn read_unwritten(&self, kernel: &Kernel, access: &Access) -> Error {
         let name = self.name(access);
         let notes = [format!("`{}` takes it as `&mut [T; _]`, and may read it", kernel.name)];
-        let help = format!("write all of `{name}` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`");
+        let help =
+            format!("write all of `{name}` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`");
         let message = format!("`{name}` is given to the kernel `{}` before it is written", kernel.name);
         let text = render(Code::CW101, &message, &notes, Some(&help));
         Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])

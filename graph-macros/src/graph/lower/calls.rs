@@ -45,7 +45,10 @@ impl Lowering<'_> {
                         "a call with type arguments is not part of the language of graph functions",
                         &match nearest(&last, ["alloc"]) {
                             Some(near) => format!("did you mean `{near}`?"),
-                            None => "call a graph function by its name, launch a kernel by `kernel[config](..)`".to_owned(),
+                            None => {
+                                "call a graph function by its name, launch a kernel by `kernel[config](..)`"
+                                    .to_owned()
+                            }
                         },
                     )),
                 }

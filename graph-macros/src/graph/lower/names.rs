@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::dims::Meaning;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::visit::{self, Visit};
-use crate::dims::Meaning;
 use syn::{Expr, FieldValue, Item, Macro, PatIdent};
 
 /// The names in an expression.

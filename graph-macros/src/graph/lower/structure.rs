@@ -90,7 +90,8 @@ impl Lowering<'_> {
         };
         let view = self.view(inner)?;
         let of_an_allocation = |view: &View, lowering: &Self| {
-            matches!(lowering.buffers[view.buffer as usize].origin, Origin::Alloc(_)) && lowering.is_whole(view)
+            matches!(lowering.buffers[view.buffer as usize].origin, Origin::Alloc(_))
+                && lowering.is_whole(view)
         };
         match (name, view) {
             (Some(name), Some(view)) if of_an_allocation(&view, self) => Ok((name, view)),

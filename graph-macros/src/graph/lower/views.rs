@@ -22,7 +22,11 @@ impl Lowering<'_> {
                 Some(Binding::Unknown) => Err(Reported),
                 Some(Binding::Moved(to)) => {
                     let message = format!("the buffer of this name is called `{to}` since");
-                    Err(self.refuse(expr, &message, "give the name an allocation again, or use the other name"))
+                    Err(self.refuse(
+                        expr,
+                        &message,
+                        "give the name an allocation again, or use the other name",
+                    ))
                 }
                 Some(Binding::Array(_)) => Err(self.refuse(
                     expr,

@@ -1,0 +1,58 @@
+//! The part of a graph function that other graph functions call.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+use super::expand::Expansion;
+use super::signature::{ArgumentKind, BufferMemory, BufferType};
+
+impl Expansion<'_> {
+    /// The function by which other graph functions call this one, with the bounds that hold arguments against parameters.
+    pub(super) fn callee(&self) -> TokenStream {
+        let name = self.name();
+        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+        for (at, argument) in self.signature.arguments.iter().enumerate() {
+            let (value, private) = (&argument.name, quote!(::cuweave::__private));
+            match &argument.kind {
+                ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
+                ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
+                    let generic = format_ident!("A{at}", span = Span::mixed_site());
+                    let declared = match (memory, mutable, fresh) {
+                        (BufferMemory::Device, true, true) => quote!(Write),
+                        (BufferMemory::Device, true, false) => quote!(ReadWrite),
+                        (BufferMemory::Device, false, _) => quote!(Read),
+                        (BufferMemory::Taken, ..) => quote!(ReadWrite),
+                        // Only the outermost function copies from and to the host.
+                        (BufferMemory::Pinned, ..) => return TokenStream::new(),
+                    };
+                    generics.push(
+                        quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
+                    );
+                    parameters.push(quote!(_: #generic));
+                }
+                ArgumentKind::Array(..) => return TokenStream::new(),
+            }
+        }
+        quote! {
+            #[doc(hidden)]
+            impl #name::#name {
+                pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
+                    #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
+                }
+            }
+        }
+    }
+
+    /// A function that names the graph function: one that only other graph functions call is used.
+    pub(super) fn named(&self) -> TokenStream {
+        let name = self.name();
+        let names = self.signature.arguments.iter().map(|argument| &argument.name);
+        let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
+        quote! {
+            fn __named(#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: #name::Args<'_>) {
+                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
+            }
+        }
+    }
+}
