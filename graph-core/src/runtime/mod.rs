@@ -52,8 +52,8 @@ pub mod private {
         HandedOver, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, ToDim, change_next_plan,
-        change_next_tables, dim, per_item,
+        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, ToDim, change_next_plan,
+        change_next_rules, change_next_tables, dim, per_item,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
