@@ -7,6 +7,7 @@
 mod common;
 #[path = "graphs/launches/programs.rs"]
 mod graphs;
+use graphs::transformers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -16,8 +17,8 @@ use cuweave::__private::{Rules, change_next_rules, operations};
 use cuweave::report::Report;
 use cuweave_core::check::Checked;
 use cuweave_core::ir::StatementId;
-use cuweave_core::launches::tuning::{LaunchOrder, Waves};
-use cuweave_core::launches::{Allowed, Batch, Batching, Launch, decide};
+use cuweave_core::launches::tuning::{Chains, LaunchOrder, Waves};
+use cuweave_core::launches::{Allowed, Batch, Batching, Launch, Tuning, decide};
 use cuweave_core::operation::{Operation, Operations};
 
 use common::contest::{Start, of_repetitions};
@@ -27,6 +28,8 @@ use common::{Race, Result, Setup, Until, agree, ratio, us};
 /// Changes the rules of one build.
 type Change = fn(&Checked, &[Option<Launch>], &mut Rules);
 
+/// The device of the simulated driver is taken for one that holds so much less: then small launches meet all thresholds.
+const SMALLER: u64 = 132;
 const NONE: Waves = Waves(0, 1);
 const ALL: Waves = Waves(u64::MAX, 1);
 
@@ -37,6 +40,7 @@ const RULES: &[(&str, Change)] = &[
     ("members of a wave at most (off: of any size)", |_, _, rules| rules.tuning.member = ALL),
     ("flattening", |_, _, rules| rules.tuning.flat = NONE),
     ("flattened up to 32 waves (off: any number)", |_, _, rules| rules.tuning.flat = ALL),
+    ("no batches that only join to fork (off: all)", |_, _, rules| rules.tuning.crossing = usize::MAX),
     ("batches of unjoined chains", |_, _, rules| {
         let chains = &mut rules.tuning.chains;
         (chains.many, chains.few, chains.few_brief) = (usize::MAX, NONE, NONE);
@@ -54,13 +58,24 @@ const RULES: &[(&str, Change)] = &[
         rules.tuning.overlap.beside_others = Some(ALL);
     }),
     ("launch-order port", |_, _, rules| rules.tuning.overlap.launch_order = None),
-    ("launch-order port after full kernels only (off: after all)", |_, _, rules| launch_order(rules, NONE, 0)),
-    ("launch-order port between tiny kernels", |_, _, rules| launch_order(rules, Waves(1, 1), 0)),
+    ("launch-order port after full kernels only (off: after all)", |_, _, rules| {
+        launch_order(rules, |port| port.full = NONE);
+    }),
+    ("launch-order port between tiny kernels", |_, _, rules| launch_order(rules, |port| port.tiny = 0)),
     ("hubs", |_, _, rules| rules.tuning.hub = usize::MAX),
 ];
 
-fn launch_order(rules: &mut Rules, full: Waves, tiny: u64) {
-    rules.tuning.overlap.launch_order = Some(LaunchOrder { full, tiny });
+fn launch_order(rules: &mut Rules, change: fn(&mut LaunchOrder)) {
+    rules.tuning.overlap.launch_order.iter_mut().for_each(change);
+}
+
+/// Takes the device for a smaller one.
+fn smaller(Tuning { member, flat, lanes, chains, overlap, .. }: &mut Tuning) {
+    let Chains { few, few_brief, halved, halved_brief, .. } = chains;
+    let waves = [member, flat, few, few_brief, halved, halved_brief].into_iter();
+    let lanes = lanes.iter_mut().map(|lanes| &mut lanes.kernel);
+    let port = overlap.launch_order.iter_mut().map(|port| &mut port.full);
+    waves.chain(lanes).chain(&mut overlap.beside_others).chain(port).for_each(|Waves(_, of)| *of *= SMALLER);
 }
 
 /// Lets launches of one kernel on one level begin together: each comes after what any of them comes after.
@@ -86,7 +101,8 @@ fn by_level(checked: &Checked, launches: &[Option<Launch>], rules: &mut Rules) {
         if group.len() < 2 || batched.iter().any(together) {
             continue;
         }
-        let all: BTreeSet<StatementId> = group.iter().filter_map(|id| before.get(id)).flatten().copied().collect();
+        let all: BTreeSet<StatementId> =
+            group.iter().filter_map(|id| before.get(id)).flatten().copied().collect();
         rules.added.extend(group.iter().flat_map(|&id| all.iter().map(move |&from| (from, id))));
     }
 }
@@ -179,7 +195,8 @@ impl<'a> Ablation<'a> {
     /// Adds the table of the rules.
     fn finish(self) -> Result<()> {
         self.table.finish()?;
-        let columns = ["rule", "graphs that it changes", "least", "most", "without / with, mean of all graphs"];
+        let columns =
+            ["rule", "graphs that it changes", "least", "most", "without / with, mean of all graphs"];
         let mut table = Table::new(self.setup, "launch_rules_means", &columns)?;
         for ((rule, _), ratios) in RULES.iter().zip(&self.ratios) {
             let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
@@ -195,7 +212,9 @@ impl<'a> Ablation<'a> {
                 format!("{mean:.4}"),
             ])?;
         }
-        table.note("The mean is the geometric one, with 1 for the graphs that the rule does not change. Host times.")?;
+        table.note(
+            "The mean is the geometric one, with 1 for the graphs that the rule does not change. Host times.",
+        )?;
         table.finish()
     }
 }
@@ -249,9 +268,15 @@ macro_rules! ablate {
             let start = Start::new(setup, &$lens)?;
             let mut graph = Graph::new(&$name);
             for rule in std::iter::once(None).chain(RULES.iter().map(Some)) {
-                if let Some((_, change)) = rule {
-                    change_next_rules(change);
-                }
+                let is_simulated = setup.driver.is_simulated();
+                change_next_rules(move |checked, launches, rules| {
+                    if is_simulated {
+                        smaller(&mut rules.tuning);
+                    }
+                    if let Some((_, change)) = rule {
+                        change(checked, launches, rules);
+                    }
+                });
                 let mut $own = start.buffers()?;
                 let built = $build?;
                 if !graph.is_new(operations(&built), rule.is_some()) {
@@ -314,7 +339,7 @@ fn networks(ablation: &mut Ablation<'_>) -> Result<()> {
         |own| graphs::unet(ctx, c, s, own.one()?, own.one()?),
         |args| [args.x]
     );
-    for s in setup.scaled(vec![4, 14], vec![2]) {
+    for s in setup.scaled(vec![4, 14], vec![2, 3]) {
         let c = setup.scaled(32, 4);
         let name = format!("Inception, 4 modules, {c} channels of {} squared", 2 * s);
         ablate!(
@@ -334,29 +359,34 @@ fn networks(ablation: &mut Ablation<'_>) -> Result<()> {
         |own| graphs::recurrent(ctx, n, own.some()?, own.some()?, own.some()?, own.some()?, own.some()?),
         |args| args.hidden.into_iter().chain(args.cells).collect::<Vec<_>>()
     );
-    let [a, b, c, d] = setup.scaled([65_536, 262_144, 131_072, 1_024], [600, 300, 100, 10]);
-    ablate!(
-        ablation,
-        format!("optimiser, 48 tensors of {d} to {b} elements"),
-        lens(&[(12, a), (12, b), (6, c), (18, d), (12, a), (12, b), (6, c), (18, d)]),
-        |own| graphs::update(
-            ctx,
-            a,
-            b,
-            c,
-            d,
-            0.01,
-            own.some()?,
-            own.some()?,
-            own.some()?,
-            own.some()?,
-            own.some()?,
-            own.some()?,
-            own.some()?,
-            own.some()?
-        ),
-        |args| args.pa.into_iter().chain(args.pb).chain(args.pc).chain(args.pd).collect::<Vec<_>>()
+    let sizes = setup.scaled(
+        vec![[65_536, 262_144, 131_072, 1_024], [262_144, 1_048_576, 524_288, 4_096]],
+        vec![[600, 300, 100, 10], [6_000, 3_000, 100, 10]],
     );
+    for [a, b, c, d] in sizes {
+        ablate!(
+            ablation,
+            format!("optimiser, 48 tensors of {d} to {b} elements"),
+            lens(&[(12, a), (12, b), (6, c), (18, d), (12, a), (12, b), (6, c), (18, d)]),
+            |own| graphs::update(
+                ctx,
+                a,
+                b,
+                c,
+                d,
+                0.01,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?
+            ),
+            |args| args.pa.into_iter().chain(args.pb).chain(args.pc).chain(args.pd).collect::<Vec<_>>()
+        );
+    }
     Ok(())
 }
 
@@ -368,14 +398,14 @@ fn transformers(ablation: &mut Ablation<'_>) -> Result<()> {
             ablation,
             format!("transformer forward, 4 layers, 16 heads, {n} tokens"),
             lens(&[(24, n * n)]),
-            |own| graphs::transformer(ctx, n, own.some()?, own.one()?, own.some()?, own.one()?),
+            |own| transformers::transformer(ctx, n, own.some()?, own.one()?, own.some()?, own.one()?),
             |args| [args.x]
         );
         ablate!(
             ablation,
             format!("transformer backward, 4 layers, 16 heads, {n} tokens"),
             lens(&[(68, n * n)]),
-            |own| graphs::backward(
+            |own| transformers::backward(
                 ctx,
                 n,
                 own.some()?,
@@ -394,7 +424,7 @@ fn transformers(ablation: &mut Ablation<'_>) -> Result<()> {
             ablation,
             format!("decode step, 12 layers, {n} wide"),
             lens(&[(7, n * n), (1, n)]),
-            |own| graphs::decode(ctx, n, own.some()?, own.one()?),
+            |own| transformers::decode(ctx, n, own.some()?, own.one()?),
             |args| [args.x]
         );
     }
@@ -403,7 +433,7 @@ fn transformers(ablation: &mut Ablation<'_>) -> Result<()> {
         ablation,
         format!("mixture of 16 experts, 4 layers, {n} wide"),
         lens(&[(3, 4 * n * n), (1, 64 * n), (16, 64 * n), (32, 256 * n), (16, 64 * n)]),
-        |own| graphs::experts(
+        |own| transformers::experts(
             ctx,
             n,
             own.some()?,
@@ -421,7 +451,7 @@ fn transformers(ablation: &mut Ablation<'_>) -> Result<()> {
 fn branches(ablation: &mut Ablation<'_>) -> Result<()> {
     let setup = ablation.setup;
     let ctx = &setup.ctx;
-    for blocks in setup.scaled(vec![4, 64, 1_024], vec![1]) {
+    for blocks in setup.scaled(vec![4, 64, 1_024], vec![1, 9]) {
         let n = 256 * blocks;
         ablate!(
             ablation,
@@ -431,7 +461,7 @@ fn branches(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| [args.x]
         );
     }
-    for blocks in setup.scaled(vec![2, 32], vec![1]) {
+    for blocks in setup.scaled(vec![2, 32], vec![1, 2]) {
         let most = 16 * 256 * blocks;
         ablate!(
             ablation,
@@ -441,7 +471,7 @@ fn branches(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| [args.x]
         );
     }
-    for blocks in setup.scaled(vec![12, 195], vec![1]) {
+    for blocks in setup.scaled(vec![12, 195], vec![1, 3]) {
         let n = 256 * blocks;
         ablate!(
             ablation,
@@ -464,7 +494,7 @@ fn branches(ablation: &mut Ablation<'_>) -> Result<()> {
 fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
     let setup = ablation.setup;
     let ctx = &setup.ctx;
-    for blocks in setup.scaled(vec![4, 132, 528], vec![1]) {
+    for blocks in setup.scaled(vec![4, 132, 528], vec![1, 2, 8]) {
         let n = 256 * blocks;
         ablate!(
             ablation,
@@ -474,7 +504,7 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.xs
         );
     }
-    for blocks in setup.scaled(vec![66, 264], vec![1]) {
+    for blocks in setup.scaled(vec![66, 264], vec![1, 4]) {
         let (n, count) = (256 * blocks, setup.scaled(100, 3));
         ablate!(
             ablation,
@@ -491,6 +521,14 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.xs
         );
     }
+    let n = 256 * setup.scaled(4, 1);
+    ablate!(
+        ablation,
+        "8 chains x 20 with copies between".to_owned(),
+        lens(&[(16, n)]),
+        |own| graphs::copies(ctx, n, own.some()?, own.some()?),
+        |args| args.xs.into_iter().chain(args.ys).collect::<Vec<_>>()
+    );
     ablate!(
         ablation,
         "chain of 200 kernels of 64 threads".to_owned(),
@@ -504,7 +542,7 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
 fn numerics(ablation: &mut Ablation<'_>) -> Result<()> {
     let setup = ablation.setup;
     let ctx = &setup.ctx;
-    for blocks in setup.scaled(vec![4, 64], vec![1]) {
+    for blocks in setup.scaled(vec![4, 64], vec![1, 2]) {
         let n = 256 * blocks;
         ablate!(
             ablation,
@@ -514,7 +552,7 @@ fn numerics(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.a.into_iter().collect::<Vec<_>>()
         );
     }
-    for s in setup.scaled(vec![16, 128], vec![2]) {
+    for s in setup.scaled(vec![16, 128], vec![2, 8]) {
         ablate!(
             ablation,
             format!("V-cycle, 5 fields of {} squared, 3 levels", 8 * s),
@@ -523,7 +561,7 @@ fn numerics(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.xs
         );
     }
-    for blocks in setup.scaled(vec![64, 2_048], vec![1]) {
+    for blocks in setup.scaled(vec![64, 2_048], vec![1, 9]) {
         let (n, k) = (256 * blocks, setup.scaled(256, 8));
         ablate!(
             ablation,

@@ -5,6 +5,8 @@ use cuweave::prelude::*;
 #[path = "../forks.rs"]
 mod forks;
 use forks::{fork, join};
+#[path = "transformers.rs"]
+pub mod transformers;
 
 #[cuweave::kernels("benches/kernels/bench.ptx")]
 unsafe extern "ptx-kernel" {
@@ -16,8 +18,6 @@ unsafe extern "ptx-kernel" {
 unsafe extern "ptx-kernel" {
     fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
     fn turns(x: &mut [f32; n], count: u32, n: u32);
-    fn softmax(x: &mut [f32; rows * width], rows: u32, width: u32);
-    fn matmul(a: &[f32; n * n], b: &[f32; n * n], c: &mut [MaybeUninit<f32>; n * n], n: u32);
     fn gelu(x: &mut [f32; n], n: u32);
     fn mean(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
@@ -27,25 +27,8 @@ unsafe extern "ptx-kernel" {
     fn descent(p: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
 }
 
-/// The products of matrices of other shapes than squares.
-mod products {
-    #[cuweave::kernels("benches/kernels/shapes.ptx")]
-    unsafe extern "ptx-kernel" {
-        pub fn matmul(
-            x: &[f32; b * n],
-            w: &[f32; n * m],
-            y: &mut [std::mem::MaybeUninit<f32>; b * m],
-            b: u32,
-            n: u32,
-            m: u32,
-        );
-    }
-}
-use products::matmul as product;
-
 #[cuweave::kernels("benches/kernels/shapes.ptx")]
 unsafe extern "ptx-kernel" {
-    fn gate(a: &mut [f32; n], c: &[f32; n], n: u32);
     fn conv(
         x: &[f32; c * s * s],
         w: &[f32; m * c * k * k],
@@ -71,6 +54,11 @@ unsafe extern "ptx-kernel" {
         n: u32,
     );
     fn blend(t: &[f32; n], x: &mut [f32; n], n: u32);
+}
+
+/// Returns a warp for each of `n` rows, in blocks of eight.
+pub fn warps(n: u32) -> (u32, u32) {
+    (n.div_ceil(8), 256)
 }
 
 /// Three levels down and up again, `c` channels of `4 s` squared at the top; each level joins what the way down left there.
@@ -130,143 +118,12 @@ macro_rules! fft {
 }
 fft!([16 1 a b] [8 2 b a] [4 4 a b] [2 8 b a] [1 16 a b] [16 1 b a] [8 2 a b] [4 4 b a] [2 8 a b] [1 16 b a]);
 
-/// Four layers of a transformer of 16 heads, each on `n` tokens of width `n`.
-#[cuweave::graph]
-pub fn transformer(
-    n: u32,
-    w: [&[f32; n * n]; 6],
-    x: &mut [f32; n * n],
-    parts: [&mut [f32; n * n]; 16],
-    attended: &mut [f32; n * n],
-) {
-    for _ in 0..4 {
-        let normed = alloc::<f32>(n * n);
-        mean[per_item(n * n)](&x, &x, &mut normed, n * n);
-        let q = alloc::<f32>(n * n);
-        let k = alloc::<f32>(n * n);
-        let v = alloc::<f32>(n * n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&normed, &w[0], &mut q, n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&normed, &w[1], &mut k, n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&normed, &w[2], &mut v, n);
-        for i in 0..16 {
-            let s = alloc::<f32>(n * n);
-            matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&q, &k, &mut s, n);
-            softmax[LaunchConfig { grid_dim: (n, 1, 1), block_dim: (64, 1, 1), shared_mem_bytes: 4 * n }](
-                &mut s, n, n,
-            );
-            matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&s, &v, &mut parts[i], n);
-        }
-        join[per_item(n * n)](
-            &parts[0], &parts[1], &parts[2], &parts[3], &parts[4], &parts[5], &parts[6], &parts[7],
-            &parts[8], &parts[9], &parts[10], &parts[11], &parts[12], &parts[13], &parts[14], &parts[15],
-            &mut attended, n * n,
-        );
-        let residual = alloc::<f32>(n * n);
-        mean[per_item(n * n)](&attended, &x, &mut residual, n * n);
-        let again = alloc::<f32>(n * n);
-        mean[per_item(n * n)](&residual, &residual, &mut again, n * n);
-        let up = alloc::<f32>(n * n);
-        let side = alloc::<f32>(n * n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&again, &w[3], &mut up, n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&again, &w[4], &mut side, n);
-        gate[per_item(n * n)](&mut up, &side, n * n);
-        let down = alloc::<f32>(n * n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&up, &w[5], &mut down, n);
-        mean[per_item(n * n)](&down, &residual, &mut x, n * n);
-    }
-}
-
-/// The backward pass of four such layers, the last first, from the values that the forward pass saved: 16 heads, and gradients
-/// of the weights that nothing waits for.
-#[cuweave::graph]
-pub fn backward(
-    n: u32,
-    w: [&[f32; n * n]; 6],
-    saved: [&[f32; n * n]; 8],
-    weights: [&[f32; n * n]; 16],
-    x: &mut [f32; n * n],
-    parts: [&mut [f32; n * n]; 16],
-    of_weights: [&mut [f32; n * n]; 20],
-    of_query: &mut [f32; n * n],
-) {
-    for l in 0..4 {
-        let of_product = alloc::<f32>(n * n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&x, &w[5], &mut of_product, n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&x, &saved[0], &mut of_weights[5 * l], n);
-        let of_side = alloc::<f32>(n * n);
-        let of_up = alloc::<f32>(n * n);
-        mean[per_item(n * n)](&of_product, &saved[1], &mut of_side, n * n);
-        mean[per_item(n * n)](&of_product, &saved[2], &mut of_up, n * n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_side, &saved[3], &mut of_weights[5 * l + 1], n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_up, &saved[3], &mut of_weights[5 * l + 2], n);
-        let of_normed = alloc::<f32>(n * n);
-        mean[per_item(n * n)](&of_side, &of_up, &mut of_normed, n * n);
-        let of_residual = alloc::<f32>(n * n);
-        mean[per_item(n * n)](&of_normed, &x, &mut of_residual, n * n);
-        let of_attended = alloc::<f32>(n * n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_residual, &w[4], &mut of_attended, n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_residual, &saved[4], &mut of_weights[5 * l + 3], n);
-        for i in 0..16 {
-            let of_weight = alloc::<f32>(n * n);
-            matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_attended, &saved[5], &mut of_weight, n);
-            gate[per_item(n * n)](&mut of_weight, &weights[i], n * n);
-            matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_weight, &saved[6], &mut parts[i], n);
-        }
-        join[per_item(n * n)](
-            &parts[0], &parts[1], &parts[2], &parts[3], &parts[4], &parts[5], &parts[6], &parts[7],
-            &parts[8], &parts[9], &parts[10], &parts[11], &parts[12], &parts[13], &parts[14], &parts[15],
-            &mut of_query, n * n,
-        );
-        let of_input = alloc::<f32>(n * n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_query, &w[0], &mut of_input, n);
-        matmul[((n.div_ceil(16), n.div_ceil(16)), (16, 16))](&of_query, &saved[7], &mut of_weights[5 * l + 4], n);
-        mean[per_item(n * n)](&of_input, &of_residual, &mut x, n * n);
-    }
-}
-
-/// One step of a decoder of 12 layers, `n` wide, on one sequence.
-#[cuweave::graph]
-pub fn decode(n: u32, w: [&[f32; n * n]; 7], x: &mut [f32; n]) {
-    for _ in 0..12 {
-        let normed = alloc::<f32>(n);
-        mean[per_item(n)](&x, &x, &mut normed, n);
-        let q = alloc::<f32>(n);
-        let k = alloc::<f32>(n);
-        let v = alloc::<f32>(n);
-        matvec[(n.div_ceil(8), 256)](&w[0], &normed, &mut q, n);
-        matvec[(n.div_ceil(8), 256)](&w[1], &normed, &mut k, n);
-        matvec[(n.div_ceil(8), 256)](&w[2], &normed, &mut v, n);
-        gelu[per_item(n)](&mut q, n);
-        gelu[per_item(n)](&mut k, n);
-        let s = alloc::<f32>(n);
-        mean[per_item(n)](&q, &k, &mut s, n);
-        let o = alloc::<f32>(n);
-        mean[per_item(n)](&s, &v, &mut o, n);
-        let projected = alloc::<f32>(n);
-        matvec[(n.div_ceil(8), 256)](&w[3], &o, &mut projected, n);
-        let residual = alloc::<f32>(n);
-        mean[per_item(n)](&projected, &x, &mut residual, n);
-        let again = alloc::<f32>(n);
-        mean[per_item(n)](&residual, &residual, &mut again, n);
-        let up = alloc::<f32>(n);
-        let side = alloc::<f32>(n);
-        matvec[(n.div_ceil(8), 256)](&w[4], &again, &mut up, n);
-        matvec[(n.div_ceil(8), 256)](&w[5], &again, &mut side, n);
-        gelu[per_item(n)](&mut side, n);
-        let both = alloc::<f32>(n);
-        mean[per_item(n)](&up, &side, &mut both, n);
-        let down = alloc::<f32>(n);
-        matvec[(n.div_ceil(8), 256)](&w[6], &both, &mut down, n);
-        mean[per_item(n)](&down, &residual, &mut x, n);
-    }
-}
-
-/// The number that a branch multiplies with.
-fn factor(branch: u32) -> f32 {
+/// Returns the number that a branch multiplies with.
+pub fn factor(branch: u32) -> f32 {
     (branch + 1) as f32 / 20.0
 }
 
-/// The elements of a branch: of `most` the i-th of 16 has (i + 1) / 16.
+/// Returns the elements of a branch: of `most` the i-th of 16 has (i + 1) / 16.
 pub fn share(branch: u32, most: u32) -> u32 {
     most / 16 * (branch + 1)
 }
@@ -279,9 +136,8 @@ pub fn fork_join(n: u32, x: &mut [f32; n], ts: [&mut [f32; n]; 16]) {
             fork[per_item(n)](&x, &mut ts[i], factor(i), n);
         }
         join[per_item(n)](
-            &ts[0], &ts[1], &ts[2], &ts[3], &ts[4], &ts[5], &ts[6], &ts[7],
-            &ts[8], &ts[9], &ts[10], &ts[11], &ts[12], &ts[13], &ts[14], &ts[15],
-            &mut x, n,
+            &ts[0], &ts[1], &ts[2], &ts[3], &ts[4], &ts[5], &ts[6], &ts[7], &ts[8], &ts[9], &ts[10], &ts[11],
+            &ts[12], &ts[13], &ts[14], &ts[15], &mut x, n,
         );
     }
 }
@@ -294,9 +150,24 @@ pub fn unequal(most: u32, x: &mut [f32; most], ts: [&mut [f32; most]; 16]) {
             fork[per_item(share(i, most))](&x, &mut ts[i], factor(i), share(i, most));
         }
         join[per_item(share(0, most))](
-            &ts[0], &ts[1], &ts[2], &ts[3], &ts[4], &ts[5], &ts[6], &ts[7],
-            &ts[8], &ts[9], &ts[10], &ts[11], &ts[12], &ts[13], &ts[14], &ts[15],
-            &mut x, share(0, most),
+            &ts[0],
+            &ts[1],
+            &ts[2],
+            &ts[3],
+            &ts[4],
+            &ts[5],
+            &ts[6],
+            &ts[7],
+            &ts[8],
+            &ts[9],
+            &ts[10],
+            &ts[11],
+            &ts[12],
+            &ts[13],
+            &ts[14],
+            &ts[15],
+            &mut x,
+            share(0, most),
         );
     }
 }
@@ -331,43 +202,24 @@ pub fn few_chains(n: u32, count: u32, xs: [&mut [f32; n]; 4]) {
     }
 }
 
+/// Eight chains of kernels with copies between them.
+#[cuweave::graph]
+pub fn copies(n: u32, xs: [&mut [f32; n]; 8], ys: [&mut [f32; n]; 8]) {
+    for i in 0..8 {
+        for _ in 0..10 {
+            tiny[per_item(n)](&mut xs[i], n);
+            copy(&xs[i], &mut ys[i]);
+            tiny[per_item(n)](&mut ys[i], n);
+            copy(&ys[i], &mut xs[i]);
+        }
+    }
+}
+
 /// One chain of kernels of one block of 64 threads.
 #[cuweave::graph]
 pub fn smallest(x: &mut [f32; 64]) {
     for _ in 0..200 {
         tiny[(1, 64)](&mut x, 64);
-    }
-}
-
-/// The number of tokens that an expert is given: from 3 to 40.
-pub fn tokens(expert: u32) -> u32 {
-    3 + expert * 23 % 38
-}
-
-/// Four layers of 16 experts, each with its own number of tokens of width `n`.
-#[cuweave::graph]
-pub fn experts(
-    n: u32,
-    w: [&[f32; n * 4 * n]; 3],
-    x: &mut [f32; 64 * n],
-    taken: [&mut [f32; 64 * n]; 16],
-    up: [&mut [f32; 64 * 4 * n]; 16],
-    side: [&mut [f32; 64 * 4 * n]; 16],
-    down: [&mut [f32; 64 * n]; 16],
-) {
-    for _ in 0..4 {
-        for i in 0..16 {
-            fork[per_item(tokens(i) * n)](&x, &mut taken[i], factor(i), tokens(i) * n);
-            product[per_item(tokens(i) * 4 * n)](&taken[i], &w[0], &mut up[i], tokens(i), n, 4 * n);
-            product[per_item(tokens(i) * 4 * n)](&taken[i], &w[1], &mut side[i], tokens(i), n, 4 * n);
-            gate[per_item(tokens(i) * 4 * n)](&mut up[i], &side[i], tokens(i) * 4 * n);
-            product[per_item(tokens(i) * n)](&up[i], &w[2], &mut down[i], tokens(i), 4 * n, n);
-        }
-        join[per_item(64 * n)](
-            &down[0], &down[1], &down[2], &down[3], &down[4], &down[5], &down[6], &down[7],
-            &down[8], &down[9], &down[10], &down[11], &down[12], &down[13], &down[14], &down[15],
-            &mut x, 64 * n,
-        );
     }
 }
 
@@ -407,16 +259,16 @@ pub fn recurrent(
     for time in 0..20 {
         let first = alloc::<f32>(n);
         let again = alloc::<f32>(n);
-        matvec[(n.div_ceil(8), 256)](&w[0], &xs[time], &mut first, n);
-        matvec[(n.div_ceil(8), 256)](&u[0], &hidden[0], &mut again, n);
+        matvec[warps(n)](&w[0], &xs[time], &mut first, n);
+        matvec[warps(n)](&u[0], &hidden[0], &mut again, n);
         mean[per_item(n)](&first, &again, &mut cells[0], n);
         gelu[per_item(n)](&mut cells[0], n);
         mean[per_item(n)](&cells[0], &again, &mut hidden[0], n);
         for l in 1..4 {
             let below = alloc::<f32>(n);
             let own = alloc::<f32>(n);
-            matvec[(n.div_ceil(8), 256)](&w[l], &hidden[l - 1], &mut below, n);
-            matvec[(n.div_ceil(8), 256)](&u[l], &hidden[l], &mut own, n);
+            matvec[warps(n)](&w[l], &hidden[l - 1], &mut below, n);
+            matvec[warps(n)](&u[l], &hidden[l], &mut own, n);
             mean[per_item(n)](&below, &own, &mut cells[l], n);
             gelu[per_item(n)](&mut cells[l], n);
             mean[per_item(n)](&cells[l], &own, &mut hidden[l], n);
