@@ -90,7 +90,10 @@ fn by_level(checked: &Checked, launches: &[Option<Launch>], rules: &mut Rules) {
     for (id, launch) in (0..).zip(launches) {
         let level = before.get(&id).into_iter().flatten().map(|&from| levels[from as usize] + 1).max();
         levels.push(level.unwrap_or(0));
-        if let Some(launch) = launch.as_ref().filter(|launch| launch.batch != Batching::Never) {
+        let fits = |launch: &&Launch| {
+            launch.batch != Batching::Never && rules.tuning.fits_a_batch(launch.blocks(), launch.wave)
+        };
+        if let Some(launch) = launch.as_ref().filter(fits) {
             let key = (level, launch.kernel, launch.grid, launch.block, launch.shared, &launch.work);
             groups.entry(key).or_default().push(id);
         }
@@ -107,10 +110,10 @@ fn by_level(checked: &Checked, launches: &[Option<Launch>], rules: &mut Rules) {
     }
 }
 
-/// The batches without the rules about unjoined chains.
+/// The batches without the rules that give batches up, or halve them.
 fn batches(checked: &Checked, launches: &[Option<Launch>], rules: &Rules) -> Vec<Batch> {
     let mut tuning = rules.tuning.clone();
-    (tuning.chains.many, tuning.chains.halved) = (0, ALL);
+    (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);
     let allowed = Allowed { batches: true, ..Allowed::default() };
     let decision = decide(checked.program(), checked.edges(), launches, allowed, usize::MAX, &tuning);
     decision.map_or(Vec::new(), |decision| decision.batches)
@@ -249,6 +252,10 @@ impl Graph<'_> {
         let read = results.iter().map(|view| setup.stream.clone_dtoh(view));
         let got = read.collect::<std::result::Result<Vec<_>, _>>()?;
         if self.wanted.is_empty() {
+            // Equal results tell nothing where all have overflowed.
+            if let Some(at) = got.iter().position(|result| !result.iter().any(|value| value.is_finite())) {
+                return Err(format!("{}: result {at} has no finite element", self.name).into());
+            }
             self.wanted = got;
             return Ok(());
         }
@@ -360,8 +367,12 @@ fn networks(ablation: &mut Ablation<'_>) -> Result<()> {
         |args| args.hidden.into_iter().chain(args.cells).collect::<Vec<_>>()
     );
     let sizes = setup.scaled(
-        vec![[65_536, 262_144, 131_072, 1_024], [262_144, 1_048_576, 524_288, 4_096]],
-        vec![[600, 300, 100, 10], [6_000, 3_000, 100, 10]],
+        vec![
+            [65_536, 262_144, 131_072, 1_024],
+            [245_760, 262_144, 229_376, 196_608],
+            [262_144, 1_048_576, 524_288, 4_096],
+        ],
+        vec![[300, 600, 100, 10], [1_792, 2_048, 1_536, 1_280], [3_000, 6_000, 100, 10]],
     );
     for [a, b, c, d] in sizes {
         ablate!(
@@ -561,11 +572,11 @@ fn numerics(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.xs
         );
     }
-    for blocks in setup.scaled(vec![64, 2_048], vec![1, 9]) {
-        let (n, k) = (256 * blocks, setup.scaled(256, 8));
+    for (blocks, k) in setup.scaled(vec![(64, 512), (2_048, 4_096)], vec![(1, 8), (9, 8)]) {
+        let n = 256 * blocks;
         ablate!(
             ablation,
-            format!("conjugate gradients, 16 iterations, {blocks} blocks"),
+            format!("conjugate gradients, 8 iterations, {blocks} blocks"),
             lens(&[(2, n)]),
             |own| graphs::gradient(ctx, n, k, own.one()?, own.one()?),
             |args| [args.x]

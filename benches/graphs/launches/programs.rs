@@ -302,7 +302,7 @@ pub fn v_cycle(s: u32, xs: [&mut [f32; 64 * s * s]; 5]) {
     }
 }
 
-/// 16 iterations of conjugate gradients for the one-dimensional Laplacian, from x = 0.
+/// Eight iterations of conjugate gradients for the one-dimensional Laplacian, from x = 0.
 #[cuweave::graph]
 pub fn gradient(n: u32, k: u32, b: &[f32; n], x: &mut [f32; n]) {
     let r = alloc::<f32>(n);
@@ -310,7 +310,7 @@ pub fn gradient(n: u32, k: u32, b: &[f32; n], x: &mut [f32; n]) {
     fill(&mut x, 0.0);
     copy(&b, &mut r);
     copy(&b, &mut p);
-    for _ in 0..16 {
+    for _ in 0..8 {
         let before = alloc::<f32>(k);
         let rr = alloc::<f32>(1);
         dots[per_item(k)](&r, &r, &mut before, k, n);
