@@ -492,10 +492,11 @@ fn branches(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.xs
         );
     }
+    let width = 32;
     ablate!(
         ablation,
-        "4 layers of 32, all to all, blocks of different sizes".to_owned(),
-        lens(&[(2, 32)]),
+        format!("4 layers of {width}, all to all, blocks of different sizes"),
+        lens(&[(2, width)]),
         |own| graphs::layers(ctx, own.one()?, own.one()?),
         |args| [args.a, args.b]
     );
@@ -532,18 +533,20 @@ fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
             |args| args.xs
         );
     }
-    let n = 256 * setup.scaled(4, 1);
+    let blocks = setup.scaled(4, 1);
+    let n = 256 * blocks;
     ablate!(
         ablation,
-        "8 chains x 20 with copies between".to_owned(),
+        format!("8 chains x 20 with copies between, {blocks} blocks"),
         lens(&[(16, n)]),
         |own| graphs::copies(ctx, n, own.some()?, own.some()?),
         |args| args.xs.into_iter().chain(args.ys).collect::<Vec<_>>()
     );
+    let threads = 64;
     ablate!(
         ablation,
-        "chain of 200 kernels of 64 threads".to_owned(),
-        lens(&[(1, 64)]),
+        format!("chain of 200 kernels of {threads} threads"),
+        lens(&[(1, threads)]),
         |own| graphs::smallest(ctx, own.one()?),
         |args| [args.x]
     );
