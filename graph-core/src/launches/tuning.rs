@@ -174,8 +174,8 @@ const HOPPER: Tuning = Tuning {
 impl Default for Tuning {
     /// Returns constants for devices that nobody measured: only what needs no threshold of the device. Launches with equal
     /// grids are batched where they are joined, or where a level of their chains leaves most of the device free; a kernel
-    /// that runs alone gets a programmatic edge. Nothing is flattened, no branch is serialized, and no kernel is launched
-    /// before the one in front of it has ended.
+    /// that runs alone gets a programmatic edge; wide joins get hubs. Nothing is flattened, no branch is serialized, and no
+    /// kernel is launched before the one in front of it has ended.
     fn default() -> Tuning {
         Tuning {
             member: Waves(1, 1),
