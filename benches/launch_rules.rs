@@ -12,7 +12,7 @@ use graphs::transformers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use cudarc::driver::CudaView;
+use cudarc::driver::DevicePtr;
 use cuweave::__private::{Rules, change_next_rules, operations};
 use cuweave::report::Report;
 use cuweave_core::check::Checked;
@@ -248,7 +248,7 @@ impl Graph<'_> {
     }
 
     /// Holds the results of a variant against those with everything on.
-    fn compare(&mut self, setup: &Setup, rule: &str, results: &[CudaView<'_, f32>]) -> Result<()> {
+    fn compare(&mut self, setup: &Setup, rule: &str, results: &[impl DevicePtr<f32>]) -> Result<()> {
         let read = results.iter().map(|view| setup.stream.clone_dtoh(view));
         let got = read.collect::<std::result::Result<Vec<_>, _>>()?;
         if self.wanted.is_empty() {
