@@ -3,6 +3,7 @@
 
 use cuweave::Graph;
 use cuweave::prelude::*;
+use cuweave_core::launches::tuning::Waves;
 use cuweave_testkit::device::{device, ramp, simulated};
 use cuweave_testkit::process::apart;
 
@@ -304,4 +305,35 @@ fn with_a_member_that_faults() {
     assert_eq!(reports.len(), 1);
     assert_eq!(reports[0].kind, "illegal-address");
     assert!(reports[0].text.contains(&member(1)) && reports[0].text.contains("block (3, 0, 0)"));
+}
+
+/// The rules of the launch decisions change the nodes of the next build alone, and no result.
+#[test]
+fn changed_rules_give_the_same_results() {
+    let device = device();
+    let x = device.upload(&ramp(300));
+    let run = || {
+        let mut out = device.zeros::<f32>(300);
+        let mut exec = branches::everything(&device.ctx, 300, &x, &mut out)
+            .and_then(Graph::instantiate)
+            .expect("it builds");
+        exec.launch(&device.stream).expect("it is launched");
+        let report = exec.report();
+        drop(exec);
+        (device.download(&out), report.kernels, report.overlapped)
+    };
+    let (out, kernels, overlapped) = run();
+    assert_eq!(kernels, 11);
+    cuweave::__private::change_next_rules(|_, _, rules| rules.tuning.member = Waves(0, 1));
+    let unbatched = run();
+    assert_eq!((&unbatched.0, unbatched.1), (&out, 32));
+    cuweave::__private::change_next_rules(|_, _, rules| rules.allowed.overlap = false);
+    assert_eq!(run(), (out.clone(), 11, 0));
+    // Order that contradicts the program's.
+    cuweave::__private::change_next_rules(|checked, _, rules| {
+        rules.added.extend(checked.edges().first().map(|&(from, to)| (to, from)));
+    });
+    let mut untouched = device.zeros::<f32>(300);
+    assert!(branches::everything(&device.ctx, 300, &x, &mut untouched).is_err());
+    assert_eq!(run(), (out, kernels, overlapped));
 }

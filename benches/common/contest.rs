@@ -290,7 +290,7 @@ fn widths(setup: &Setup, all: usize) -> Vec<usize> {
 }
 
 /// The median of the repetitions' ratios, and the least and the greatest.
-fn of_repetitions(times: &Times, to: &Times) -> String {
+pub fn of_repetitions(times: &Times, to: &Times) -> String {
     let mut ratios: Vec<Duration> = times
         .repetitions
         .iter()

@@ -10,14 +10,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use crate::ir::{BufferId, Program, StatementId};
-use crate::launches::{Batch, by_member};
+use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::{Layout, Ranks};
 use crate::operation::{MemoryBlock, Operation, OperationId, Operations, Place, What};
 use crate::place::{Life, Placed};
-
-/// The least number of edges of a join that may get a hub: at 8 x 8 the hub of one no-op kernel takes 0.97 of the time of direct edges
-/// on an H200, at 128 x 128 0.45 (benches/results).
-const HUB_FROM: usize = 64;
 
 /// Returns the operations of a placed program.
 pub fn emit(
@@ -26,11 +22,12 @@ pub fn emit(
     layout: Layout,
     batches: Vec<Batch>,
     edges_before_reduction: usize,
+    tuning: &Tuning,
 ) -> Operations {
     let mut draft = Draft::default();
     draft.statements(program, placed, &batches, layout.ranks.as_ref());
     let depth = depth(program, placed);
-    draft.hubs();
+    draft.hubs(tuning);
     draft.memories(program, placed, &layout);
     let mut operations = Operations {
         list: draft.sorted(),
@@ -120,7 +117,7 @@ impl Draft {
     }
 
     /// Puts a hub into every join where a set of operations all wait for the same set.
-    fn hubs(&mut self) {
+    fn hubs(&mut self, tuning: &Tuning) {
         let mut joins: BTreeMap<Vec<OperationId>, Vec<OperationId>> = BTreeMap::new();
         for (at, operation) in self.list.iter().enumerate() {
             if operation.after.len() > 1 {
@@ -128,8 +125,7 @@ impl Draft {
             }
         }
         for (from, to) in joins {
-            let (direct, with_hub) = (from.len() * to.len(), from.len() + to.len());
-            if direct < HUB_FROM || direct < 4 * with_hub {
+            if !tuning.gains_by_hub(from.len(), to.len()) {
                 continue;
             }
             let key = from.iter().map(|&at| self.keys[at as usize].0).max().unwrap_or(0);

@@ -157,7 +157,8 @@ fn decided(
         return Err(BackError::OverBudget { budget: budgeted.budget, best: bounds.planned });
     }
     let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
-    let mut operations = emit::emit(program, &placed, layout, decision.batches, before_reduction);
+    let mut operations =
+        emit::emit(program, &placed, layout, decision.batches, before_reduction, &wishes.tuning);
     operations.point(program, dims);
     operations.budget = budgeted;
     operations.serialized = decision.serialized;

@@ -54,8 +54,7 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
 }
 
 /// Drops batches that join many nodes only to fork to many again, and save no edge: kernels between copies that each chain
-/// has of its own, for example. Such a batch saves launches and costs a join and a fork: 8 chains of alternating kernels and
-/// copies took 1.35 of the time on compute capability 9.0.
+/// has of its own, for example. Such a batch saves launches and costs a join and a fork.
 fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     batches.retain(|batch| {
@@ -63,7 +62,7 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
         let (before, after) = (nodes.before[node].len(), nodes.after[node].len());
         let edges = |&id: &StatementId| draft.reach.reduced()[id].len() + draft.followers[id as usize].len();
         let written: usize = batch.members.iter().map(edges).sum();
-        before.min(after) < 2 || before + after < written
+        before.min(after) < draft.tuning.crossing || before + after < written
     });
     batches
 }

@@ -62,6 +62,20 @@ mod tests {
         assert_eq!([largest; 3].into_iter().sum::<Blocks>(), Blocks::new(u64::MAX));
     }
 
+    /// One edge of a hub replaces four: from 8 x 8 on, and never where one side is a single operation.
+    #[test]
+    fn hubs_replace_four_edges_each() {
+        let tuning = Tuning::default();
+        for (from, to, gains) in
+            [(8, 8, true), (7, 9, false), (5, 20, true), (4, 1_000, false), (1, 64, false)]
+        {
+            assert_eq!(tuning.gains_by_hub(from, to), gains, "{from} x {to}");
+            assert_eq!(tuning.gains_by_hub(to, from), gains, "{to} x {from}");
+        }
+        let never = Tuning { hub: usize::MAX, ..tuning };
+        assert!(!never.gains_by_hub(1 << 20, 1 << 20));
+    }
+
     /// The rules give an answer for every grid and device, and more blocks never gain where fewer do not.
     #[test]
     fn costs_have_no_extremes() {

@@ -39,12 +39,18 @@ pub struct Tuning {
     /// | 96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 | 0.31x; 0.44x; 0.66x |
     /// | the same, 74,000; 166,000 | 1.15x; 1.25x |
     pub flat: Waves,
+    /// The least number of predecessors, and of successors, of a batch that is dropped because it saves no edge: it joins many nodes
+    /// only to fork to many again. For 9.0, 8 chains of alternating kernels and copies took 1.35 of the time batched.
+    pub crossing: usize,
     /// Lanes for small branches that cannot be batched, if they are serialized at all.
     pub lanes: Option<Lanes>,
     /// Batches of unjoined chains, level by level.
     pub chains: Chains,
     /// Programmatic edges.
     pub overlap: Overlap,
+    /// The least number of edges of a join that one edge of its hub replaces, for the join to get a hub. Four are replaced from 8 x 8
+    /// on. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
+    pub hub: usize,
 }
 
 /// Branches that are serialized into lanes. For 9.0, 96 different small kernels in 8, 16, 32 and 96 lanes:
@@ -110,19 +116,19 @@ pub struct Chains {
 /// Programmatic edges, from one kernel to its only dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// True if kernels that run beside others get programmatic edges: those that are not brief, those larger than a wave,
-    /// and those whose level has up to a wave in all. For 9.0, 4, 8, 16 and 32 chains of brief kernels with up to a wave in
-    /// all took 0.92, 0.99, 0.98 and 0.97 of the time. With more, 4 chains of 528 and of 1,056 blocks took 1.04, 16 and 32 of
-    /// 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
-    pub beside_others: bool,
+    /// Kernels that run beside others get programmatic edges, if there are such waves: those that are not brief, those larger
+    /// than these waves, and those whose level has up to these waves in all. For 9.0, 4, 8, 16 and 32 chains of brief kernels
+    /// with up to a wave in all took 0.92, 0.99, 0.98 and 0.97 of the time. With more, 4 chains of 528 and of 1,056 blocks took
+    /// 1.04, 16 and 32 of 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
+    pub beside_others: Option<Waves>,
     /// The launch-order port, if it is used. Otherwise a dependent is launched when the kernel before it has ended.
     pub launch_order: Option<LaunchOrder>,
 }
 
 /// The launch-order port: a dependent that runs alone is launched when all blocks of the kernel before it have begun, and its
 /// blocks wait on the device. After a kernel that fills the device they only take the places of blocks that have ended;
-/// after smaller kernels they make the next ones lie unevenly. Used where the first kernel has a wave or more, or both are
-/// tiny. For 9.0, chains, against full edges:
+/// after smaller kernels they make the next ones lie unevenly. Used where the first kernel fills the device, or both are tiny.
+/// For 9.0, chains, against full edges:
 ///
 /// | kernels | blocks | when the one before has ended | when all its blocks have begun |
 /// |---|---|---|---|
@@ -138,6 +144,8 @@ pub struct Overlap {
 /// Between these sizes an addition of 264 blocks gains and a stencil of 264 blocks loses (0.83 and 0.99).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchOrder {
+    /// The least number of blocks of a kernel that fills the device.
+    pub full: Waves,
     /// The most threads of a tiny kernel. For 9.0, kernels of one block of 32 and of 64 threads took 0.84 and 0.79 of the time,
     /// empty ones 0.88 and 0.70.
     pub tiny: u64,
@@ -147,6 +155,7 @@ pub struct LaunchOrder {
 const HOPPER: Tuning = Tuning {
     member: Waves(1, 1),
     flat: Waves(32, 1),
+    crossing: 2,
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
     chains: Chains {
         many: 8,
@@ -155,18 +164,23 @@ const HOPPER: Tuning = Tuning {
         halved: Waves(1, 5),
         halved_brief: Waves(2, 1),
     },
-    overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { tiny: 64 }) },
+    overlap: Overlap {
+        beside_others: Some(Waves(1, 1)),
+        launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }),
+    },
+    hub: 4,
 };
 
 impl Default for Tuning {
     /// Returns constants for devices that nobody measured: only what needs no threshold of the device. Launches with equal
     /// grids are batched where they are joined, or where a level of their chains leaves most of the device free; a kernel
-    /// that runs alone gets a programmatic edge. Nothing is flattened, no branch is serialized, and no kernel is launched
-    /// before the one in front of it has ended.
+    /// that runs alone gets a programmatic edge; wide joins get hubs. Nothing is flattened, no branch is serialized, and no
+    /// kernel is launched before the one in front of it has ended.
     fn default() -> Tuning {
         Tuning {
             member: Waves(1, 1),
             flat: Waves(0, 1),
+            crossing: 2,
             lanes: None,
             chains: Chains {
                 many: usize::MAX,
@@ -175,7 +189,8 @@ impl Default for Tuning {
                 halved: Waves(1, 5),
                 halved_brief: Waves(1, 5),
             },
-            overlap: Overlap { beside_others: false, launch_order: None },
+            overlap: Overlap { beside_others: None, launch_order: None },
+            hub: 4,
         }
     }
 }
@@ -219,13 +234,18 @@ impl Tuning {
 
     /// Returns true if a kernel that runs beside others gains from a programmatic edge; `blocks` are those of its level.
     pub fn gains_beside_others(&self, run: Run, blocks: Blocks) -> bool {
-        let wave = Blocks::from(run.wave);
-        self.overlap.beside_others && (!run.brief || blocks <= wave || run.blocks > wave)
+        let Some(most) = self.overlap.beside_others else { return false };
+        !run.brief || most.hold(blocks, run.wave) || !most.hold(run.blocks, run.wave)
     }
 
     /// Returns true if the edge between two kernels that run alone leaves by the launch-order port.
     pub fn uses_launch_order(&self, first: Run, second: Run) -> bool {
-        let Some(LaunchOrder { tiny }) = self.overlap.launch_order else { return false };
-        first.blocks >= Blocks::from(first.wave) || first.threads <= tiny && second.threads <= tiny
+        let Some(LaunchOrder { full, tiny }) = self.overlap.launch_order else { return false };
+        !full.exceed(first.blocks, first.wave) || first.threads <= tiny && second.threads <= tiny
+    }
+
+    /// Returns true if a join of so many operations with so many others gets a hub.
+    pub fn gains_by_hub(&self, from: usize, to: usize) -> bool {
+        from.saturating_mul(to) >= self.hub.saturating_mul(from.saturating_add(to))
     }
 }

@@ -1,9 +1,12 @@
-//! A way for tests to hand the driver a broken plan, or broken tables of batches, to see that it is found.
+//! A way for tests to hand the driver a broken plan, or broken tables of batches, to see that it is found, and for benchmarks
+//! to switch off a rule of the launch decisions.
 
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::ir::Program;
+use crate::check::Checked;
+use crate::ir::{Program, StatementId};
+use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::{Operations, What};
 
 use cuweave_ptx::rewrite::Table;
@@ -13,9 +16,22 @@ use crate::runtime::error::{Error, Result};
 
 type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
 type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
+type ChangeRules = Box<dyn FnMut(&Checked, &[Option<Launch>], &mut Rules)>;
+
+/// The inputs of the launch decisions that are not facts: with any of them, the results of a graph are the same.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    /// The changes of launches that are allowed.
+    pub allowed: Allowed,
+    /// The constants of the device.
+    pub tuning: Tuning,
+    /// Order beyond the program's.
+    pub added: Vec<(StatementId, StatementId)>,
+}
 
 thread_local! {
     static CHANGE: RefCell<Option<Change>> = const { RefCell::new(None) };
+    static CHANGE_RULES: RefCell<Option<ChangeRules>> = const { RefCell::new(None) };
     /// The change of the next build's tables, and that of the current build's.
     static CHANGE_TABLES: [RefCell<Option<ChangeTable>>; 2] = const { [RefCell::new(None), RefCell::new(None)] };
 }
@@ -34,6 +50,25 @@ pub fn change_next_plan(change: impl FnOnce(&Program, &mut Operations) + 'static
 /// Only the simulated driver is given one, as in [`change_next_plan`].
 pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
     CHANGE_TABLES.with(|[next, _]| next.replace(Some(Box::new(change))));
+}
+
+/// Makes the next build on this thread decide about its launches by changed rules. `change` is called with the program and the
+/// facts about its launches, again after a kernel was found that cannot be batched.
+///
+/// The plan is a right one: the real driver is given it, too.
+pub fn change_next_rules(change: impl FnMut(&Checked, &[Option<Launch>], &mut Rules) + 'static) {
+    CHANGE_RULES.set(Some(Box::new(change)));
+}
+
+/// Takes the change of rules for this build.
+pub(crate) fn rules() -> impl FnMut(&Checked, &[Option<Launch>], Rules) -> Rules {
+    let mut change = CHANGE_RULES.take();
+    move |checked, launches, mut rules| {
+        if let Some(change) = &mut change {
+            change(checked, launches, &mut rules);
+        }
+        rules
+    }
 }
 
 /// Changes the plan if a change was requested.

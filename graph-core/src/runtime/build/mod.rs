@@ -43,7 +43,7 @@ pub(crate) use evaluate::Open;
 pub use fill::Fillable;
 pub(crate) use flattened::Flattened;
 pub(crate) use hook::apply as apply_hook;
-pub use hook::{change_next_plan, change_next_tables};
+pub use hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use node::element;
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;

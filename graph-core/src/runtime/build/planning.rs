@@ -15,7 +15,8 @@ use crate::runtime::error::{Result, plan_error};
 use crate::runtime::kernels::{Changing, Facts, LeftAlone, Modules, Record, Variant, gather};
 
 use super::flattened::Flattened;
-use super::{hidden, plans};
+use super::hook::Rules;
+use super::{hidden, hook, plans};
 
 /// The operations to add, with the variants of their batches.
 #[derive(Debug)]
@@ -47,10 +48,12 @@ pub(crate) fn plan(
     let by_atomics = program.statements.iter().flat_map(|statement| statement.accesses.iter());
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(checked, dims, records)? } else { Vec::new() };
-    let tuning = facts.tuning.clone();
-    let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new(), tuning };
+    let mut rules = hook::rules();
     loop {
-        wishes.launches.clone_from(&facts.launches);
+        let given = Rules { allowed, tuning: facts.tuning.clone(), added: Vec::new() };
+        let Rules { allowed, tuning, added } = rules(checked, &facts.launches, given);
+        let edges = [edges.as_slice(), &added].concat();
+        let wishes = Wishes { memory, edges, allowed, launches: facts.launches.clone(), tuning };
         let operations =
             plans::operations(checked, dims, &wishes).map_err(|error| plan_error(program, error))?;
         if let Some(variants) = facts.variants((driver, modules), &operations.batches) {

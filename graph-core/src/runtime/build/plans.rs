@@ -6,7 +6,7 @@ use crate::check::Checked;
 use crate::compile::{self, BackError, Wishes};
 use crate::expand::{Answers, At, Described, Expanded, Frame, Number, Refusal, expand};
 use crate::ir::{DimId, Memory, Program, StatementId};
-use crate::launches::{Launch, Tuning};
+use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
@@ -24,6 +24,7 @@ struct Key {
     dims: Vec<u64>,
     memory: Option<Memory>,
     edges: Vec<(StatementId, StatementId)>,
+    allowed: Allowed,
     launches: Vec<Option<Launch>>,
     tuning: Tuning,
 }
@@ -69,6 +70,7 @@ impl PartialEq for Key {
             && self.dims == other.dims
             && self.memory == other.memory
             && self.edges == other.edges
+            && self.allowed == other.allowed
             && self.launches == other.launches
             && self.tuning == other.tuning
     }
@@ -152,6 +154,7 @@ pub(crate) fn operations(
         dims: dims.to_vec(),
         memory: wishes.memory,
         edges: wishes.edges.clone(),
+        allowed: wishes.allowed,
         launches: wishes.launches.clone(),
         tuning: wishes.tuning.clone(),
     };

@@ -1,0 +1,589 @@
+//! What each rule of the launch decisions brings: graphs of real programs with everything on, and with each rule off in turn,
+//! in one race. A rule that changes nothing in a graph is not measured there.
+//!
+//! `--filter TEXT` runs the graphs whose names contain the text.
+
+#[macro_use]
+mod common;
+#[path = "graphs/launches/programs.rs"]
+mod graphs;
+use graphs::transformers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use cudarc::driver::DevicePtr;
+use cuweave::__private::{Rules, change_next_rules, operations};
+use cuweave::report::Report;
+use cuweave_core::check::Checked;
+use cuweave_core::ir::StatementId;
+use cuweave_core::launches::tuning::{Chains, LaunchOrder, Waves};
+use cuweave_core::launches::{Allowed, Batch, Batching, Launch, Tuning, decide};
+use cuweave_core::operation::{Operation, Operations};
+
+use common::contest::{Start, of_repetitions};
+use common::table::Table;
+use common::{Race, Result, Setup, Until, agree, ratio, us};
+
+/// Changes the rules of one build.
+type Change = fn(&Checked, &[Option<Launch>], &mut Rules);
+
+/// The device of the simulated driver is taken for one that holds so much less: then small launches meet all thresholds.
+const SMALLER: u64 = 132;
+const NONE: Waves = Waves(0, 1);
+const ALL: Waves = Waves(u64::MAX, 1);
+
+/// Each rule, and the change that switches it off.
+const RULES: &[(&str, Change)] = &[
+    ("batches", |_, _, rules| rules.allowed.batches = false),
+    ("batched only if they begin together (off: if on one level)", by_level),
+    ("members of a wave at most (off: of any size)", |_, _, rules| rules.tuning.member = ALL),
+    ("flattening", |_, _, rules| rules.tuning.flat = NONE),
+    ("flattened up to 32 waves (off: any number)", |_, _, rules| rules.tuning.flat = ALL),
+    ("no batches that only join to fork (off: all)", |_, _, rules| rules.tuning.crossing = usize::MAX),
+    ("batches of unjoined chains", |_, _, rules| {
+        let chains = &mut rules.tuning.chains;
+        (chains.many, chains.few, chains.few_brief) = (usize::MAX, NONE, NONE);
+    }),
+    ("few chains are given up where they fill the device", |_, _, rules| rules.tuning.chains.many = 0),
+    ("chains in halves", |_, _, rules| rules.tuning.chains.halved = ALL),
+    ("brief kernels have limits of their own in chains", |_, _, rules| {
+        let chains = &mut rules.tuning.chains;
+        (chains.few_brief, chains.halved_brief) = (chains.few, ALL);
+    }),
+    ("lanes", |_, _, rules| rules.allowed.lanes = false),
+    ("programmatic edges", |_, _, rules| rules.allowed.overlap = false),
+    ("programmatic edges beside others", |_, _, rules| rules.tuning.overlap.beside_others = None),
+    ("none between brief kernels beside more than a wave (off: between all)", |_, _, rules| {
+        rules.tuning.overlap.beside_others = Some(ALL);
+    }),
+    ("launch-order port", |_, _, rules| rules.tuning.overlap.launch_order = None),
+    ("launch-order port after full kernels only (off: after all)", |_, _, rules| {
+        launch_order(rules, |port| port.full = NONE);
+    }),
+    ("launch-order port between tiny kernels", |_, _, rules| launch_order(rules, |port| port.tiny = 0)),
+    ("hubs", |_, _, rules| rules.tuning.hub = usize::MAX),
+];
+
+fn launch_order(rules: &mut Rules, change: fn(&mut LaunchOrder)) {
+    rules.tuning.overlap.launch_order.iter_mut().for_each(change);
+}
+
+/// Takes the device for a smaller one.
+fn smaller(Tuning { member, flat, lanes, chains, overlap, .. }: &mut Tuning) {
+    let Chains { few, few_brief, halved, halved_brief, .. } = chains;
+    let waves = [member, flat, few, few_brief, halved, halved_brief].into_iter();
+    let lanes = lanes.iter_mut().map(|lanes| &mut lanes.kernel);
+    let port = overlap.launch_order.iter_mut().map(|port| &mut port.full);
+    waves.chain(lanes).chain(&mut overlap.beside_others).chain(port).for_each(|Waves(_, of)| *of *= SMALLER);
+}
+
+/// Lets launches of one kernel on one level begin together: each comes after what any of them comes after.
+fn by_level(checked: &Checked, launches: &[Option<Launch>], rules: &mut Rules) {
+    let mut before: BTreeMap<StatementId, BTreeSet<StatementId>> = BTreeMap::new();
+    for &(from, to) in checked.edges() {
+        before.entry(to).or_default().insert(from);
+    }
+    let mut levels: Vec<usize> = Vec::new();
+    let mut groups: BTreeMap<_, Vec<StatementId>> = BTreeMap::new();
+    // Inferred order goes the way of the program.
+    for (id, launch) in (0..).zip(launches) {
+        let level = before.get(&id).into_iter().flatten().map(|&from| levels[from as usize] + 1).max();
+        levels.push(level.unwrap_or(0));
+        let fits = |launch: &&Launch| {
+            launch.batch != Batching::Never && rules.tuning.fits_a_batch(launch.blocks(), launch.wave)
+        };
+        if let Some(launch) = launch.as_ref().filter(fits) {
+            let key = (level, launch.kernel, launch.grid, launch.block, launch.shared, &launch.work);
+            groups.entry(key).or_default().push(id);
+        }
+    }
+    let batched = batches(checked, launches, rules);
+    for group in groups.into_values() {
+        let together = |batch: &Batch| group.iter().all(|id| batch.members.contains(id));
+        if group.len() < 2 || batched.iter().any(together) {
+            continue;
+        }
+        let all: BTreeSet<StatementId> =
+            group.iter().filter_map(|id| before.get(id)).flatten().copied().collect();
+        rules.added.extend(group.iter().flat_map(|&id| all.iter().map(move |&from| (from, id))));
+    }
+}
+
+/// The batches without the rules that give batches up, or halve them.
+fn batches(checked: &Checked, launches: &[Option<Launch>], rules: &Rules) -> Vec<Batch> {
+    let mut tuning = rules.tuning.clone();
+    (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);
+    let allowed = Allowed { batches: true, ..Allowed::default() };
+    let decision = decide(checked.program(), checked.edges(), launches, allowed, usize::MAX, &tuning);
+    decision.map_or(Vec::new(), |decision| decision.batches)
+}
+
+/// The two tables, and the graphs that are asked for.
+struct Ablation<'a> {
+    setup: &'a Setup,
+    table: Table,
+    filter: Option<String>,
+    /// The ratios of each rule, of the graphs that it changes.
+    ratios: Vec<Vec<f64>>,
+    graphs: usize,
+}
+
+/// The emitted parts of a graph that rules change.
+type Emitted = (Vec<Operation>, Vec<Batch>);
+
+fn emitted(operations: &Operations) -> Emitted {
+    (operations.list.clone(), operations.batches.clone())
+}
+
+/// One graph, with everything on and with each rule off.
+struct Graph<'a> {
+    name: String,
+    race: Race<'a>,
+    emitted: Vec<Emitted>,
+    reports: Vec<Report>,
+    wanted: Vec<Vec<f32>>,
+    /// The contestant that each rule's graph is: the first is everything.
+    of_rule: Vec<usize>,
+}
+
+impl<'a> Ablation<'a> {
+    fn new(setup: &'a Setup) -> Result<Ablation<'a>> {
+        let columns = [
+            "graph",
+            "rule that is off",
+            "nodes / edges",
+            "programmatic",
+            "host us",
+            "events us",
+            "without / with (repetitions)",
+            "by events",
+        ];
+        let table = Table::new(setup, "launch_rules", &columns)?;
+        let filter = std::env::args().skip_while(|argument| argument != "--filter").nth(1);
+        Ok(Ablation { setup, table, filter, ratios: vec![Vec::new(); RULES.len()], graphs: 0 })
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.filter.as_deref().is_none_or(|filter| name.contains(filter))
+    }
+
+    /// Lets the variants of a graph race, and adds their rows.
+    fn run(&mut self, graph: Graph<'a>) -> Result<()> {
+        let Graph { name, race, reports, of_rule, .. } = graph;
+        let times = race.run(self.setup)?;
+        let everything = times.first().ok_or("a race of nobody")?;
+        let row = |rule: String, at: usize| {
+            let (times, report) = (&times[at], &reports[at]);
+            [
+                name.clone(),
+                rule,
+                format!("{} / {}", report.nodes(), report.edges),
+                report.overlapped.to_string(),
+                us(times.host),
+                us(times.device),
+                of_repetitions(times, everything),
+                format!("{:.3}", ratio(times.device, everything.device)),
+            ]
+        };
+        self.table.row(&row("none".to_owned(), 0))?;
+        for (at, &contestant) in of_rule.iter().enumerate().filter(|&(_, &contestant)| contestant > 0) {
+            self.table.row(&row(RULES[at].0.to_owned(), contestant))?;
+            self.ratios[at].push(ratio(times[contestant].host, everything.host));
+        }
+        self.graphs += 1;
+        Ok(())
+    }
+
+    /// Adds the table of the rules.
+    fn finish(self) -> Result<()> {
+        self.table.finish()?;
+        let columns =
+            ["rule", "graphs that it changes", "least", "most", "without / with, mean of all graphs"];
+        let mut table = Table::new(self.setup, "launch_rules_means", &columns)?;
+        for ((rule, _), ratios) in RULES.iter().zip(&self.ratios) {
+            let logarithms: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
+            let mean = (logarithms / self.graphs.max(1) as f64).exp();
+            let least = ratios.iter().copied().fold(1.0, f64::min);
+            let most = ratios.iter().copied().fold(1.0, f64::max);
+            let count = format!("{} of {}", ratios.len(), self.graphs);
+            table.row(&[
+                (*rule).to_owned(),
+                count,
+                format!("{least:.3}"),
+                format!("{most:.3}"),
+                format!("{mean:.4}"),
+            ])?;
+        }
+        table.note(
+            "The mean is the geometric one, with 1 for the graphs that the rule does not change. Host times.",
+        )?;
+        table.finish()
+    }
+}
+
+impl Graph<'_> {
+    fn new(name: &str) -> Self {
+        Graph {
+            name: name.to_owned(),
+            race: Race::new(Until::Synchronized, 0),
+            emitted: Vec::new(),
+            reports: Vec::new(),
+            wanted: Vec::new(),
+            of_rule: Vec::new(),
+        }
+    }
+
+    /// Returns true if a built graph is the first of its kind, and has to race.
+    fn is_new(&mut self, operations: &Operations, is_rule: bool) -> bool {
+        let emitted = emitted(operations);
+        let known = self.emitted.iter().position(|other| *other == emitted);
+        if is_rule {
+            self.of_rule.push(known.unwrap_or(self.emitted.len()));
+        }
+        if known.is_none() {
+            self.emitted.push(emitted);
+        }
+        known.is_none()
+    }
+
+    /// Holds the results of a variant against those with everything on.
+    fn compare(&mut self, setup: &Setup, rule: &str, results: &[impl DevicePtr<f32>]) -> Result<()> {
+        let read = results.iter().map(|view| setup.stream.clone_dtoh(view));
+        let got = read.collect::<std::result::Result<Vec<_>, _>>()?;
+        if self.wanted.is_empty() {
+            // Equal results tell nothing where all have overflowed.
+            if let Some(at) = got.iter().position(|result| !result.iter().any(|value| value.is_finite())) {
+                return Err(format!("{}: result {at} has no finite element", self.name).into());
+            }
+            self.wanted = got;
+            return Ok(());
+        }
+        for (at, (got, wanted)) in got.iter().zip(&self.wanted).enumerate() {
+            agree(&format!("{}, without {rule}: result {at}", self.name), got, wanted)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a graph, if it is asked for: of buffers of these lengths, with an expression that builds it, and one of the views that
+/// are compared.
+macro_rules! ablate {
+    ($ablation:ident, $name:expr, $lens:expr, |$own:ident| $build:expr, |$args:ident| $results:expr) => {
+        if $ablation.wants(&$name) {
+            let setup = $ablation.setup;
+            let start = Start::new(setup, &$lens)?;
+            let mut graph = Graph::new(&$name);
+            for rule in std::iter::once(None).chain(RULES.iter().map(Some)) {
+                let is_simulated = setup.driver.is_simulated();
+                change_next_rules(move |checked, launches, rules| {
+                    if is_simulated {
+                        smaller(&mut rules.tuning);
+                    }
+                    if let Some((_, change)) = rule {
+                        change(checked, launches, rules);
+                    }
+                });
+                let mut $own = start.buffers()?;
+                let built = $build?;
+                if !graph.is_new(operations(&built), rule.is_some()) {
+                    continue;
+                }
+                graph.reports.push(built.report());
+                let mut exec = built.instantiate()?;
+                exec.launch(&setup.stream)?;
+                setup.stream.synchronize()?;
+                let name = rule.map_or("nothing", |(name, _)| name);
+                {
+                    let $args = exec.args();
+                    graph.compare(setup, name, &$results)?;
+                }
+                if rule.is_none() {
+                    let begin = Instant::now();
+                    exec.launch(&setup.stream)?;
+                    setup.stream.synchronize()?;
+                    graph.race = race(begin.elapsed());
+                }
+                graph.race.ours(name, move |stream| Ok(exec.launch(stream)?));
+            }
+            $ablation.run(graph)?;
+        }
+    };
+}
+
+/// The race of a graph that takes so long.
+fn race<'a>(turn: Duration) -> Race<'a> {
+    const REPETITION: Duration = Duration::from_millis(8);
+    let turns = (REPETITION.as_secs_f64() / turn.as_secs_f64().max(1e-9)) as usize;
+    Race::new(Until::Synchronized, turns.clamp(5, 60)).repeated(9)
+}
+
+fn main() -> Result<()> {
+    let setup = Setup::new()?;
+    let mut ablation = Ablation::new(&setup)?;
+    networks(&mut ablation)?;
+    transformers(&mut ablation)?;
+    branches(&mut ablation)?;
+    chains(&mut ablation)?;
+    numerics(&mut ablation)?;
+    ablation.finish()
+}
+
+/// The lengths of so many buffers each.
+fn lens(groups: &[(usize, u32)]) -> Vec<usize> {
+    groups.iter().flat_map(|&(count, len)| vec![len as usize; count]).collect()
+}
+
+fn networks(ablation: &mut Ablation<'_>) -> Result<()> {
+    let setup = ablation.setup;
+    let ctx = &setup.ctx;
+    let (c, s) = setup.scaled((16, 48), (2, 4));
+    let name = format!("U-Net, 3 levels, {c} channels of {} squared", 4 * s);
+    ablate!(
+        ablation,
+        name,
+        lens(&[(1, 18 * c * c), (1, 16 * c * s * s)]),
+        |own| graphs::unet(ctx, c, s, own.one()?, own.one()?),
+        |args| [args.x]
+    );
+    for s in setup.scaled(vec![4, 14], vec![2, 3]) {
+        let c = setup.scaled(32, 4);
+        let name = format!("Inception, 4 modules, {c} channels of {} squared", 2 * s);
+        ablate!(
+            ablation,
+            name,
+            lens(&[(1, 100 * c * c), (1, 16 * c * s * s)]),
+            |own| graphs::inception(ctx, c, s, own.one()?, own.one()?),
+            |args| [args.x]
+        );
+    }
+    let n = setup.scaled(512, 16);
+    let name = format!("LSTM, 4 layers, 20 steps, {n} wide");
+    ablate!(
+        ablation,
+        name,
+        lens(&[(8, n * n), (28, n)]),
+        |own| graphs::recurrent(ctx, n, own.some()?, own.some()?, own.some()?, own.some()?, own.some()?),
+        |args| args.hidden.into_iter().chain(args.cells).collect::<Vec<_>>()
+    );
+    let sizes = setup.scaled(
+        vec![
+            [65_536, 262_144, 131_072, 1_024],
+            [245_760, 262_144, 229_376, 196_608],
+            [262_144, 1_048_576, 524_288, 4_096],
+        ],
+        vec![[300, 600, 100, 10], [1_792, 2_048, 1_536, 1_280], [3_000, 6_000, 100, 10]],
+    );
+    for [a, b, c, d] in sizes {
+        ablate!(
+            ablation,
+            format!("optimiser, 48 tensors of {d} to {b} elements"),
+            lens(&[(12, a), (12, b), (6, c), (18, d), (12, a), (12, b), (6, c), (18, d)]),
+            |own| graphs::update(
+                ctx,
+                a,
+                b,
+                c,
+                d,
+                0.01,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.some()?
+            ),
+            |args| args.pa.into_iter().chain(args.pb).chain(args.pc).chain(args.pd).collect::<Vec<_>>()
+        );
+    }
+    Ok(())
+}
+
+fn transformers(ablation: &mut Ablation<'_>) -> Result<()> {
+    let setup = ablation.setup;
+    let ctx = &setup.ctx;
+    for n in setup.scaled(vec![64, 256], vec![16]) {
+        ablate!(
+            ablation,
+            format!("transformer forward, 4 layers, 16 heads, {n} tokens"),
+            lens(&[(24, n * n)]),
+            |own| transformers::transformer(ctx, n, own.some()?, own.one()?, own.some()?, own.one()?),
+            |args| [args.x]
+        );
+        ablate!(
+            ablation,
+            format!("transformer backward, 4 layers, 16 heads, {n} tokens"),
+            lens(&[(68, n * n)]),
+            |own| transformers::backward(
+                ctx,
+                n,
+                own.some()?,
+                own.some()?,
+                own.some()?,
+                own.one()?,
+                own.some()?,
+                own.some()?,
+                own.one()?
+            ),
+            |args| args.of_weights.into_iter().chain([args.x]).collect::<Vec<_>>()
+        );
+    }
+    for n in setup.scaled(vec![512, 1_024, 2_048], vec![32]) {
+        ablate!(
+            ablation,
+            format!("decode step, 12 layers, {n} wide"),
+            lens(&[(7, n * n), (1, n)]),
+            |own| transformers::decode(ctx, n, own.some()?, own.one()?),
+            |args| [args.x]
+        );
+    }
+    let n = setup.scaled(128, 4);
+    ablate!(
+        ablation,
+        format!("mixture of 16 experts, 4 layers, {n} wide"),
+        lens(&[(3, 4 * n * n), (1, 64 * n), (16, 64 * n), (32, 256 * n), (16, 64 * n)]),
+        |own| transformers::experts(
+            ctx,
+            n,
+            own.some()?,
+            own.one()?,
+            own.some()?,
+            own.some()?,
+            own.some()?,
+            own.some()?
+        ),
+        |args| [args.x]
+    );
+    Ok(())
+}
+
+fn branches(ablation: &mut Ablation<'_>) -> Result<()> {
+    let setup = ablation.setup;
+    let ctx = &setup.ctx;
+    for blocks in setup.scaled(vec![4, 64, 1_024], vec![1, 9]) {
+        let n = 256 * blocks;
+        ablate!(
+            ablation,
+            format!("fork-join 16 x 20, {blocks} blocks"),
+            lens(&[(17, n)]),
+            |own| graphs::fork_join(ctx, n, own.one()?, own.some()?),
+            |args| [args.x]
+        );
+    }
+    for blocks in setup.scaled(vec![2, 32], vec![1, 2]) {
+        let most = 16 * 256 * blocks;
+        ablate!(
+            ablation,
+            format!("fork-join 16 x 20, {blocks} to {} blocks", 16 * blocks),
+            lens(&[(17, most)]),
+            |own| graphs::unequal(ctx, most, own.one()?, own.some()?),
+            |args| [args.x]
+        );
+    }
+    for blocks in setup.scaled(vec![12, 195], vec![1, 3]) {
+        let n = 256 * blocks;
+        ablate!(
+            ablation,
+            format!("48 different kernels, {blocks} blocks"),
+            lens(&[(48, n)]),
+            |own| graphs::different(ctx, n, own.some()?),
+            |args| args.xs
+        );
+    }
+    let width = 32;
+    ablate!(
+        ablation,
+        format!("4 layers of {width}, all to all, blocks of different sizes"),
+        lens(&[(2, width)]),
+        |own| graphs::layers(ctx, own.one()?, own.one()?),
+        |args| [args.a, args.b]
+    );
+    Ok(())
+}
+
+fn chains(ablation: &mut Ablation<'_>) -> Result<()> {
+    let setup = ablation.setup;
+    let ctx = &setup.ctx;
+    for blocks in setup.scaled(vec![4, 132, 528], vec![1, 2, 8]) {
+        let n = 256 * blocks;
+        ablate!(
+            ablation,
+            format!("8 chains x 32, {blocks} blocks"),
+            lens(&[(8, n)]),
+            |own| graphs::chains(ctx, n, own.some()?),
+            |args| args.xs
+        );
+    }
+    for blocks in setup.scaled(vec![66, 264], vec![1, 4]) {
+        let (n, count) = (256 * blocks, setup.scaled(100, 3));
+        ablate!(
+            ablation,
+            format!("16 chains x 20 of {count} turns, {blocks} blocks"),
+            lens(&[(16, n)]),
+            |own| graphs::long_chains(ctx, n, count, own.some()?),
+            |args| args.xs
+        );
+        ablate!(
+            ablation,
+            format!("4 chains x 20 of {count} turns, {blocks} blocks"),
+            lens(&[(4, n)]),
+            |own| graphs::few_chains(ctx, n, count, own.some()?),
+            |args| args.xs
+        );
+    }
+    let blocks = setup.scaled(4, 1);
+    let n = 256 * blocks;
+    ablate!(
+        ablation,
+        format!("8 chains x 20 with copies between, {blocks} blocks"),
+        lens(&[(16, n)]),
+        |own| graphs::copies(ctx, n, own.some()?, own.some()?),
+        |args| args.xs.into_iter().chain(args.ys).collect::<Vec<_>>()
+    );
+    let threads = 64;
+    ablate!(
+        ablation,
+        format!("chain of 200 kernels of {threads} threads"),
+        lens(&[(1, threads)]),
+        |own| graphs::smallest(ctx, own.one()?),
+        |args| [args.x]
+    );
+    Ok(())
+}
+
+fn numerics(ablation: &mut Ablation<'_>) -> Result<()> {
+    let setup = ablation.setup;
+    let ctx = &setup.ctx;
+    for blocks in setup.scaled(vec![4, 64], vec![1, 2]) {
+        let n = 256 * blocks;
+        ablate!(
+            ablation,
+            format!("FFT, 32 lanes, 10 stages, {blocks} blocks"),
+            lens(&[(64, n)]),
+            |own| graphs::fft(ctx, n, own.some()?, own.some()?),
+            |args| args.a.into_iter().collect::<Vec<_>>()
+        );
+    }
+    for s in setup.scaled(vec![16, 128], vec![2, 8]) {
+        ablate!(
+            ablation,
+            format!("V-cycle, 5 fields of {} squared, 3 levels", 8 * s),
+            lens(&[(5, 64 * s * s)]),
+            |own| graphs::v_cycle(ctx, s, own.some()?),
+            |args| args.xs
+        );
+    }
+    for (blocks, k) in setup.scaled(vec![(64, 512), (2_048, 4_096)], vec![(1, 8), (9, 8)]) {
+        let n = 256 * blocks;
+        ablate!(
+            ablation,
+            format!("conjugate gradients, 8 iterations, {blocks} blocks"),
+            lens(&[(2, n)]),
+            |own| graphs::gradient(ctx, n, k, own.one()?, own.one()?),
+            |args| [args.x]
+        );
+    }
+    Ok(())
+}
