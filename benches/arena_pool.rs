@@ -13,13 +13,13 @@ use cuweave::ArenaPool;
 use common::table::Table;
 use common::{Race, Result, Setup, Until, agree, us};
 
-/// What the kernels touch of a buffer.
+/// The elements of each buffer that the kernels access.
 const N: u32 = 1_024;
 const GRAPHS: usize = 8;
 
 type Launch<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
 
-/// How the graphs' temporaries are held.
+/// The lowering of the graphs' temporaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Held {
     Nodes,
@@ -117,10 +117,10 @@ fn name(held: Held) -> &'static str {
     }
 }
 
-/// A graph's launch, and the first element of what it computed.
+/// A graph's launch, and a read of the first element of its result.
 type Member<'a> = (Launch<'a>, Box<dyn FnMut() -> Result<f32> + 'a>);
 
-/// The graphs, and the bytes of the largest and of all. Graph i goes to stream i, or to the only one.
+/// Returns the bytes of the largest graph and of all graphs, and the graphs. Graph i is for stream i, or for the only one.
 fn build<'a>(
     setup: &'a Setup,
     held: Held,
@@ -169,7 +169,7 @@ fn build<'a>(
     Ok(((largest, sum), members))
 }
 
-/// Streams that begin after one stream, and that it goes on after.
+/// Streams that are forked from one stream and joined to it again.
 struct Forked {
     streams: Vec<Arc<CudaStream>>,
     begin: CudaEvent,
@@ -198,7 +198,7 @@ impl Forked {
     }
 }
 
-/// What is in use once everything that can be given back was.
+/// Returns the memory in use after the device's graph pool is trimmed.
 fn in_use(ctx: &Arc<CudaContext>, streams: &[Arc<CudaStream>]) -> Result<Memory> {
     for stream in streams {
         stream.synchronize()?;

@@ -149,7 +149,7 @@ fn as_they_follow() -> impl Iterator<Item = usize> {
     })
 }
 
-/// What the work would take if all elements were in one tensor: no merging of launches can be faster.
+/// Adds the work with all elements in one tensor: a lower bound for any batching of the launches.
 fn one_launch<'a>(
     setup: &'a Setup,
     contest: &mut Contest<'a>,

@@ -46,8 +46,8 @@
 //! [`#[kernels]`](macro@kernels) declares the kernels of a PTX file. The types of the parameters say what a kernel does: a
 //! scalar stands by value, `&[T; len]` is read, `&mut [T; len]` read and written, `&mut [MaybeUninit<T>; len]` written in
 //! all its elements before any is read, `&[Atomic<T>; len]` updated by atomics. `len` is an expression over the kernel's own
-//! integers. The declaration is held against the PTX while the crate compiles; what cannot be proved, the block's `unsafe`
-//! vouches for, and [`Report::vouched_for`](report::Report::vouched_for) lists it.
+//! integers. The declaration is checked against the PTX while the crate compiles; the block's `unsafe` vouches for what cannot
+//! be proved, and [`Report::vouched_for`](report::Report::vouched_for) lists it.
 //!
 //! Each kernel is an item, which `use`, paths and globs name. `nn::matvec::load(&ctx)` keeps the module of its block loaded,
 //! so that graphs of it are built faster.
@@ -62,12 +62,12 @@
 //! A launch is `kernel[config](args);`. The configuration is `(grid, block)` or `(grid, block, shared_bytes)`, of `u32` or
 //! tuples, a [`LaunchConfig`](prelude::LaunchConfig), or [`per_item(n)`](prelude::per_item).
 //!
-//! What is wrong is an error while the crate compiles, with a code: reads of memory that nothing has written, uses after a
+//! Mistakes are errors while the crate compiles, each with a code: reads of memory that nothing has written, uses after a
 //! free, aliasing borrows, races. [`codes`] has a page for each.
 //!
 //! # Graphs and execs
 //!
-//! The function returns a [`Graph`], bound to its arguments: [`bind`] says what can be given for each. [`Graph::instantiate`]
+//! The function returns a [`Graph`], bound to its arguments: [`bind`] lists the types that each takes. [`Graph::instantiate`]
 //! returns the generated type `residual::Exec`, in whose documentation all methods stand: `launch`; a setter for each
 //! argument, which updates only the nodes that use it; `args()` and `args_mut()`, views of the bound buffers; `into_args()`,
 //! which gives them back; `report()` and `dot()`. An exec owns or borrows every buffer that it uses, and waits for its last
@@ -154,7 +154,7 @@ pub mod prelude {
 }
 
 pub mod bind {
-    //! The arguments of graphs: the traits of what binds, and the types that it is bound as.
+    //! The arguments of graphs: the traits of types that bind, and the types that they are bound as.
     //!
     //! | declared | takes | is bound as |
     //! |---|---|---|
@@ -177,7 +177,7 @@ pub mod output {
     pub use cuweave_core::runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 }
 
-/// What graphs tell of themselves: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
+/// The types of reports: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
@@ -200,7 +200,7 @@ pub mod error {
     };
 }
 
-/// The Rust of the README, compiled.
+/// The code of the README as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

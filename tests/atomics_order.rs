@@ -157,7 +157,7 @@ cases! {
     } => 3, [42, 20], [10, 42];
 }
 
-/// Sums of floats of one kind are unordered: the order of their terms is nobody's.
+/// Sums of floats of one kind are unordered: the order of their terms is unspecified.
 #[cuweave::graph]
 fn floats(total: &mut [f32; 1]) {
     for i in 0..4 {
@@ -175,7 +175,7 @@ fn sums_of_floats_are_unordered() {
     assert_eq!(device.download(&total), [192.0]);
 }
 
-/// An address that goes through memory: what is done through it is not known.
+/// An address that goes through memory: accesses through it are unknown.
 #[cuweave::graph]
 fn out_of_sight(total: &mut [u32; 1], at: &mut [u64; 2]) {
     let (one, other) = at.split_at_mut(1);
@@ -253,7 +253,7 @@ fn order_of_the_users_own_stands() {
     assert_eq!(device.download(&total), [3]);
 }
 
-/// `#[after]` that no order of the atomics in program order goes with.
+/// `#[after]` that contradicts the program order of the atomics.
 #[cuweave::graph]
 fn contradicting(total: &mut [u32; 1]) {
     #[after(third)]

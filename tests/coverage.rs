@@ -116,7 +116,7 @@ fn blocks(grid: u32, count: u32, out: &mut [f32; 64]) {
     set[(count, 1)](&mut out, 2.0, 64);
 }
 
-/// A setter judges anew, and leaves the exec as it was where it is refused.
+/// A setter checks coverage again; if it is refused, the exec is unchanged.
 #[test]
 fn setters_are_held_to_it() {
     let device = alone();
@@ -154,7 +154,7 @@ fn forms(
     (flags, t, part, d)
 }
 
-/// Elements with invalid bits are taken where coverage is proved, and only there.
+/// Elements with invalid bits are accepted only if coverage is proved.
 #[test]
 fn kernels_of_nvcc_and_nvrtc_are_followed() {
     let device = alone();
@@ -170,7 +170,7 @@ fn kernels_of_nvcc_and_nvrtc_are_followed() {
     let (flags, t, part, _) = exec.launch(&device.stream).unwrap();
     device.stream.synchronize().unwrap();
     if device.simulated {
-        // Nothing is read that no kernel has written.
+        // Only elements that a kernel has written are read.
         let reports = cuweave_sim::take_reports().unwrap();
         assert!(reports.is_empty(), "{reports:?}");
     }
@@ -193,7 +193,7 @@ fn signs(n: u32, x: &[f32; n]) -> ([f32; n], [f32; n]) {
     (pos, neg)
 }
 
-/// A coverage that the data decides is vouched for, and the report says why.
+/// Coverage that depends on data is vouched for, and the report says why.
 #[test]
 fn what_is_not_proved_is_listed_with_its_reason() {
     let device = alone();
@@ -269,7 +269,7 @@ fn marked_bytes(n: u32, grid: u32, to: &[u32; n]) -> ([u8; n], [u8; n]) {
     (bytes, some)
 }
 
-/// Where the configuration leaves the verdict open, elements with invalid bits are refused, and others vouched for.
+/// If the verdict is unknown for a configuration, elements with invalid bits are refused, and others are vouched for.
 #[test]
 fn invalid_bits_are_kept_out_when_the_graph_is_built() {
     let device = alone();

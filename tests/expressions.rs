@@ -1,5 +1,5 @@
-//! Expressions of the user's that lengths, configurations and arguments are computed of: they are any Rust code, so they
-//! may panic, and give another value each time.
+//! The user's expressions in lengths, configurations and arguments: they are any Rust code, so they may panic, and may
+//! return another value each time.
 
 #![forbid(unsafe_code)]
 
@@ -80,7 +80,7 @@ fn a_panic_in_a_configuration_leaves_the_exec_as_it_was() {
     exec.launch(&device.stream).expect("it launches");
 }
 
-/// Gives an even length, or panics.
+/// Returns an even length, or panics.
 fn even(n: u32) -> u32 {
     assert!(n.is_multiple_of(2), "odd");
     n
@@ -210,7 +210,7 @@ fn texts_in_lengths_are_compared_as_they_stand() {
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// Another value each time.
+/// Returns another value each time.
 fn next() -> u32 {
     4 + ASKED.fetch_add(1, Ordering::Relaxed)
 }
@@ -235,7 +235,7 @@ fn number(text: &str) -> u32 {
     text.parse().expect("a number")
 }
 
-/// The argument stands in texts only.
+/// The argument occurs in strings only.
 #[cuweave::graph]
 fn mentioned_in_a_text(k: u32, len: u32, x: &mut [f32; number(&format!("{len}"))]) {
     scale[(1, 8)](&mut x, number(&format!("{k:>4}").trim()) as f32, 8);

@@ -37,7 +37,7 @@ pub mod forms {
     }
 }
 
-/// A program with names that blocks of kernels had for themselves once.
+/// A program with names that generated code once occupied.
 pub mod program {
     use super::kernels::*;
     use cuweave::prelude::*;
@@ -167,7 +167,7 @@ fn all_that_methods_give_can_be_named() -> cuweave::Result<()> {
     let mut exec: program::doubled::Exec<'_> = graph.instantiate()?;
     let y: cuweave::Output<'_, f32> = exec.launch(&stream)?;
     assert_eq!(stream.clone_dtoh(&y)?, [2.0, 4.0]);
-    // No text is longer for what lies on the device, or for the file of a kernel.
+    // The length of a text does not depend on buffers or on the file of a kernel.
     let loaded = kernels::scale::load(&ctx)?;
     let pool = cuweave::ArenaPool::new(&stream)?;
     for text in [format!("{y:?}"), format!("{:?}", y.slice(1..)), format!("{loaded:?}"), format!("{pool:?}")]

@@ -1,5 +1,5 @@
-//! Launches that are batched, overlapped, both, or as they are written give the same bytes; what is set, asked
-//! and reported still speaks of the launches as they are written.
+//! Launches give the same bytes whether they are batched, overlapped, both, or as written; setters, queries and reports
+//! refer to the launches as written.
 
 use cuweave::Graph;
 use cuweave::prelude::*;

@@ -104,7 +104,7 @@ impl Chain {
 /// The start of a kernel relative to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Start {
-    /// As the compiler makes them, along both kinds of edges that it makes.
+    /// The compiler's form, with both kinds of edges that it emits.
     AtTheEnd,
     LaunchOrder,
     /// Every kernel triggers the next launch (`griddepcontrol.launch_dependents`) before its wait.
@@ -125,7 +125,7 @@ impl Start {
     }
 }
 
-/// A function that this compiler made of `pass`: how many launches it stands for, and what it takes.
+/// A function that the compiler made of `pass`: the number of launches that it stands for, and its parameters.
 struct Rewritten {
     text: String,
     name: String,

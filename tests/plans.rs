@@ -86,7 +86,7 @@ fn counted(n: u32, k: u32, x: &[u32; 3 * n], out: &mut [u32; k]) {
     copy(&bins, &mut out);
 }
 
-/// What is freed early gives its bytes to what comes later; what is on another branch does not.
+/// A buffer that is freed early shares its bytes with later ones; a buffer on another branch does not.
 #[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn early(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
@@ -178,7 +178,7 @@ fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 2.0, n);
 }
 
-/// The stages, with these values of the expressions that lengths are computed of.
+/// Returns the stages as text, for these values of the expressions in lengths.
 fn stages<A: GraphFn>(leaves: &[u64]) -> String {
     let table = A::table(cuweave::__private::Token).get().expect("a table");
     let dims: Vec<u64> = table.dims.iter().map(|code| value(code, leaves)).collect();

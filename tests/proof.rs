@@ -64,7 +64,7 @@ fn program(seed: u64) -> Source {
             let mut pick = || (random.of(&alive), random.of(&PARTS));
             let (to, from) = (pick(), pick());
             let aliased = to.0 == from.0 && to.1.0 < from.1.1 && from.1.0 < to.1.1;
-            // The kernel reads as many elements as it writes: a longer source it would not touch as declared.
+            // The kernel reads as many elements as it writes, so a longer source would not match the declaration.
             if aliased || from.1.1 - from.1.0 > to.1.1 - to.1.0 {
                 continue;
             }

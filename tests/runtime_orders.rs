@@ -1,5 +1,5 @@
-//! Whatever safe code drops, forgets or moves, in whatever order and on whichever thread: a launch in flight reads
-//! and writes what it was given.
+//! A launch in flight reads and writes its own operands, whatever safe code drops, forgets or moves, in any order and on
+//! any thread.
 //!
 //! Each launch begins with a kernel that takes a while. Meanwhile the buffer that it is about to read is given up,
 //! and its memory, if it is free by then, is taken again and filled with something else. On the simulated driver,
@@ -60,7 +60,7 @@ fn alone() -> Alone {
     Alone { since: Instant::now(), _guard: guard }
 }
 
-/// Says at its end how long a test took, of which the lock's own time is no part.
+/// Prints the duration of a test at its end, without the time spent waiting for the lock.
 struct Alone {
     since: Instant,
     _guard: MutexGuard<'static, ()>,
@@ -225,7 +225,7 @@ fn with_no_module_kept() {
     let _alone = alone();
     let streams = Streams::new();
     for binding in [Binding::Borrowed, Binding::Owned] {
-        // Without those that forget the exec, and its module with it.
+        // Without the ways that forget the exec, which keep its module loaded.
         for how in [End::Drop, End::DropElsewhere, End::IntoArgs] {
             for launcher in KINDS {
                 given_up(&streams, binding, how, Kind::First, launcher, true);
@@ -455,7 +455,7 @@ fn outputs_end_in_every_way_and_are_made_again() {
     }
 }
 
-/// All that can outlive anything else, given up in every order, each dropped or forgotten, on one thread or two.
+/// Objects that can outlive one another, given up in every order, each dropped or forgotten, on one thread or two.
 #[test]
 fn every_order_of_the_end() {
     let _alone = alone();

@@ -1,4 +1,4 @@
-//! Forms broken on purpose: each must be told by the simulated driver, or give other bytes.
+//! Forms broken on purpose: the simulated driver must report each, or its bytes must differ.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ enum Caught {
     ByBytes,
 }
 
-/// A device that is had anew where a fault has broken its context, as on a GPU.
+/// A device whose context is created again after a fault has broken it, as on a GPU.
 struct Devices(Option<Device>);
 
 impl Devices {
@@ -51,7 +51,7 @@ impl Devices {
     }
 }
 
-/// The simulated driver, and otherwise says so.
+/// Returns the simulated driver; prints a message on a real one.
 fn simulated() -> Option<Devices> {
     let device = device();
     if !device.simulated {

@@ -198,7 +198,7 @@ fn hidden_state_is_ordered_between_execs() {
             }
         }
     }
-    // On one stream nothing is asked.
+    // On one stream there are no such calls.
     let mut execs =
         [(); 3].map(|()| step(&device.ctx).expect("it builds").instantiate().expect("it instantiates"));
     let waits = || cuweave_sim::calls().expect("counts").get("cuStreamWaitEvent").copied().unwrap_or(0);

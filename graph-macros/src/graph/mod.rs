@@ -22,14 +22,14 @@ use syn::ItemFn;
 use crate::report::Report;
 use crate::words::words;
 
-/// Expands a graph function. With faults the function is there all the same, with its signature and an empty body,
-/// so that nothing follows on.
+/// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so that no errors
+/// follow at its uses.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            // rustc parses the item itself and says what is wrong with it, better; where it finds nothing, we do.
+            // rustc parses the item too and reports syntax errors better; this covers those that only syn finds.
             report.syntax(&error);
             return report.into_tokens();
         }
@@ -61,7 +61,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 impl lower::Lowered {
-    /// Takes over the modes that the check has settled.
+    /// Takes over the access modes that the check has settled.
     fn settle(&mut self, checked: &Program) {
         let statements = self.source.program.statements.to_mut().iter_mut();
         for (statement, checked) in statements.zip(checked.statements.iter()) {
@@ -69,7 +69,7 @@ impl lower::Lowered {
         }
     }
 
-    /// Leaves the arguments alone: the fallback of a faulty function.
+    /// Removes everything but the arguments: the fallback for a faulty function.
     fn silence(&mut self) {
         let program = &self.source.program;
         let arguments: Vec<_> = program
@@ -86,7 +86,7 @@ impl lower::Lowered {
             ..program.clone()
         };
         self.kinds.clear();
-        // Lengths, too, are rustc's to speak of once nothing else is wrong.
+        // rustc reports errors in lengths once the macro finds nothing.
         self.leaves.clear();
         self.structure = Structure::default();
         self.faulty = true;
