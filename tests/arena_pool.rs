@@ -437,7 +437,7 @@ fn with_a_broken_member() {
     std::mem::forget((exec, larger, pool));
 }
 
-/// The scenario of the faults: two members, of which the second moves the arena under the first, and a third under both.
+/// The scenario of the faults: the second member moves the arena under the first, and a third one under both.
 fn scenario(ctx: &Arc<CudaContext>, stream: &Arc<CudaStream>, with: &mut Inputs) -> cuweave::Result<()> {
     let pool = ArenaPool::new(stream)?;
     let mut first = small(ctx, N, 3.0, &with.x, &mut with.out)?.instantiate_in(&pool)?;

@@ -299,7 +299,7 @@ fn a_member_that_faults_is_named_after_a_grid_was_set() {
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn with_a_member_that_faults() {
-    // What was the last launch's only block is one of the first's now.
+    // The block that belonged to the last launch belongs to the first one now.
     let Some(reports) = reports_with(1, 1 << 40, Some(3)) else { return };
     assert_eq!(reports.len(), 1);
     assert_eq!(reports[0].kind, "illegal-address");

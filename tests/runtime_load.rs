@@ -162,7 +162,7 @@ fn machine_code_is_held_against_its_declaration() {
     let device = device();
     let mut x = device.zeros::<f32>(4);
     if device.simulated && is_hopper(&device) {
-        // What it cannot do, it says.
+        // The error states the reason.
         let text = module_error(of_hopper(&device.ctx, 4, &mut x), "raise.sm_90.cubin");
         return assert!(text.contains("machine code cannot be simulated, give the driver PTX"), "{text}");
     }

@@ -490,7 +490,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The end of one thing: what it is, and to be dropped by being called.
+/// A name, and a function whose call drops the named object.
 type Thing = Box<dyn FnOnce(bool) + Send>;
 
 fn thing<T: Send + 'static>(value: T) -> Option<Thing> {

@@ -1,4 +1,4 @@
-//! The names that the attributes bring into a user's module, and what its documentation shows of them.
+//! The names that the attributes add to a user's module and to its documentation.
 
 use std::str::FromStr;
 

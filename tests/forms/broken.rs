@@ -253,7 +253,7 @@ fn a_batch_that_is_dropped_after_planning_is_told() {
             batch.sources[2] = batch.sources[1];
         });
         assert_ne!(devices.broken(batched, inputs, right), Caught::No, "`{name}`: a member is lost");
-        // What comes after the batch does not wait for it.
+        // The successors of the batch do not wait for it.
         change_next_plan(|_, operations| {
             let last = operations.list.len() - 1;
             operations.list[last].after.clear();

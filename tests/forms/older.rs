@@ -101,7 +101,7 @@ fn with_many_members() {
     let function = side_by_side(VOLUME, MEMBERS);
     let inputs = Inputs::random(1, &function, LAUNCHES);
     let (capability, _) = capability(&device);
-    // Of 16 bytes each, 256 fit into 4,096.
+    // 256 records of 16 bytes fit into 4,096.
     for (head, batches) in [(".version 6.0\n.target sm_60", 2), (".version 7.0\n.target sm_70", 1)] {
         let kernel = File { head, ..PLAIN }.launched();
         let run = |form| {

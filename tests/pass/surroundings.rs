@@ -14,7 +14,7 @@ mod kernels {
     }
 }
 
-/// As a library of its own would have it: clippy asks for a section on errors, and finds it.
+/// Documented as in a library: clippy requires a section on errors.
 pub mod library {
     use super::kernels::scale;
 

@@ -77,7 +77,7 @@ fn scenario(device: &Device, end: End, trouble: Trouble<'_>) -> bool {
             });
             match built {
                 Ok(graph) => graph,
-                // What was given is gone with it.
+                // The argument of the failed call is dropped with it.
                 Err(_) => return,
             }
         };

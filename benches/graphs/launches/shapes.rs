@@ -144,8 +144,8 @@ each_side! {
         }
     }
 
-    /// A square of 16 x 16 cells, each the mean of the one above and the one to the left: what is ready at a time lies
-    /// on a diagonal.
+    /// A square of 16 x 16 cells, each the mean of the one above and the one to the left: the cells that are ready
+    /// at a time lie on a diagonal.
     graph[] fn diagonals(n: u32, cells: [&mut [f32; n]; 256]) {
         for i in 1..16 {
             for j in 1..16 {
