@@ -120,7 +120,8 @@ fn name(held: Held) -> &'static str {
 /// A graph's launch, and a read of the first element of its result.
 type Member<'a> = (Launch<'a>, Box<dyn FnMut() -> Result<f32> + 'a>);
 
-/// Returns the bytes of the largest graph and of all graphs, and the graphs. Graph i is for stream i, or for the only one.
+/// Returns the bytes of the largest graph and of all graphs, and the graphs. Graph i is for stream i, or for the only
+/// one.
 fn build<'a>(
     setup: &'a Setup,
     held: Held,

@@ -1,6 +1,6 @@
 //! The host's time to build a graph, a node: evaluation of lengths and launches and `cuGraphAdd*` calls, against the
-//! same adds by hand: the adds alone, and all of the build, which also computes and checks every length, configuration and
-//! argument. Modules are loaded on both sides, and the plan is kept from the first build of that size; planning is
+//! same adds by hand: the adds alone, and all of the build, which also computes and checks every length, configuration
+//! and argument. Modules are loaded on both sides, and the plan is kept from the first build of that size; planning is
 //! measured by itself.
 
 #[allow(dead_code)]

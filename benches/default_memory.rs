@@ -1,5 +1,5 @@
-//! Compares the lowerings of memory: the shapes of real graphs, one big buffer beside many tiny ones, and two graphs that
-//! share the driver's pool, each as memory nodes, in an arena, and in memory of the exec's own.
+//! Compares the lowerings of memory: the shapes of real graphs, one big buffer beside many tiny ones, and two graphs
+//! that share the driver's pool, each as memory nodes, in an arena, and in memory of the exec's own.
 
 mod common;
 #[path = "graphs/shapes.rs"]
@@ -132,7 +132,8 @@ fn shapes(setup: &Setup, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A U-Net and a solver, launched one after the other: the second can use the memory that the first returns to the pool.
+/// A U-Net and a solver, launched one after the other: the second can use the memory that the first returns to the
+/// pool.
 fn together(setup: &Setup, table: &mut Table) -> Result<()> {
     let ctx = &setup.ctx;
     let inputs = Inputs { stream: setup.stream.clone() };

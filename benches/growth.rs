@@ -1,4 +1,5 @@
-//! The growth of device and host memory over 1,000 launches of one graph, and over 1,000 graphs built, launched and dropped.
+//! The growth of device and host memory over 1,000 launches of one graph, and over 1,000 graphs built, launched and
+//! dropped.
 
 mod common;
 #[path = "graphs/chains.rs"]

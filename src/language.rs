@@ -10,14 +10,14 @@ pub enum InGraphFunctions {}
 
 /// `let b = alloc::<T>(len);` allocates a buffer of `len` elements when the graph runs.
 ///
-/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or, where the function returns it, by
-/// its receiver.
+/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or, where the function
+/// returns it, by its receiver.
 pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
     match only {}
 }
 
-/// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with feature
-/// `f16` also of `half::f16` and `half::bf16`.
+/// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with
+/// feature `f16` also of `half::f16` and `half::bf16`.
 pub fn fill(only: InGraphFunctions) {
     match only {}
 }
@@ -34,9 +34,9 @@ pub fn free(only: InGraphFunctions) {
 
 /// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`, which a kernel updates by atomics.
 ///
-/// Two such launches are not ordered if the PTX shows that they commute: both only apply one reduction (`add`, `min`, `max`,
-/// `and`, `or` or `xor`) of one type to the buffer, at the scope of the device or wider, and do not use its results. All
-/// others are ordered as they are written; in explicit order the build refuses them.
+/// Two such launches are not ordered if the PTX shows that they commute: both only apply one reduction (`add`, `min`,
+/// `max`, `and`, `or` or `xor`) of one type to the buffer, at the scope of the device or wider, and do not use its
+/// results. All others are ordered as they are written; in explicit order the build refuses them.
 pub fn atomic(only: InGraphFunctions) {
     match only {}
 }
@@ -53,8 +53,8 @@ pub fn per_item(n: impl private::ToDim) -> private::PerItem {
 #[derive(Debug)]
 pub enum __Prelude {}
 
-/// The words as macros, for programs that do not import them: generated code refers to each word of a function. Macros have a
-/// namespace of their own, so they collide with no module, type or function of the program.
+/// The words as macros, for programs that do not import them: generated code refers to each word of a function. Macros
+/// have a namespace of their own, so they collide with no module, type or function of the program.
 pub mod found {
     macro_rules! words {
         ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };

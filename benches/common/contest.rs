@@ -112,8 +112,8 @@ impl<'a> Contest<'a> {
         Contest::setting(setup, (work, goal), start, results, by_hand, |_, _, _, _| Ok(()))
     }
 
-    /// As above. Before each hand-written launch, `set` is called with the exec, the nodes of its branches, the addresses of
-    /// the buffers, and the number of the launch, counted from 0.
+    /// As above. Before each hand-written launch, `set` is called with the exec, the nodes of its branches, the
+    /// addresses of the buffers, and the number of the launch, counted from 0.
     pub fn setting(
         setup: &'a Setup,
         (work, goal): (String, &'static str),
@@ -202,8 +202,8 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// Enters a side with the results of its first launch. Results that differ from the hand-written ones in any byte are an
-    /// error.
+    /// Enters a side with the results of its first launch. Results that differ from the hand-written ones in any byte
+    /// are an error.
     pub fn enter(
         &mut self,
         side: &str,

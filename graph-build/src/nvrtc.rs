@@ -14,7 +14,8 @@ pub struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// Opens the first library found: `CUWEAVE_NVRTC`, then the system's folders, then those below `roots`; new versions first.
+    /// Opens the first library found: `CUWEAVE_NVRTC`, then the system's folders, then those below `roots`; new
+    /// versions first.
     pub fn find(roots: &[PathBuf]) -> Option<Nvrtc> {
         let names = if cfg!(windows) {
             ["nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"]

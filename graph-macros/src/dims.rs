@@ -224,10 +224,11 @@ fn wrapped(expr: &Expr) -> TokenStream {
     quote_spanned!(expr.span()=> ::cuweave::__private::dim(#expr))
 }
 
-/// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names alike.
+/// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names
+/// alike.
 ///
-/// The key holds literals as they are written, and each name with its hygiene context: a `macro_rules!` can introduce a local
-/// that is not the user's local of the same spelling. Spaces and comments between tokens make no difference.
+/// The key holds literals as they are written, and each name with its hygiene context: a `macro_rules!` can introduce a
+/// local that is not the user's local of the same spelling. Spaces and comments between tokens make no difference.
 pub fn key(expr: &Expr) -> String {
     let mut text = String::new();
     // Most are names, and there are tens of thousands in a large function.
@@ -275,8 +276,8 @@ fn name_key(name: &Ident, text: &mut String) {
     if !spelling.contains(char::is_lowercase) {
         return;
     }
-    // rustc formats a span as `#3 bytes(10..11)`; the first part is the hygiene context, which has no stable API. If the
-    // format differs, all contexts count as one.
+    // rustc formats a span as `#3 bytes(10..11)`; the first part is the hygiene context, which has no stable API. If
+    // the format differs, all contexts count as one.
     let span = format!("{:?}", name.span());
     if let Some((context, _)) = span.split_once(' ').filter(|(context, _)| context.starts_with('#')) {
         text.push_str(context);

@@ -1,8 +1,8 @@
 //! `#[kernels("path")] unsafe extern "ptx-kernel" { .. }`: an item for each kernel.
 //!
-//! The item is a struct with braces: it is in the namespace of types alone, so an argument or a local may have the kernel's
-//! name. `load` is for users. Launches in graph functions call `__launch`, and rustc checks the arguments there against the
-//! declaration. Nothing else of the block has a name in the user's module.
+//! The item is a struct with braces: it is in the namespace of types alone, so an argument or a local may have the
+//! kernel's name. `load` is for users. Launches in graph functions call `__launch`, and rustc checks the arguments
+//! there against the declaration. Nothing else of the block has a name in the user's module.
 
 use std::collections::BTreeSet;
 
@@ -194,8 +194,8 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         impl #name {
             /// Loads the module of the kernel's file into a context, and keeps it loaded as long as the value lives.
             ///
-            /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that is kept
-            /// is loaded once for all graphs, and those are built faster.
+            /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that
+            /// is kept is loaded once for all graphs, and those are built faster.
             ///
             /// # Errors
             ///

@@ -1,7 +1,7 @@
 //! The attributes of `cuweave`: `#[kernels]` and `#[graph]`. Documented there.
 //!
-//! Tokens are lowered to the IR of `cuweave-core`, which orders and checks it. Diagnostics are reported at their places in the
-//! source, and the checked program is printed as a static table with the code that evaluates it.
+//! Tokens are lowered to the IR of `cuweave-core`, which orders and checks it. Diagnostics are reported at their places
+//! in the source, and the checked program is printed as a static table with the code that evaluates it.
 
 mod dims;
 mod graph;
@@ -23,14 +23,15 @@ use proc_macro::TokenStream;
 /// they are: nothing can be proved about them.
 ///
 /// The declaration is held against the PTX while the crate compiles: names (CW301), numbers and kinds of parameters
-/// (CW302, CW303), reads and writes through each buffer (CW304, CW305), static shared memory (CW306), and the extents of the
-/// accesses (CW308). A declaration that the PTX refutes is an error that names the instruction and its line. The elements that
-/// a kernel writes depend on the launch: the build checks each launch against an outline of the kernel; if the PTX leaves them
-/// unknown, element types with invalid bit patterns are refused (CW309). The documentation of each kernel's item lists the
-/// proved facts; the `report()` of a graph lists what only the block's `unsafe` vouches for.
+/// (CW302, CW303), reads and writes through each buffer (CW304, CW305), static shared memory (CW306), and the extents
+/// of the accesses (CW308). A declaration that the PTX refutes is an error that names the instruction and its line. The
+/// elements that a kernel writes depend on the launch: the build checks each launch against an outline of the kernel;
+/// if the PTX leaves them unknown, element types with invalid bit patterns are refused (CW309). The documentation of
+/// each kernel's item lists the proved facts; the `report()` of a graph lists what only the block's `unsafe` vouches
+/// for.
 ///
-/// Each kernel is an item with its declared visibility; nothing else of the block has a name. It has one function, `load`:
-/// `nn::matvec::load(&ctx)` loads the module of the block and keeps it, so that graphs need not load it.
+/// Each kernel is an item with its declared visibility; nothing else of the block has a name. It has one function,
+/// `load`: `nn::matvec::load(&ctx)` loads the module of the block and keeps it, so that graphs need not load it.
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()
@@ -39,15 +40,15 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// Makes a CUDA graph of a function: `#[cuweave::graph] fn name(args) { .. }`.
 ///
 /// It is allowed in a module or in a function, not in an `impl`: it adds a module of the same name with its types. Lint
-/// levels (`#[allow(..)]`) and doc comments are allowed on its statements; `#[cfg(..)]` is allowed on the whole function
-/// only.
+/// levels (`#[allow(..)]`) and doc comments are allowed on its statements; `#[cfg(..)]` is allowed on the whole
+/// function only.
 ///
-/// In a launch `kernel[config](args);`, `config` is `(grid, block)` or `(grid, block, shared_bytes)` with a `u32` or a tuple of up
-/// to three for each of the first two, a `LaunchConfig` of cudarc, or `per_item(n)`.
+/// In a launch `kernel[config](args);`, `config` is `(grid, block)` or `(grid, block, shared_bytes)` with a `u32` or a
+/// tuple of up to three for each of the first two, a `LaunchConfig` of cudarc, or `per_item(n)`.
 ///
-/// The module `name` has the types: `name::Exec`, which `Graph::instantiate` returns, with `launch`, the setters and all other
-/// methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field an argument. An argument that no statement uses is an
-/// unused variable for rustc: `_name` or `#[allow(unused_variables)]` silences it.
+/// The module `name` has the types: `name::Exec`, which `Graph::instantiate` returns, with `launch`, the setters and
+/// all other methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field an argument. An argument that no
+/// statement uses is an unused variable for rustc: `_name` or `#[allow(unused_variables)]` silences it.
 ///
 /// `#[cuweave::graph(..)]` takes, each once:
 ///
@@ -60,8 +61,8 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 ///   become one; `"overlapped"`: kernels start before their predecessors end (compute capability 9.0 and more). The default
 ///   is both, and many small branches are serialized into lanes. The result is the same bit for bit.
 ///
-/// Generated code names the crate `::cuweave`. If `Cargo.toml` renames it, add `extern crate other as cuweave;` at the root
-/// of the crate.
+/// Generated code names the crate `::cuweave`. If `Cargo.toml` renames it, add `extern crate other as cuweave;` at the
+/// root of the crate.
 #[proc_macro_attribute]
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     graph::graph(attribute.into(), item.into()).into()

@@ -16,8 +16,8 @@ use crate::image::Image;
 use crate::parameters::{Access, Parameter, ParameterKind};
 use crate::report::Report;
 
-/// A declared kernel, with the spans of faults. `parameters` is `None` if one of them is not in the language; the kernel is
-/// not checked then.
+/// A declared kernel, with the spans of faults. `parameters` is `None` if one of them is not in the language; the
+/// kernel is not checked then.
 pub struct Kernel<'k> {
     pub name: &'k syn::Ident,
     pub parameters: Option<&'k [Parameter]>,
@@ -137,7 +137,8 @@ fn primitive(ty: &Type) -> Option<Primitive> {
     }
 }
 
-/// Returns constants that rustc evaluates: checks of the sizes of types that only rustc knows, and the limits of launches.
+/// Returns constants that rustc evaluates: checks of the sizes of types that only rustc knows, and the limits of
+/// launches.
 pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     let mut all = TokenStream::new();
     for (parameter, (size, align)) in parameters.iter().zip(&checked.layout) {
@@ -166,8 +167,8 @@ pub fn is_primitive(ty: &Type) -> bool {
     primitive(ty).is_some()
 }
 
-/// Returns a constant that compiles only if every bit pattern is a value of the element type. Required where nothing proves
-/// that all elements are written.
+/// Returns a constant that compiles only if every bit pattern is a value of the element type. Required where nothing
+/// proves that all elements are written.
 pub fn any_bits(element: &Type) -> TokenStream {
     quote_spanned!(element.span()=>
         const _: () = ::cuweave::__private::any_bits::<#element>();

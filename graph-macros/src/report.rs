@@ -47,7 +47,8 @@ impl Report {
         }
     }
 
-    /// Adds a fault, unless there is one of this code at this place: the iterations of an unrolled loop share their spans.
+    /// Adds a fault, unless there is one of this code at this place: the iterations of an unrolled loop share their
+    /// spans.
     fn push(&mut self, span: Span, text: String, warning: Option<Code>, code: &str) {
         let start = span.start();
         if self.seen.insert((start.line, start.column, code.to_owned())) {
@@ -60,8 +61,8 @@ impl Report {
         self.found.iter().any(|found| found.warning.is_none())
     }
 
-    /// Returns a `compile_error!` for each fault and a use of a deprecated constant for each warning, in the order of the
-    /// source. Warnings are left out if there are faults.
+    /// Returns a `compile_error!` for each fault and a use of a deprecated constant for each warning, in the order of
+    /// the source. Warnings are left out if there are faults.
     pub fn into_tokens(mut self) -> TokenStream {
         self.found.sort_by_key(|found| (found.span.start().line, found.span.start().column));
         let failed = self.failed();

@@ -12,8 +12,8 @@ unsafe extern "ptx-kernel" {
     fn descent(p: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
 }
 
-/// Returns the elements of tensors of four sizes, about `all` in all: 12 layers of matrices of three sizes and of vectors,
-/// as the parameters of a network are.
+/// Returns the elements of tensors of four sizes, about `all` in all: 12 layers of matrices of three sizes and of
+/// vectors, as the parameters of a network are.
 pub fn sizes(all: u32) -> [u32; 4] {
     let shares = [1.0 / 16.0, 0.25, 0.125, 1.0 / 1024.0];
     // The shares of a layer.

@@ -20,8 +20,8 @@ const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
 /// The most dynamic shared memory of a block on any of them, with opt-in: 227 KiB (9.0, 10.0).
 const SHARED: i128 = 227 * 1024;
 
-/// A literal of a configuration. The kernel's item has a constant function that checks it, and a constant message for when
-/// it does not fit.
+/// A literal of a configuration. The kernel's item has a constant function that checks it, and a constant message for
+/// when it does not fit.
 #[derive(Clone)]
 pub struct Literal {
     /// The names of the function and of the message.

@@ -27,8 +27,8 @@ impl Expansion<'_> {
                         ///
                         /// # Errors
                         ///
-                        /// An argument that reaches a length, a launch configuration that the device does not take, a failure
-                        /// of the driver.
+                        /// An argument that reaches a length, a launch configuration that the device does not take, a
+                        /// failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                             #core.set_scalar(#index, #value, |args| &mut args.#value)
                         }
@@ -43,8 +43,8 @@ impl Expansion<'_> {
                         ///
                         /// # Errors
                         ///
-                        /// A buffer that is too short, of another context, or that overlaps another of which one is written; a
-                        /// failure of the driver.
+                        /// A buffer that is too short, of another context, or that overlaps another of which one is
+                        /// written; a failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                             #core.set_buffer(#first, #bound, |args| &mut args.#value)
                         }
@@ -88,14 +88,15 @@ impl Expansion<'_> {
                 #core_mut.upload(stream)
             }
 
-            /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch after
-            /// them.
+            /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch
+            /// after them.
             #[must_use]
             pub fn args(&self) -> #name::Views<'_> {
                 #core.views()
             }
 
-            /// Returns mutable views of the buffers that are bound mutably or owned: contents can change, addresses cannot.
+            /// Returns mutable views of the buffers that are bound mutably or owned: contents can change, addresses
+            /// cannot.
             #[must_use]
             pub fn args_mut(&mut self) -> #name::ViewsMut<'_> {
                 #core_mut.views_mut()

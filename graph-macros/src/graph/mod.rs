@@ -22,8 +22,8 @@ use syn::ItemFn;
 use crate::report::Report;
 use crate::words::words;
 
-/// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so that no errors
-/// follow at its uses.
+/// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so that no
+/// errors follow at its uses.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let function = match syn::parse2::<ItemFn>(item.clone()) {
