@@ -1,4 +1,10 @@
 //! `#[graph] fn name(args) { .. }`: lowered, ordered, checked, printed.
+//!
+//! Rules of the generated code, which is part of the user's crate (see `expand` for its scopes and privacy):
+//! - The user's expressions are in functions of their own, in which no generated name is in scope.
+//! - An expression may panic, return, and have another value each time it is evaluated. Therefore a setter evaluates
+//!   everything before it changes anything, the build checks that each step has recorded its statement, and a batch is
+//!   checked against the configuration that it was built with.
 
 mod attributes;
 mod expand;
