@@ -443,7 +443,7 @@ fn scenario(ctx: &Arc<CudaContext>, stream: &Arc<CudaStream>, with: &mut Inputs)
     let mut first = small(ctx, N, 3.0, &with.x, &mut with.out)?.instantiate_in(&pool)?;
     first.launch(stream)?;
     let second = large(ctx, N, &with.x, &mut with.other, &mut with.ratio)?.instantiate_in(&pool);
-    // The first member is launched whether or not the second failed; a failed call is not repeated.
+    // The first member works whether or not the second was built; a launch that failed succeeds the second time.
     let launched = first.launch(stream);
     first.launch(stream)?;
     launched?;

@@ -1,4 +1,4 @@
-//! Launches that update one buffer by atomics: unordered where they commute, else in program order, through real PTX.
+//! Launches that update one buffer by atomics: unordered if they commute, else in program order, through real PTX.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -212,7 +212,7 @@ fn atomics_on_variables_of_the_module_are_ordered() {
     assert_eq!((device.download(&first), device.download(&second)), (vec![3], vec![99]));
 }
 
-/// Sums on both sides of a ticket, many of each: the ticket waits for all of those before, all of those after for it.
+/// Many sums before and after a ticket: the ticket waits for all earlier ones, and all later ones wait for the ticket.
 #[cuweave::graph]
 fn many(total: &mut [u32; 1], out: &mut [u32; 1]) {
     for i in 0..5 {
@@ -234,7 +234,7 @@ fn a_ticket_stands_between() {
     assert_eq!((device.download(&total), device.download(&out)), (vec![112], vec![5]));
 }
 
-/// The same statements with `#[after]` the other way round: the order that the user gives stands.
+/// The same statements with `#[after]` in reverse order: the user's order is kept.
 #[cuweave::graph]
 fn turned(total: &mut [u32; 1]) {
     #[after(second)]

@@ -1,5 +1,5 @@
-//! Launches must cover what they are declared to write: a write-only parameter counts as written in all, so a launch of too few threads is an error
-//! where that counts, and the report says it elsewhere. The kernels are those of nvcc, NVRTC and the tests' own.
+//! Launches must write all elements of their write-only parameters: too few threads are an error if later reads rely on it,
+//! and stand in the report otherwise. The kernels are those of nvcc, NVRTC and the tests' own.
 
 use cuweave::Error;
 use cuweave::error::ShortLaunch;
@@ -64,7 +64,7 @@ fn sum(n: u32, grid: u32, x: &[f32; n], y: &[f32; n]) -> [f32; n] {
     h
 }
 
-/// The program of the report: half of `h` was left unwritten, and read.
+/// A program that leaves half of `h` unwritten, and reads it.
 #[test]
 fn a_launch_of_too_few_threads_is_an_error_that_names_them() {
     let device = alone();
@@ -94,7 +94,7 @@ fn over(n: u32, grid: u32, out: &mut [f32; n]) {
     set[(grid, 32)](&mut out, 1.0, n);
 }
 
-/// All elements of an argument are values already.
+/// All elements of an argument are initialised.
 #[test]
 fn what_was_written_before_may_stay() {
     let device = alone();

@@ -4,7 +4,7 @@
 //! blocks let the next kernel start at once. The control: without the waits, on a GPU elements are wrong, and the
 //! simulated driver tells of it.
 //!
-//! By bare driver calls, since the runtime adds no edge that does not wait.
+//! Uses bare driver calls, since the runtime adds no programmatic edge into a kernel without the wait.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -21,7 +21,7 @@ const PTX: &str = include_str!("kernels/order.ptx");
 const WAIT: &str = "griddepcontrol.wait;";
 const TRIGGER: &str = "griddepcontrol.launch_dependents;";
 
-/// The size of a test: on a GPU the slow blocks take some ten microseconds.
+/// The size of a test. On a GPU the slow blocks take about ten microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     blocks: u32,

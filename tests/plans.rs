@@ -48,7 +48,7 @@ fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
     d
 }
 
-/// Order of the user's own, and an allocation taken over.
+/// Explicit order, and an allocation taken over.
 #[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(order = "explicit", launches = "as-written")]
 fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
@@ -137,7 +137,7 @@ fn joined(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
     }
 }
 
-/// Parts of parts, written in turn; a write leaves the ends of what it covers in the middle.
+/// Parts of parts, written in turn; a write in the middle of an earlier one leaves its ends.
 #[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written")]
 fn parts(n: u32, k: u32, x: &mut [f32; n]) {
@@ -152,7 +152,7 @@ fn parts(n: u32, k: u32, x: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 5.0, n);
 }
 
-/// A budget: branches that need their memory at once are put in a row.
+/// A budget: branches that need their memory at once are put in sequence.
 #[expect(dead_code, reason = "the tables are what is looked at")]
 #[cuweave::graph(launches = "as-written", budget = 8 * n)]
 fn budgeted(n: u32, x: &mut [f32; 3 * n]) {

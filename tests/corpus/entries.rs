@@ -43,8 +43,8 @@ pub struct Entry {
 }
 
 /// Returns the entries of a file, and the names of those without a possible declaration: an aggregate holds an address.
-/// `said` returns the parameters of a kernel that are pointers in addition to those that the analysis finds.
-pub fn of(text: &str, said: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
+/// `declared` returns the parameters of a kernel that are pointers in addition to those that the analysis finds.
+pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
     let mut analysis = Analysis::new(&module);
     let (mut entries, mut left) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ pub fn of(text: &str, said: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, 
     let outside = module.items.iter().any(|item| matches!(item, Item::Variable(found) if external(found)));
     for function in module.entries() {
         let mut pointers = analysis.pointers(function);
-        said(function.name).into_iter().for_each(|at| pointers[at] = true);
+        declared(function.name).into_iter().for_each(|at| pointers[at] = true);
         let facts = analysis.kernel(function.name, &pointers);
         let opaque = function.parameters.iter().any(|parameter| parameter.class() == Class::Opaque);
         let hidden_address =

@@ -42,10 +42,10 @@ fn every_entry_is_declared_compiled_and_launched() {
     let start = Instant::now();
     let binary = compile(root, &files);
     let compiled = start.elapsed();
-    let Outcome { done, told, refused, faults } = run(&binary, &launches);
+    let Outcome { done, reported, refused, faults } = run(&binary, &launches);
     println!("{} files, {} entries, {} not declared: {left:?}", files.len(), launches.len(), left.len());
     println!(
-        "{done} without a report, {told} with theirs; {compiled:.1?} compiled, {:.1?} in all",
+        "{done} without a report, {reported} with theirs; {compiled:.1?} compiled, {:.1?} in all",
         start.elapsed()
     );
     for (why, names) in &refused {
@@ -53,9 +53,9 @@ fn every_entry_is_declared_compiled_and_launched() {
     }
     assert!(faults.is_empty(), "{} entries:\n{}", faults.len(), faults.join("\n"));
     let not_simulated: usize = refused.values().map(Vec::len).sum();
-    assert_eq!(done + told + not_simulated, launches.len());
+    assert_eq!(done + reported + not_simulated, launches.len());
     if std::env::var_os("CORPUS_ONLY").is_none() {
-        assert!(done >= 1000 && told >= 2, "{done} launches without a report, {told} with theirs");
+        assert!(done >= 1000 && reported >= 2, "{done} launches without a report, {reported} with theirs");
         assert!(
             not_simulated <= 26 && left.len() <= 6,
             "{not_simulated} not simulated, {left:?} not declared"
@@ -120,7 +120,7 @@ fn compile(root: &Path, files: &[File]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus");
     fs::create_dir_all(folder.join("src")).expect("a folder below the target folder");
     write(&folder.join("Cargo.toml"), &program::manifest(&root.display().to_string()));
-    // The versions of this workspace; cargo leaves out what is not needed.
+    // The versions of this workspace; cargo omits unused packages.
     if !folder.join("Cargo.lock").is_file() {
         fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file of the workspace");
     }
@@ -153,7 +153,7 @@ struct Outcome {
     /// Launches without a report.
     done: usize,
     /// Launches with the expected report.
-    told: usize,
+    reported: usize,
     /// Entries that the simulator refuses to run, by the reason.
     refused: BTreeMap<String, Vec<String>>,
     faults: Vec<String>,
@@ -201,8 +201,8 @@ impl Outcome {
     /// Counts the launch of an entry by the output during it.
     fn count(&mut self, launched: &Launched, lines: &[&str], at: usize) {
         let done = lines.contains(&format!("done {at}").as_str());
-        let told: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("cuweave-sim: ")).collect();
-        let refused = told.iter().find_map(|line| line.split_once("cannot be simulated: "));
+        let reports: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("cuweave-sim: ")).collect();
+        let refused = reports.iter().find_map(|line| line.split_once("cannot be simulated: "));
         let newer = lines.iter().find_map(|line| line.split_once("[CUDA_ERROR_NO_BINARY_FOR_GPU] "));
         let fault = || format!("{}: {}", launched.name, lines.join("; "));
         match (refused.or(newer), &launched.report) {
@@ -211,10 +211,12 @@ impl Outcome {
                     why.strip_prefix("line ").and_then(|why| why.split_once(": ")).map_or(why, |why| why.1);
                 self.refused.entry(why.to_owned()).or_default().push(launched.name.clone());
             }
-            (None, Some(kind)) if told.iter().all(|told| told.contains(&format!("[{kind}]"))) && !done => {
-                self.told += 1;
+            (None, Some(kind))
+                if reports.iter().all(|report| report.contains(&format!("[{kind}]"))) && !done =>
+            {
+                self.reported += 1;
             }
-            (None, None) if done && told.is_empty() => self.done += 1,
+            (None, None) if done && reports.is_empty() => self.done += 1,
             _ => self.faults.push(fault()),
         }
     }

@@ -124,7 +124,7 @@ fn a_dropped_wait_is_told() {
     assert!(broken[0] > 100 && broken[1] > 5, "{broken:?}");
 }
 
-/// A programmatic edge into a kernel with a wait of its own: behind its first access, or in front of all.
+/// A programmatic edge into a kernel with a wait of its own: after its first access, or before all accesses.
 #[test]
 fn an_early_edge_into_a_late_wait_is_told() {
     let Some(mut devices) = simulated() else { return };
@@ -150,7 +150,7 @@ fn an_early_edge_into_a_late_wait_is_told() {
 const EQUAL: [[u32; 3]; 3] = [[3, 1, 1]; 3];
 const UNEQUAL: [[u32; 3]; 3] = [[2, 1, 1], [1, 1, 1], [3, 1, 1]];
 
-/// Every kernel with equal and unequal grids: what it means, once it is batched.
+/// Calls `each` for every kernel with equal and unequal grids, after a check that its batch gives the right results.
 fn forks(devices: &mut Devices, mut each: impl FnMut(&mut Devices, &Function, Printable, &Inputs, &[Left])) {
     for kernel in 0..STATELESS {
         for grids in [EQUAL, UNEQUAL] {
@@ -205,7 +205,7 @@ fn wrong_grids_and_first_blocks_give_other_bytes() {
         if function.begins_alike() {
             return;
         }
-        // Kernels that do not ask for their grid see nothing of it where it has one dimension.
+        // Kernels that do not read their grid's size do not depend on it in one dimension.
         let asks = !matches!(&*statement.name, "staged" | "affine");
         change_next_tables(swapped_grids);
         let caught = devices.broken(batched, inputs, right) != Caught::No;

@@ -1,4 +1,4 @@
-//! A random program as a graph function: what the macro generates for a written one.
+//! A random program as a graph function: the code that the macro generates for a written one.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -19,7 +19,7 @@ use cuweave_testkit::random::Random;
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
 use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, Z, len_of};
 
-/// A program in a table, for good.
+/// A program in a table that is never freed.
 #[derive(Clone, Copy)]
 pub struct Printable {
     table: &'static Table,
@@ -321,7 +321,7 @@ impl Device {
         Ok((left, exec.core.report(), flat))
     }
 
-    /// Returns the contents after each launch by a graph of the statements in sequence, built anew for each launch without setters.
+    /// Returns the contents after each launch of a graph of the statements in sequence, built again for each launch.
     pub fn meaning(&self, one_by_one: Printable, inputs: &Inputs) -> Vec<Left> {
         let mut inputs = inputs.clone();
         let all = inputs.scalars.clone();

@@ -80,14 +80,14 @@ impl Function {
         grid(0) == grid(1)
     }
 
-    /// The same, checked, with these options.
+    /// Returns the checked program with these options.
     pub fn with(&self, launches: Option<Launches>, memory: Memory) -> Function {
         let mut function = self.clone();
         function.program.options = Options { launches, memory: Some(memory), ..self.program.options };
         function
     }
 
-    /// The same with a budget, in bytes.
+    /// Returns the program with a budget, in bytes.
     pub fn within(&self, budget: u64) -> Function {
         let mut function = self.clone();
         function.program.options.budget = Some(function.program.dims.len() as u32);

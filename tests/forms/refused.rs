@@ -169,7 +169,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     device.nothing_reported();
 }
 
-/// In a pool the graph is added anew.
+/// In a pool the graph is added again.
 #[test]
 fn what_is_not_added_in_a_pool_is_launched_as_written() {
     let device = device();

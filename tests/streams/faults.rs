@@ -77,7 +77,7 @@ fn scenario(device: &Device, end: End, trouble: Trouble<'_>) -> bool {
             });
             match built {
                 Ok(graph) => graph,
-                // The argument of the failed call is dropped with it.
+                // The failed build has dropped the owned buffer.
                 Err(_) => return,
             }
         };

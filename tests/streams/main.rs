@@ -1,6 +1,6 @@
-//! A launch is ordered with everything else that uses its memory, its kernels and their variables, on whatever streams. The
-//! order is read from the driver calls, each of which fails in turn, with an error kept in the context before each step, and
-//! while the user's streams capture.
+//! A launch is ordered with all other users of its memory, its kernels and their variables, on all streams. The order is read
+//! from the driver calls: without faults, with each call failing in turn, with an error kept in the context before each step,
+//! and while the user's streams capture.
 
 mod captures;
 mod contexts;

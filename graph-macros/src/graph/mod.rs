@@ -62,8 +62,8 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     }
     let words = words(&item);
     let expansion = expand::expand(&function, &signature, &lowered);
-    let told = report.into_tokens();
-    quote!(#expansion #words #told)
+    let diagnostics = report.into_tokens();
+    quote!(#expansion #words #diagnostics)
 }
 
 impl lower::Lowered {
