@@ -5,6 +5,7 @@ mod common;
 mod graphs;
 
 use cudarc::driver::CudaSlice;
+use cuweave::Buffer;
 
 use common::hand::{self, Node};
 use common::table::Table;
@@ -37,6 +38,13 @@ fn main() -> Result<()> {
         let mut ours = graph.instantiate()?;
         race.ours(&format!("cuweave, buffers {name}"), move |stream| Ok(ours.launch(stream)?));
     }
+    let shared = mine.iter().map(|slice| Ok(Buffer::new(slice.try_clone()?)?)).collect::<Result<Vec<_>>>()?;
+    let shared: [&Buffer<u32>; 300] = std::array::from_fn(|i| &shared[i]);
+    let graph = graphs::bound_300(ctx, shared, stream.alloc_zeros::<u32>(1)?)?;
+    let report = graph.report();
+    sizes.push(format!("{} / {}", report.nodes(), report.edges));
+    let mut ours = graph.instantiate()?;
+    race.ours("cuweave, shared `Buffer`s", move |stream| Ok(ours.launch(stream)?));
     let times = race.run(&setup)?;
     table.race("launch() returns, 300 bound buffers", "<= cuGraphLaunch + 2 us", &times, &sizes)?;
     for ours in &times[1..] {

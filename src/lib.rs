@@ -132,7 +132,7 @@
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result, context,
+    AnyBits, ArenaPool, Buffer, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result, context,
 };
 pub use cuweave_macros::{graph, kernels};
 
@@ -167,8 +167,8 @@ pub mod bind {
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, PinnedViewMut,
-        Shared, SharedPinned, Taken,
+        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, DeviceView, DeviceViewMut,
+        Exclusive, ExclusivePinned, PinnedViewMut, Shared, SharedPinned, Taken,
     };
 }
 

@@ -10,6 +10,7 @@
 use std::sync::{Arc, OnceLock};
 
 use cudarc::driver::{CudaContext, CudaSlice, CudaStream};
+use cuweave::Buffer;
 use cuweave::prelude::*;
 use cuweave_testkit::device::{Device, alone};
 
@@ -187,6 +188,44 @@ fn forgotten_execs_are_waited_for() {
         assert_eq!(reader.clone_dtoh(&copy).expect("a download"), ramp(turn), "turn {turn}");
         assert_eq!(reader.clone_dtoh(&out).expect("a download"), ramp(9), "turn {turn}");
     }
+}
+
+/// Two execs pass elements from buffer to buffer, late, each launch on another stream; the host writes the first and reads
+/// the last.
+#[test]
+fn buffers_are_passed_on() {
+    let device = alone();
+    let streams = Streams::new(&device);
+    let rounds = rounds(&device);
+    let pipeline = |first: usize| {
+        let made = |at| Buffer::new(streams.data(at, 0)).expect("a buffer");
+        let buffers = [made(first), made(first + 1), made(first + 2)];
+        let build = |from: &Buffer<f32>, to: &Buffer<f32>| {
+            let graph = late(&streams.ctx, N, rounds, from, streams.ticket(), to).expect("it builds");
+            graph.instantiate().expect("it instantiates")
+        };
+        let mut execs = [build(&buffers[0], &buffers[1]), build(&buffers[1], &buffers[2])];
+        for turn in 0..turns(&device) {
+            let at = first + turn;
+            buffers[0].copy_from_host(streams.at(at), &ramp(at)).expect("an upload");
+            execs[0].launch(streams.at(at + 1)).expect("it launches");
+            execs[1].launch(streams.at(2 * at + 2)).expect("it launches");
+            if turn % 5 == 2 {
+                let gone = std::mem::replace(
+                    &mut execs[turn % 2],
+                    build(&buffers[turn % 2], &buffers[turn % 2 + 1]),
+                );
+                if turn % 2 == 0 { drop(gone) } else { std::mem::forget(gone) }
+            }
+            let read = buffers[2].to_host(streams.at(at + 3)).expect("a download");
+            assert_eq!(read, ramp(at), "turn {turn}");
+        }
+    };
+    std::thread::scope(|scope| {
+        let pipeline = &pipeline;
+        scope.spawn(move || pipeline(0));
+        scope.spawn(move || pipeline(100));
+    });
 }
 
 /// An output is read on two streams, late on the first: its bytes are given again only after both.

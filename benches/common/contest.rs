@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use cudarc::driver::{CudaSlice, CudaStream, CudaView};
+use cudarc::driver::{CudaSlice, CudaStream, CudaView, DevicePtr};
 
 use super::hand::Node;
 use super::table::Table;
@@ -186,12 +186,16 @@ impl<'a> Contest<'a> {
     }
 
     /// Returns the used elements of the buffers that are this contest's results.
-    pub fn read(&self, results: &[CudaView<'_, f32>]) -> Result<Vec<Vec<f32>>> {
+    pub fn read(&self, results: &[impl DevicePtr<f32>]) -> Result<Vec<Vec<f32>>> {
         if results.len() != self.lens.len() {
             return Err(format!("{}: {} results, not {}", self.work, results.len(), self.lens.len()).into());
         }
         let stream = self.stream();
-        let read = results.iter().zip(&self.lens).map(|(view, &len)| stream.clone_dtoh(&view.slice(0..len)));
+        let read = results.iter().zip(&self.lens).map(|(view, &len)| {
+            let mut elements = stream.clone_dtoh(view)?;
+            elements.truncate(len);
+            Ok::<_, cudarc::driver::DriverError>(elements)
+        });
         Ok(read.collect::<std::result::Result<_, _>>()?)
     }
 

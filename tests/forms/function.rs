@@ -3,11 +3,12 @@
 use std::cell::Cell;
 use std::ops::Deref;
 
-use cudarc::driver::{CudaSlice, CudaView};
+use cudarc::driver::CudaSlice;
 use cuweave::__private::{
     Arguments, BindMut, BindShared, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn,
-    Layout, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
+    Layout, Lend, Lender, Loaded, Shared, Table, Token, Visitor, build, dim, load, mark, operations,
 };
+use cuweave::bind::DeviceView;
 use cuweave::report::Report;
 use cuweave::{ArenaPool, Exec, Graph};
 use cuweave_core::ir::Program;
@@ -17,7 +18,7 @@ use cuweave_testkit::device;
 use cuweave_testkit::random::Random;
 
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
-use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, Z, len_of};
+use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, X, Z, len_of};
 
 /// A program in a table that is never freed.
 #[derive(Clone, Copy)]
@@ -130,7 +131,7 @@ impl Body for &Args<'_> {
 impl<'a> Generated for Args<'a> {
     type Exec = Methods<'a>;
     type Views<'v>
-        = [CudaView<'v, u32>; 2]
+        = [DeviceView<'v, u32>; 2]
     where
         Self: 'v;
     type ViewsMut<'v>
@@ -144,11 +145,11 @@ impl<'a> Generated for Args<'a> {
         self.z.visit(visitor);
     }
 
-    fn views(&self, _: Token) -> [CudaView<'_, u32>; 2] {
-        [self.x.view(), self.z.view()]
+    fn views<'v>(&'v self, lender: &Lender<'v>, _: Token) -> [DeviceView<'v, u32>; 2] {
+        [self.x.lend(lender, X), self.z.lend(lender, Z)]
     }
 
-    fn views_mut(&mut self, _: Token) {}
+    fn views_mut<'v>(&'v mut self, _: &Lender<'v>, _: Token) {}
 
     fn exec(core: ExecCore<Self>, _: Token) -> Methods<'a> {
         let outputs = BUILT.get().and_then(Table::get).map_or(0, |table| table.program.outputs.len());

@@ -138,8 +138,7 @@ fn forgotten_readers_of_an_output_are_waited_for() {
     }
 }
 
-/// Views that an exec gives of an output have one read event of cudarc's for all streams: the output is freed after all
-/// reads through them.
+/// An output is freed after all reads of it through views that an exec which has bound it hands out.
 #[test]
 fn an_output_is_freed_after_all_reads_of_its_views() {
     let Some(device) = simulated_alone() else { return };

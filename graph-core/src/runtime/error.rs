@@ -325,6 +325,36 @@ pub enum Error {
     /// A buffer whose owning stream is capturing, or that was used in a stream that is.
     #[error("a bound buffer belongs to a stream that is capturing, or was used in one")]
     OwnerCapturing,
+    /// A launch that uses a [`Buffer`](crate::runtime::Buffer) while `with` or `with_mut` lends it.
+    #[error(
+        "{at} is lent by `Buffer::with` or `with_mut`, and cannot be used by a launch until that returns"
+    )]
+    BufferLent {
+        /// The argument.
+        at: Box<At>,
+    },
+    /// A [`Buffer`](crate::runtime::Buffer) is lent while it is lent already.
+    #[error(
+        "a buffer is lent by `Buffer::with` or `with_mut` already, and cannot be lent again until that returns"
+    )]
+    BufferLentTwice,
+    /// A [`Buffer`](crate::runtime::Buffer) is made, or copied from or to the host, in a stream that is capturing.
+    #[error("a buffer is made, or copied from or to the host, in a stream that is capturing")]
+    BufferCapturing,
+    /// A [`Buffer`](crate::runtime::Buffer) is lent to a stream of another context than its own.
+    #[error("a buffer is lent to a stream of another context than its own")]
+    BufferOfOtherContext,
+    /// More elements are copied to a [`Buffer`](crate::runtime::Buffer) than it has.
+    #[error("{needed} elements are copied to a buffer of {len}")]
+    BufferTooShort {
+        /// The elements of the buffer.
+        len: usize,
+        /// The elements that are copied.
+        needed: usize,
+    },
+    /// A view that a [`Buffer`](crate::runtime::Buffer) lends is bound.
+    #[error("a view that `Buffer::with` or `with_mut` lends cannot be bound: bind the `Buffer`")]
+    LentViewBound,
     /// A graph whose bound buffers were used, through views that the exec gave, in a stream that is capturing.
     #[error("`{function}` cannot be launched: a view of its buffers was used in a stream that is capturing")]
     #[non_exhaustive]

@@ -31,8 +31,9 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Exclusive, ExclusivePinned, Output,
-    OutputBuffer, OutputDescription, OutputView, OutputViewMut, Pinned, Shared, SharedPinned, Taken,
+    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView,
+    DeviceViewMut, Exclusive, ExclusivePinned, Output, OutputBuffer, OutputDescription, OutputView,
+    OutputViewMut, Pinned, Shared, SharedPinned, Taken,
 };
 pub use context::context;
 pub use cuda::{AnyBits, PinnedViewMut};
@@ -49,7 +50,7 @@ pub use observe::{
 pub mod private {
     pub use crate::runtime::bind::{
         BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Handed,
-        HandedOver, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
+        HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
         Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, ToDim, change_next_plan,

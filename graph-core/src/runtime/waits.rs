@@ -120,6 +120,44 @@ impl StreamKey {
     }
 }
 
+/// A stream that is kept alive, so that its handle is not reused: told apart from others without a driver call.
+#[derive(Clone, Debug)]
+pub(crate) struct HeldStream {
+    stream: Arc<CudaStream>,
+    /// The thread of a per-thread default stream, whose handle is another stream on each thread.
+    thread: Option<ThreadId>,
+}
+
+impl HeldStream {
+    /// Keeps a stream alive, as it is on this thread.
+    pub fn of(stream: &Arc<CudaStream>) -> HeldStream {
+        let thread = Stream::of(stream).is_per_thread().then(|| std::thread::current().id());
+        HeldStream { stream: stream.clone(), thread }
+    }
+
+    /// Its handle.
+    pub fn raw(&self) -> Stream {
+        Stream::of(&self.stream)
+    }
+
+    /// True if both are one stream. Both must be of one context.
+    pub fn is(&self, other: &HeldStream) -> bool {
+        self.raw() == other.raw() && self.thread == other.thread
+    }
+
+    /// True unless it is the per-thread default stream of another thread.
+    pub fn is_of_this_thread(&self) -> bool {
+        self.thread.is_none_or(|thread| thread == std::thread::current().id())
+    }
+
+    /// True if it is that stream on this thread.
+    pub fn is_here(&self, stream: &CudaStream) -> bool {
+        self.raw() == Stream::of(stream)
+            && self.is_of_this_thread()
+            && **self.stream.context() == **stream.context()
+    }
+}
+
 /// A stream of the runtime's own in a context, shared while someone holds it: for memory that no stream of the user's
 /// owns, and for frees that the user's own stream cannot take. Not made by cudarc, which would count it.
 #[derive(Debug)]

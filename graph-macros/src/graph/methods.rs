@@ -89,7 +89,7 @@ impl Expansion<'_> {
             }
 
             /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch
-            /// after them.
+            /// after them. The view of a `cuweave::Buffer` has no address: its method `buffer` returns the buffer.
             #[must_use]
             pub fn args(&self) -> #name::Views<'_> {
                 #core.views()
@@ -213,7 +213,8 @@ impl Expansion<'_> {
             /// # Errors
             ///
             /// A stream of another context or one that is capturing, an output handed over that is not the expected
-            /// one or does not live, a failure of the driver: the exec is as it was.
+            /// one or does not live, a `cuweave::Buffer` that is lent or that setters have bound twice in conflict, a
+            /// failure of the driver: the exec is as it was.
             pub fn launch(
                 &mut self,
                 stream: &::std::sync::Arc<::cuweave::cudarc::driver::CudaStream>

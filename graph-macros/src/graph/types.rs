@@ -1,6 +1,6 @@
 //! The module beside a graph function: the types of its arguments, their views and its exec.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use super::expand::Expansion;
@@ -13,10 +13,16 @@ struct ViewField {
     value: TokenStream,
 }
 
+/// The parameter that lends the buffers.
+fn lender() -> Ident {
+    Ident::new("lender", Span::mixed_site())
+}
+
 impl Argument {
-    fn view(&self, mutable: bool) -> Option<ViewField> {
+    /// Returns the field of its view; `lender` lends its buffers, of which `first` is the first.
+    fn view(&self, mutable: bool, lender: &Ident, first: u32) -> Option<ViewField> {
         let name = &self.name;
-        let (one, method) = match &self.kind {
+        let one = match &self.kind {
             ArgumentKind::Scalar(ty) => {
                 return (!mutable).then(|| ViewField { ty: quote!(#ty), value: quote!(self.#name) });
             }
@@ -24,41 +30,32 @@ impl Argument {
                 let element = &buffer.element;
                 match (buffer.memory, mutable, buffer.mutable) {
                     (BufferMemory::Taken, ..) => return None,
-                    (BufferMemory::Device, false, _) => {
-                        (quote!(::cuweave::cudarc::driver::CudaView<'v, #element>), "view")
-                    }
+                    (BufferMemory::Device, false, _) => quote!(::cuweave::bind::DeviceView<'v, #element>),
                     (BufferMemory::Device, true, true) => {
-                        (quote!(::cuweave::cudarc::driver::CudaViewMut<'v, #element>), "view_mut")
+                        quote!(::cuweave::bind::DeviceViewMut<'v, #element>)
                     }
-                    (BufferMemory::Device, true, false) => (
-                        quote!(::core::option::Option<::cuweave::cudarc::driver::CudaViewMut<'v, #element>>),
-                        "view_mut",
-                    ),
+                    (BufferMemory::Device, true, false) => {
+                        quote!(::core::option::Option<::cuweave::bind::DeviceViewMut<'v, #element>>)
+                    }
                     (BufferMemory::Pinned, false, _) => {
-                        (quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>), "view")
+                        quote!(&'v ::cuweave::cudarc::driver::PinnedHostSlice<#element>)
                     }
                     (BufferMemory::Pinned, true, true) => {
-                        (quote!(::cuweave::__private::PinnedViewMut<'v, #element>), "view_mut")
+                        quote!(::cuweave::__private::PinnedViewMut<'v, #element>)
                     }
-                    (BufferMemory::Pinned, true, false) => (
-                        quote!(::core::option::Option<::cuweave::__private::PinnedViewMut<'v, #element>>),
-                        "view_mut",
-                    ),
+                    (BufferMemory::Pinned, true, false) => {
+                        quote!(::core::option::Option<::cuweave::__private::PinnedViewMut<'v, #element>>)
+                    }
                 }
             }
         };
-        let method = ident(method);
-        Some(match (&self.kind, mutable) {
-            (ArgumentKind::Array(_, count), false) => ViewField {
-                ty: quote!([#one; #count]),
-                value: quote!(self.#name.each_ref().map(|one| one.#method())),
-            },
-            (ArgumentKind::Array(_, count), true) => ViewField {
-                ty: quote!([#one; #count]),
-                value: quote!(self.#name.each_mut().map(|one| one.#method())),
-            },
-            _ => ViewField { ty: one, value: quote!(self.#name.#method()) },
-        })
+        let ty = match &self.kind {
+            ArgumentKind::Array(_, count) => quote!([#one; #count]),
+            _ => one,
+        };
+        let borrow = if mutable { quote!(&mut) } else { quote!(&) };
+        let value = quote!(::cuweave::__private::Lend::lend(#borrow self.#name, #lender, #first));
+        Some(ViewField { ty, value })
     }
 }
 
@@ -194,10 +191,10 @@ impl Expansion<'_> {
     }
 
     fn view_fields(&self, mutable: bool) -> impl Iterator<Item = (&Ident, ViewField)> {
-        self.signature
-            .arguments
-            .iter()
-            .filter_map(move |argument| Some((&argument.name, argument.view(mutable)?)))
+        let buffers = self.lowered.argument_buffers.iter();
+        self.signature.arguments.iter().zip(buffers).filter_map(move |(argument, first)| {
+            Some((&argument.name, argument.view(mutable, &lender(), first.unwrap_or(0))?))
+        })
     }
 
     /// The implementation of `Generated`.
@@ -209,6 +206,7 @@ impl Expansion<'_> {
         });
         let views = self.view_fields(false).map(|(name, ViewField { value, .. })| quote!(#name: #value));
         let views_mut = self.view_fields(true).map(|(name, ViewField { value, .. })| quote!(#name: #value));
+        let lender = lender();
         quote! {
             #[doc(hidden)]
             impl<'a> ::cuweave::__private::Generated for Args<'a> {
@@ -223,11 +221,19 @@ impl Expansion<'_> {
                     #(#operands)*
                 }
 
-                fn views(&self, _: ::cuweave::__private::Token) -> Views<'_> {
+                fn views<'v>(
+                    &'v self,
+                    #lender: &::cuweave::__private::Lender<'v>,
+                    _: ::cuweave::__private::Token,
+                ) -> Views<'v> {
                     Views { #(#views,)* __lifetime: ::core::marker::PhantomData }
                 }
 
-                fn views_mut(&mut self, _: ::cuweave::__private::Token) -> ViewsMut<'_> {
+                fn views_mut<'v>(
+                    &'v mut self,
+                    #lender: &::cuweave::__private::Lender<'v>,
+                    _: ::cuweave::__private::Token,
+                ) -> ViewsMut<'v> {
                     ViewsMut { #(#views_mut,)* __lifetime: ::core::marker::PhantomData }
                 }
 

@@ -16,8 +16,8 @@ use crate::analysis::update::{Update, result_is_unused};
 use crate::analysis::value::{MEMORY, Value};
 use crate::analysis::{bits, extent, floats, number, outline};
 use crate::coverage::{Followed, Outline};
-use crate::isa::Opcode;
-use crate::syntax::{Module, Space};
+use crate::isa::{self, Addresses};
+use crate::syntax::{Instruction, Module, Space};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The analysis of a module's kernels.
@@ -255,7 +255,7 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
                     }
                 }
             }
-            _ => {}
+            Effect::Compute | Effect::Control | Effect::Alloca => {}
         }
     }
 
@@ -444,8 +444,9 @@ impl<'c, 'm, 'a> Collect<'c, 'm, 'a> {
     fn is_blind_exchange(&self, touched: &Touched) -> bool {
         let code = &self.flow.instances[touched.instance as usize].code;
         let step = &code.steps[touched.step as usize];
-        step.instruction
-            .is_some_and(|instruction| instruction.op() == Opcode::Atom && instruction.has("exch"))
+        let updates =
+            |instruction: &Instruction<'_>| isa::row(instruction.op()).addresses == Addresses::Update;
+        step.instruction.is_some_and(|instruction| updates(instruction) && instruction.has("exch"))
             && result_is_unused(code, step)
     }
 

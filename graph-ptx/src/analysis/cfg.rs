@@ -3,7 +3,10 @@
 //! Only blocks that can be reached from the entry exist here. A branch whose targets are not known, or not
 //! there, goes to every label.
 
-use crate::isa::{self, Flow, Opcode};
+pub(crate) mod joins;
+pub(crate) mod loops;
+
+use crate::isa::{self, ControlFlow};
 use crate::syntax::{Body, Instruction, Names, Operand, Statement};
 
 /// A maximal run of instructions without a jump into or out of its middle.
@@ -101,7 +104,7 @@ impl Cfg {
     }
 }
 
-fn flow(instruction: &Instruction<'_>) -> Flow {
+fn flow(instruction: &Instruction<'_>) -> ControlFlow {
     isa::row(instruction.op()).flow
 }
 
@@ -128,11 +131,17 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
                     block.instructions.push(at as u32);
                 }
                 fresh = false;
-                let flow = flow(instruction);
-                if !matches!(flow, Flow::Next) {
-                    falls.push(instruction.guard.is_some());
-                    blocks.push(Block::default());
-                    fresh = true;
+                match flow(instruction) {
+                    ControlFlow::Next => {}
+                    ControlFlow::Branch
+                    | ControlFlow::Table
+                    | ControlFlow::Return
+                    | ControlFlow::Exit
+                    | ControlFlow::Trap => {
+                        falls.push(instruction.guard.is_some());
+                        blocks.push(Block::default());
+                        fresh = true;
+                    }
                 }
             }
             _ => {}
@@ -142,11 +151,21 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
     for at in 0..blocks.len() {
         let mut successors = Vec::new();
         let last = blocks[at].instructions.last().map(|&last| &body.statements[last as usize]);
-        if let Some(Statement::Instruction(last)) = last
-            && matches!(flow(last), Flow::Jump)
-        {
-            jump_targets(body, names, last, &at_label, &mut successors);
-            if let (Opcode::Bra, [target]) = (last.op(), &successors[..]) {
+        if let Some(Statement::Instruction(last)) = last {
+            let find = |name: &str| {
+                let label = names.label(last.scope, name)?;
+                Some(at_label[label]).filter(|&block| block != u32::MAX)
+            };
+            let targets = match flow(last) {
+                ControlFlow::Branch => branch_target(last, find).map(|target| vec![target]),
+                ControlFlow::Table => table_targets(body, names, last, find),
+                ControlFlow::Next | ControlFlow::Return | ControlFlow::Exit | ControlFlow::Trap => {
+                    Some(Vec::new())
+                }
+            };
+            let anywhere = || at_label.iter().copied().filter(|&block| block != u32::MAX).collect();
+            successors = targets.unwrap_or_else(anywhere);
+            if let (ControlFlow::Branch, [target]) = (flow(last), &successors[..]) {
                 blocks[at].taken = Some(*target);
             }
         }
@@ -160,33 +179,25 @@ fn split(body: &Body<'_>, names: &Names<'_, '_>) -> Vec<Block> {
     blocks
 }
 
-fn jump_targets(
+/// The block that a branch leads to. `None` for one that is not there.
+fn branch_target(branch: &Instruction<'_>, find: impl Fn(&str) -> Option<u32>) -> Option<u32> {
+    match branch.operands.last() {
+        Some(Operand::Name(name)) => find(name),
+        _ => None,
+    }
+}
+
+/// The blocks that a branch by a table leads to. `None` where the table, or one of its labels, is not there.
+fn table_targets(
     body: &Body<'_>,
     names: &Names<'_, '_>,
-    jump: &Instruction<'_>,
-    at_label: &[u32],
-    into: &mut Vec<u32>,
-) {
-    let find = |name: &str| {
-        names.label(jump.scope, name).map(|label| at_label[label]).filter(|&block| block != u32::MAX)
-    };
-    let anywhere = || at_label.iter().copied().filter(|&block| block != u32::MAX);
-    if jump.op() == Opcode::Bra {
-        match jump.operands.last() {
-            Some(Operand::Name(name)) if find(name).is_some() => into.extend(find(name)),
-            _ => into.extend(anywhere()),
-        }
-        return;
-    }
-    let list = match jump.operands.last() {
-        Some(Operand::Name(list)) => names.label(jump.scope, list),
+    branch: &Instruction<'_>,
+    find: impl Fn(&str) -> Option<u32>,
+) -> Option<Vec<u32>> {
+    let Some(Operand::Name(list)) = branch.operands.last() else { return None };
+    match &body.statements[names.label(branch.scope, list)?] {
+        Statement::Targets(targets) => targets.targets.iter().map(|name| find(name)).collect(),
         _ => None,
-    };
-    match list.map(|list| &body.statements[list]) {
-        Some(Statement::Targets(targets)) if targets.targets.iter().all(|name| find(name).is_some()) => {
-            into.extend(targets.targets.iter().filter_map(|name| find(name)));
-        }
-        _ => into.extend(anywhere()),
     }
 }
 

@@ -14,6 +14,8 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) enum Place {
     /// A value: a definition of a register.
     Value(u32),
+    /// A component of a vector register, as part of the register's value.
+    Part(u32),
     /// A variable of the body: index in [`Code::locals`].
     Local(u32),
     /// A parameter of the function; its returns come after.
@@ -38,6 +40,23 @@ pub(crate) enum Source<'a> {
     Special(&'a str),
     /// A float, a label, a name that means nothing here.
     Other(&'a str),
+}
+
+impl Source<'_> {
+    /// Returns the value that it is, or is a part of, in brackets or not.
+    pub fn value(&self) -> Option<u32> {
+        match self {
+            Source::Place(Place::Value(value) | Place::Part(value), _)
+            | Source::Memory(Place::Value(value) | Place::Part(value), _) => {
+                Some(*value).filter(|&value| value != NONE)
+            }
+            Source::Place(..)
+            | Source::Memory(..)
+            | Source::Constant(_)
+            | Source::Special(_)
+            | Source::Other(_) => None,
+        }
+    }
 }
 
 /// An instruction or a phi.
@@ -75,13 +94,18 @@ pub(crate) struct Globals<'m, 'a> {
 }
 
 impl<'m, 'a> Globals<'m, 'a> {
-    pub fn new(module: &'m Module<'a>) -> Self {
-        let mut globals = Self {
+    /// No variables and no functions, for analyses that look at the registers and the memory of one function only.
+    pub fn none() -> Self {
+        Self {
             variables: Vec::new(),
             by_name: HashMap::new(),
             of_bodies: HashMap::new(),
             functions: HashMap::new(),
-        };
+        }
+    }
+
+    pub fn new(module: &'m Module<'a>) -> Self {
+        let mut globals = Self::none();
         for variable in module.variables() {
             let next = globals.variables.len() as u32;
             if *globals.by_name.entry(variable.name).or_insert(next) == next {
@@ -130,6 +154,19 @@ impl<'m, 'a> Code<'m, 'a> {
         self.definitions.get(value as usize).copied().filter(|&at| at != NONE)
     }
 
+    /// Returns the steps of each block: the first, and one past the last.
+    pub fn ranges(&self) -> Vec<(u32, u32)> {
+        let mut ranges = vec![(0, 0); self.cfg.blocks.len()];
+        for (at, step) in self.steps.iter().enumerate() {
+            let range = &mut ranges[step.block as usize];
+            if range.1 == 0 {
+                range.0 = at as u32;
+            }
+            range.1 = at as u32 + 1;
+        }
+        ranges
+    }
+
     /// Fills [`Code::users`], [`Code::definitions`] and [`Code::undefined`] from the steps.
     pub(super) fn index(&mut self) {
         self.users = vec![Vec::new(); self.values as usize];
@@ -140,12 +177,7 @@ impl<'m, 'a> Code<'m, 'a> {
                     self.definitions[value as usize] = at as u32;
                 }
             }
-            let sources = step.sources.iter().filter_map(|source| match source {
-                Source::Place(Place::Value(value), _) | Source::Memory(Place::Value(value), _) => {
-                    Some(*value)
-                }
-                _ => None,
-            });
+            let sources = step.sources.iter().filter_map(Source::value);
             for value in sources.chain(step.keeps.iter().copied()) {
                 if value != NONE && self.users[value as usize].last() != Some(&(at as u32)) {
                     self.users[value as usize].push(at as u32);

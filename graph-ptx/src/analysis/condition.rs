@@ -3,7 +3,7 @@
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
-use crate::isa::Opcode;
+use crate::isa::{self, ControlFlow, Operation};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
@@ -155,18 +155,58 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                     _ => None,
                 })
                 .collect();
-            match (instruction.op(), truth, &inputs[..]) {
-                (Opcode::Or, false, [a, b]) => stack.extend([(*a, false), (*b, false)]),
-                (Opcode::And, true, [a, b]) => stack.extend([(*a, true), (*b, true)]),
-                (Opcode::Not, _, [a]) => stack.push((*a, !truth)),
-                (Opcode::Setp, ..) if step.guard.is_none() && step.sources.len() == 2 => {
+            let of_the_thread = || {
+                let read = step.sources.iter().filter(|source| matches!(source, Source::Place(..)));
+                self.of_the_thread(&read.filter_map(Source::value).collect::<Vec<u32>>())
+            };
+            match isa::row(instruction.op()).operation {
+                Operation::Or if !truth && inputs.len() == 2 => {
+                    stack.extend(inputs.iter().map(|&input| (input, false)));
+                }
+                Operation::And if truth && inputs.len() == 2 => {
+                    stack.extend(inputs.iter().map(|&input| (input, true)));
+                }
+                Operation::Not if inputs.len() == 1 => stack.push((inputs[0], !truth)),
+                Operation::Compare if step.guard.is_none() && step.sources.len() == 2 => {
                     // The second destination is the opposite.
                     let truth = truth ^ (step.defines.get(1) == Some(&predicate));
-                    if !self.compared(instruction, step, truth, facts) && self.of_the_thread(&inputs) {
-                        *plain = false;
-                    }
+                    *plain &= self.compared(instruction, step, truth, facts) || !of_the_thread();
                 }
-                _ => *plain &= !self.of_the_thread(&inputs),
+                // Nothing is known of the operands.
+                Operation::None
+                | Operation::Move
+                | Operation::Convert
+                | Operation::Address
+                | Operation::SharedAddress
+                | Operation::Add
+                | Operation::Sub
+                | Operation::Mul
+                | Operation::Mad
+                | Operation::Fma
+                | Operation::Div
+                | Operation::Rem
+                | Operation::Neg
+                | Operation::Abs
+                | Operation::Min
+                | Operation::Max
+                | Operation::Copysign
+                | Operation::Transcendental
+                | Operation::Shl
+                | Operation::Shr
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Not
+                | Operation::ExtractField
+                | Operation::InsertField
+                | Operation::Permute
+                | Operation::Select
+                | Operation::SelectBySign
+                | Operation::Compare
+                | Operation::CompareToNumber
+                | Operation::Test
+                | Operation::Shuffle
+                | Operation::Other => *plain &= !of_the_thread(),
             }
         }
         *plain = false;
@@ -213,7 +253,42 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
     /// True if a value is a thread's place itself, and not a part of it.
     fn is_index(&self, value: u32) -> bool {
         let step = definition(self.code, canonical(self.code, value));
-        matches!(step.and_then(|step| step.instruction).map(Instruction::op), Some(Opcode::Mov | Opcode::Mad))
+        let Some(instruction) = step.and_then(|step| step.instruction) else { return false };
+        match isa::row(instruction.op()).operation {
+            Operation::Move | Operation::Mad => true,
+            Operation::None
+            | Operation::Convert
+            | Operation::Address
+            | Operation::SharedAddress
+            | Operation::Add
+            | Operation::Sub
+            | Operation::Mul
+            | Operation::Fma
+            | Operation::Div
+            | Operation::Rem
+            | Operation::Neg
+            | Operation::Abs
+            | Operation::Min
+            | Operation::Max
+            | Operation::Copysign
+            | Operation::Transcendental
+            | Operation::Shl
+            | Operation::Shr
+            | Operation::And
+            | Operation::Or
+            | Operation::Xor
+            | Operation::Not
+            | Operation::ExtractField
+            | Operation::InsertField
+            | Operation::Permute
+            | Operation::Select
+            | Operation::SelectBySign
+            | Operation::Compare
+            | Operation::CompareToNumber
+            | Operation::Test
+            | Operation::Shuffle
+            | Operation::Other => false,
+        }
     }
 
     /// An expression over parameters alone.
@@ -232,12 +307,47 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             return None;
         }
         let one = |at: usize| self.uniform(step.sources.get(at)?, depth + 1);
-        match (instruction.op(), step.sources.len()) {
-            (Opcode::Add, 2) => one(0)?.plus(&one(1)?),
-            (Opcode::Sub, 2) => one(0)?.minus(&one(1)?),
-            (Opcode::Mul, 2) if instruction.has("lo") || instruction.has("wide") => one(0)?.times(&one(1)?),
-            (Opcode::Mad, 3) if instruction.has("lo") => one(0)?.times(&one(1)?)?.plus(&one(2)?),
-            _ => None,
+        let of = |count| step.sources.len() == count;
+        let low = instruction.has("lo");
+        match isa::row(instruction.op()).operation {
+            Operation::Add if of(2) => one(0)?.plus(&one(1)?),
+            Operation::Sub if of(2) => one(0)?.minus(&one(1)?),
+            Operation::Mul if of(2) && (low || instruction.has("wide")) => one(0)?.times(&one(1)?),
+            Operation::Mad if of(3) && low => one(0)?.times(&one(1)?)?.plus(&one(2)?),
+            Operation::None
+            | Operation::Move
+            | Operation::Convert
+            | Operation::Address
+            | Operation::SharedAddress
+            | Operation::Add
+            | Operation::Sub
+            | Operation::Mul
+            | Operation::Mad
+            | Operation::Fma
+            | Operation::Div
+            | Operation::Rem
+            | Operation::Neg
+            | Operation::Abs
+            | Operation::Min
+            | Operation::Max
+            | Operation::Copysign
+            | Operation::Transcendental
+            | Operation::Shl
+            | Operation::Shr
+            | Operation::And
+            | Operation::Or
+            | Operation::Xor
+            | Operation::Not
+            | Operation::ExtractField
+            | Operation::InsertField
+            | Operation::Permute
+            | Operation::Select
+            | Operation::SelectBySign
+            | Operation::Compare
+            | Operation::CompareToNumber
+            | Operation::Test
+            | Operation::Shuffle
+            | Operation::Other => None,
         }
     }
 
@@ -255,10 +365,10 @@ fn branch(code: &Code<'_, '_>, cfg: &Cfg, last: u32, from: u32, to: u32) -> Opti
     if guard == NONE || block.successors.len() > 2 {
         return None;
     }
-    let taken = match step.instruction?.op() {
-        Opcode::Bra if block.successors.len() == 2 => block.taken == Some(to),
-        Opcode::Ret | Opcode::Exit | Opcode::Trap => false,
-        _ => return None,
+    let taken = match isa::row(step.instruction?.op()).flow {
+        ControlFlow::Branch if block.successors.len() == 2 => block.taken == Some(to),
+        ControlFlow::Return | ControlFlow::Exit | ControlFlow::Trap => false,
+        ControlFlow::Branch | ControlFlow::Table | ControlFlow::Next => return None,
     };
     Some((guard, taken != negated))
 }

@@ -1,15 +1,19 @@
 //! Values that decide on the duration of a kernel through the trip counts of its loops.
 //!
-//! A value decides if it may reach the guard of a branch, or of an exit, that stands within a loop of the kernel or leads
-//! past one; or if it is passed to a function that the kernel calls. Values are followed from register to register without
-//! regard to the order of the instructions, and through local memory as one. So a parameter may be named that decides
-//! nothing, and one that decides is not left out. What a kernel loads from other memory is data, of which nothing is known
-//! beforehand.
+//! A value decides if it may reach the condition of a branch, or of an exit, that stands within a loop of the kernel or
+//! decides on whether one runs; or if it is passed to a function that the kernel calls. Values are followed through the
+//! kernel's registers, its local memory as one, and guards (see `taint`). So a parameter may be named that decides
+//! nothing. What a kernel loads from other memory is data, of which nothing is known beforehand.
 
-use std::collections::BTreeMap;
-
-use crate::isa::Opcode;
-use crate::syntax::{Body, Function, Instruction, Operand, Space, Statement};
+use crate::analysis::cfg::joins::{dependences, joins};
+use crate::analysis::cfg::loops::loops;
+use crate::analysis::code::{Code, Globals, Step};
+use crate::analysis::effect::{self, Effect};
+use crate::analysis::ssa;
+use crate::analysis::taint::{Labels, Rules, Taint, Transfer, turns};
+use crate::coverage::LEAVE;
+use crate::isa::{self, ControlFlow, Yields};
+use crate::syntax::{Function, Instruction, Space, Statement};
 
 /// The deciding values.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,207 +28,162 @@ pub struct Deciding {
 
 /// The maximum number of instructions of a brief kernel: without loops they take less time than a launch.
 const BRIEF: usize = 256;
+/// The label of loaded data; the parameters of one round have those below.
+const DATA: u32 = Labels::BITS - 1;
 
-/// Finds the values that decide on the duration of a kernel.
+/// Finds the values that decide on the duration of a kernel. In one that is too large to be analysed everything decides.
 ///
 /// # Complexity
 ///
-/// Linear in the body for each round of values that go through a loop: three or four in practice, at most as many as
-/// there are registers.
+/// Linear in the body for every 63 parameters.
 pub fn deciding(function: &Function<'_>) -> Deciding {
     let count = function.parameters.len();
+    if function.body.is_none() {
+        return Deciding { parameters: vec![false; count], data: false, brief: false };
+    }
+    let Some(code) = ssa::build(function, &Globals::none()) else {
+        return Deciding { parameters: vec![true; count], data: true, brief: false };
+    };
+    let (decides, in_loop) = deciding_blocks(&code);
     let mut deciding = Deciding { parameters: vec![false; count], data: false, brief: false };
-    let Some(body) = &function.body else { return deciding };
-    let mut tracing = Tracing { function, reach: BTreeMap::new() };
-    while tracing.round(body) {}
-    let loops = Loops::of(body);
-    deciding.brief = !loops.within.contains(&true)
-        && instructions(body).count() <= BRIEF
-        && instructions(body).all(|(_, instruction)| instruction.op() != Opcode::Call);
-    for (at, instruction) in instructions(body) {
-        let names: Vec<&str> = match instruction.op() {
-            Opcode::Call => instruction.operands.iter().flat_map(names).collect(),
-            // Stores to the parameters of a call.
-            Opcode::St if instruction.space() == Some(Space::Param) => {
-                instruction.operands.iter().flat_map(names).collect()
-            }
-            Opcode::Bra | Opcode::Brx | Opcode::Ret | Opcode::Exit
-                if loops.are_decided_at(at, instruction) =>
-            {
-                let operands = instruction.operands.iter().flat_map(names);
-                operands.chain(instruction.guard.map(|guard| guard.register)).collect()
-            }
-            _ => continue,
-        };
-        for &value in names.iter().filter_map(|name| tracing.reach.get(name)).flatten() {
-            match deciding.parameters.get_mut(value) {
-                Some(parameter) => *parameter = true,
-                None => deciding.data = true,
-            }
+    deciding.brief = !in_loop.contains(&true)
+        && instructions(function).count() <= BRIEF
+        && instructions(function).all(|instruction| effect::effect(instruction) != Effect::Call);
+    for first in (0..count.max(1)).step_by(DATA as usize) {
+        let mut taint = Taint::new(&code, 0..code.cfg.blocks.len() as u32, Decisions { first: first as u32 });
+        taint.settle();
+        let found = code.steps.iter().filter(|step| decides_at(step, &decides));
+        let found = found.fold(0, |found, step| found | taint.reads(step));
+        deciding.data |= found & 1 << DATA != 0;
+        for (at, decides) in deciding.parameters[first..].iter_mut().take(DATA as usize).enumerate() {
+            *decides = found & 1 << at != 0;
         }
     }
     deciding
 }
 
-/// Stands for all of local memory.
-const LOCAL: &str = ".local";
-
-struct Tracing<'f, 'a> {
-    function: &'f Function<'a>,
-    /// The parameters whose values may be in a register, rising; data counts as one behind the last.
-    reach: BTreeMap<&'a str, Vec<usize>>,
-}
-
-impl<'a> Tracing<'_, 'a> {
-    /// Propagates once through all instructions. True if a set grew.
-    fn round(&mut self, body: &Body<'a>) -> bool {
-        let mut changed = false;
-        for (_, instruction) in instructions(body) {
-            let operands = instruction.operands.as_slice();
-            let (space, load) = (instruction.space(), matches!(instruction.op(), Opcode::Ld | Opcode::Ldu));
-            if instruction.op() == Opcode::St && space == Some(Space::Local) {
-                let from: Vec<&str> = operands.iter().skip(1).flat_map(names).collect();
-                changed |= self.flow(&from, &[LOCAL]);
-                continue;
-            }
-            let Some((to, from)) = operands.split_first() else { continue };
-            let to = names(to);
-            let mut from: Vec<&str> = from.iter().flat_map(names).collect();
-            match space {
-                Some(Space::Local) if load => from = vec![LOCAL],
-                Some(Space::Param) if load => {}
-                _ if load
-                    || matches!(
-                        instruction.op(),
-                        Opcode::Atom | Opcode::Tex | Opcode::Tld4 | Opcode::Suld
-                    ) =>
-                {
-                    changed |= self.spread(&[self.function.parameters.len()], &to);
-                    continue;
-                }
-                _ if matches!(instruction.op(), Opcode::St | Opcode::Red | Opcode::Bra | Opcode::Call) => {
-                    continue;
-                }
-                _ => {}
-            }
-            // A value that is only sometimes written depends on the guard.
-            from.extend(instruction.guard.map(|guard| guard.register));
-            changed |= self.flow(&from, &to);
-        }
-        changed
-    }
-
-    fn flow(&mut self, from: &[&'a str], to: &[&'a str]) -> bool {
-        let mut values: Vec<usize> = Vec::new();
-        for name in from {
-            values.extend(self.reach.get(name).into_iter().flatten());
-            values.extend(self.function.parameter(name));
-        }
-        self.spread(&values, to)
-    }
-
-    fn spread(&mut self, values: &[usize], to: &[&'a str]) -> bool {
-        let mut changed = false;
-        for name in to.iter().filter(|_| !values.is_empty()) {
-            let list = self.reach.entry(name).or_default();
-            let before = list.len();
-            list.extend_from_slice(values);
-            list.sort_unstable();
-            list.dedup();
-            changed |= list.len() > before;
-        }
-        changed
+/// Returns true if what a step reads decides.
+fn decides_at(step: &Step<'_, '_>, decides: &[bool]) -> bool {
+    let Some(instruction) = step.instruction else { return false };
+    match effect::effect(instruction) {
+        Effect::Call => true,
+        // Stores to the parameters of a call.
+        Effect::Store => instruction.space() == Some(Space::Param),
+        Effect::Control => turns(step) && decides[step.block as usize],
+        Effect::Compute
+        | Effect::Load
+        | Effect::Memory
+        | Effect::Texture(_)
+        | Effect::Alloca
+        | Effect::Unknown => false,
     }
 }
 
-fn instructions<'b, 'a>(body: &'b Body<'a>) -> impl Iterator<Item = (usize, &'b Instruction<'a>)> {
-    body.statements.iter().enumerate().filter_map(|(at, statement)| match statement {
-        Statement::Instruction(instruction) => Some((at, instruction)),
+/// Returns two flags a block: that the branch at its end decides how often, or whether, a loop runs; that it is in a loop.
+fn deciding_blocks(code: &Code<'_, '_>) -> (Vec<bool>, Vec<bool>) {
+    let cfg = &code.cfg;
+    let mut in_loop = vec![false; cfg.blocks.len()];
+    for (blocks, _) in loops(cfg, 0) {
+        blocks.iter().for_each(|&block| in_loop[block as usize] = true);
+    }
+    let successors = ways(code);
+    let depends = dependences(&successors, &joins(&successors));
+    let mut decides = in_loop.clone();
+    let mut work: Vec<u32> = (0..in_loop.len() as u32).filter(|&block| in_loop[block as usize]).collect();
+    while let Some(block) = work.pop() {
+        for &branch in &depends[block as usize] {
+            if !std::mem::replace(&mut decides[branch as usize], true) {
+                work.push(branch);
+            }
+        }
+    }
+    (decides, in_loop)
+}
+
+/// Returns the successors of each block, and [`LEAVE`] where a thread may leave. A path that ends in a trap is none: the
+/// launch fails.
+fn ways(code: &Code<'_, '_>) -> Vec<Vec<u32>> {
+    let cfg = &code.cfg;
+    let ranges = code.ranges();
+    let last = |block: usize| {
+        let (first, end) = ranges[block];
+        code.steps[first as usize..end as usize].last()
+    };
+    let flow = |step: &Step<'_, '_>| Some(isa::row(step.instruction?.op()).flow);
+    let mut ways: Vec<Vec<u32>> = Vec::with_capacity(cfg.blocks.len());
+    for (at, block) in cfg.blocks.iter().enumerate() {
+        let mut ways_on = block.successors.clone();
+        match last(at).and_then(flow) {
+            Some(ControlFlow::Return | ControlFlow::Exit) => ways_on.push(LEAVE),
+            // The body ends here.
+            Some(ControlFlow::Next) | None if ways_on.is_empty() => ways_on.push(LEAVE),
+            Some(ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap) | None => {
+            }
+        }
+        ways.push(ways_on);
+    }
+    let mut leaves = vec![false; ways.len()];
+    let mut work: Vec<u32> =
+        (0..ways.len() as u32).filter(|&at| ways[at as usize].contains(&LEAVE)).collect();
+    work.iter().for_each(|&block| leaves[block as usize] = true);
+    while let Some(block) = work.pop() {
+        for &from in &cfg.blocks[block as usize].predecessors {
+            if !std::mem::replace(&mut leaves[from as usize], true) {
+                work.push(from);
+            }
+        }
+    }
+    for ways in &mut ways {
+        if ways.iter().any(|&to| to == LEAVE || leaves[to as usize]) {
+            ways.retain(|&to| to == LEAVE || leaves[to as usize]);
+        }
+    }
+    ways
+}
+
+fn instructions<'m, 'a>(function: &'m Function<'a>) -> impl Iterator<Item = &'m Instruction<'a>> {
+    function.body.iter().flat_map(|body| &body.statements).filter_map(|statement| match statement {
+        Statement::Instruction(instruction) => Some(instruction),
         _ => None,
     })
 }
 
-/// The names in an operand, those in its address too.
-fn names<'a>(operand: &Operand<'a>) -> Vec<&'a str> {
-    match operand {
-        Operand::Name(name) | Operand::Not(name) | Operand::Offset { name, .. } => vec![name],
-        Operand::Pair(first, second) => vec![first, second],
-        Operand::Vector(list) | Operand::List(list) => list.iter().flat_map(names).collect(),
-        Operand::Address(address) => address.base.into_iter().collect(),
-        Operand::Tensor(address, list) => {
-            address.base.into_iter().chain(list.iter().flat_map(names)).collect()
-        }
-        Operand::Integer(_) | Operand::Single(_) | Operand::Double(_) | Operand::Sink => Vec::new(),
-    }
+/// The labels of one round: a label for each of 63 parameters, and one for data.
+struct Decisions {
+    first: u32,
 }
 
-/// The loops of a body: each from a label to a branch back to it.
-struct Loops<'a> {
-    labels: BTreeMap<&'a str, usize>,
-    /// By statement: true in a loop.
-    within: Vec<bool>,
-    /// By statement: the number of statements in loops before it.
-    before: Vec<usize>,
-}
-
-impl<'a> Loops<'a> {
-    fn of(body: &Body<'a>) -> Loops<'a> {
-        let mut labels: BTreeMap<&str, usize> = BTreeMap::new();
-        for (at, statement) in body.statements.iter().enumerate() {
-            match statement {
-                Statement::Label(label) => {
-                    labels.insert(label.name, at);
-                }
-                // A table of targets stands for the first of them; it may stand before them.
-                Statement::Targets(targets) => {
-                    let is = |statement: &Statement<'_>| matches!(statement, Statement::Label(label) if targets.targets.contains(&label.name));
-                    let first = body.statements.iter().position(is);
-                    labels.insert(targets.name, first.unwrap_or(at));
-                }
-                _ => {}
-            }
+impl Rules for Decisions {
+    fn transfer(&self, step: &Step<'_, '_>) -> Transfer {
+        let Some(instruction) = step.instruction else { return Transfer::Reads };
+        let of_thread = matches!(instruction.space(), Some(Space::Local | Space::Param));
+        match effect::yields(instruction) {
+            Yields::Loaded | Yields::Fixed if of_thread => Transfer::Reads,
+            Yields::Loaded | Yields::Fixed | Yields::Observed => Transfer::Only(1 << DATA),
+            Yields::Unknown => Transfer::ReadsAnd(1 << DATA),
+            Yields::Nothing
+            | Yields::Computed
+            | Yields::Exchanged
+            | Yields::Voted
+            | Yields::Phase
+            | Yields::Returned => Transfer::Reads,
         }
-        let mut depth = vec![0i32; body.statements.len() + 1];
-        for (at, instruction) in instructions(body) {
-            if matches!(instruction.op(), Opcode::Bra | Opcode::Brx)
-                && let Some(target) = target(&labels, instruction).filter(|&target| target < at)
-            {
-                depth[target] += 1;
-                depth[at + 1] -= 1;
-            }
-        }
-        let mut open = 0;
-        let within: Vec<bool> = depth[..body.statements.len()]
-            .iter()
-            .map(|change| {
-                open += change;
-                open > 0
-            })
-            .collect();
-        let mut count = 0;
-        let mut before = vec![0];
-        before.extend(within.iter().map(|&within| {
-            count += usize::from(within);
-            count
-        }));
-        Loops { labels, within, before }
     }
 
-    /// True if a branch or an exit decides how often, or whether, a loop runs.
-    fn are_decided_at(&self, at: usize, instruction: &Instruction<'a>) -> bool {
-        // An exit leads to the end.
-        let end = self.within.len();
-        let to = match instruction.op() {
-            Opcode::Bra | Opcode::Brx => target(&self.labels, instruction).unwrap_or(end),
-            _ => end,
-        };
-        self.within[at] || self.before[to.max(at)] > self.before[at]
+    fn parameter(&self, parameter: u32) -> Labels {
+        match parameter.checked_sub(self.first) {
+            Some(at) if at < DATA => 1 << at,
+            _ => 0,
+        }
     }
-}
 
-/// Where a branch leads: the first of its targets.
-fn target(labels: &BTreeMap<&str, usize>, instruction: &Instruction<'_>) -> Option<usize> {
-    instruction.operands.iter().flat_map(names).filter_map(|name| labels.get(name).copied()).min()
+    fn is_followed(&self, instruction: &Instruction<'_>) -> bool {
+        instruction.space() == Some(Space::Local)
+    }
+
+    fn through_branches(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]
@@ -233,18 +192,22 @@ mod tests {
 
     fn data(body: &str) -> bool {
         let text = text(PARAMETERS, body);
-        deciding(crate::syntax::parse(&text).expect("it is PTX").entry("k").expect("it has the kernel")).data
+        of_text(&text).data
     }
 
     fn brief(body: &str) -> bool {
         let text = text(PARAMETERS, body);
-        deciding(crate::syntax::parse(&text).expect("it is PTX").entry("k").expect("it has the kernel")).brief
+        of_text(&text).brief
     }
 
     fn of(parameters: &str, body: &str) -> Vec<bool> {
         let text = text(parameters, body);
-        let module = crate::syntax::parse(&text).expect("it is PTX");
-        deciding(module.entry("k").expect("it has the kernel")).parameters
+        of_text(&text).parameters
+    }
+
+    fn of_text(text: &str) -> Deciding {
+        let module = crate::syntax::parse(text).expect("it is PTX");
+        deciding(module.entry("k").expect("it has the kernel"))
     }
 
     fn text(parameters: &str, body: &str) -> String {
@@ -293,6 +256,43 @@ mod tests {
         let exit = "ld.param.u32 %r1, [offset]; setp.eq.u32 %p1, %r1, 0; @%p1 ret;\n\
             mov.u32 %r3, 0; L: add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, 9; @%p2 bra L;";
         assert_eq!(of(PARAMETERS, exit), [false, false, true, false]);
+    }
+
+    #[test]
+    fn a_branch_decides_on_the_loop_on_either_side() {
+        let count = "mov.u32 %r3, 0; L: add.s32 %r3, %r3, 1; setp.lt.s32 %p2, %r3, 9; @%p2 bra L;";
+        let test = "ld.param.u32 %r1, [n]; setp.eq.u32 %p1, %r1, 0;";
+        let taken = format!("{test} @%p1 bra A; bra E; A: {count} E:");
+        assert_eq!(of(PARAMETERS, &taken), [false, true, false, false]);
+        let other = format!("{test} @%p1 bra A; bra B; A: mov.u32 %r4, 1; bra E; B: {count} E:");
+        assert_eq!(of(PARAMETERS, &other), [false, true, false, false]);
+        // A thread that fails an assertion ends the launch.
+        let trap = format!("{test} @!%p1 bra A; trap; A: {count}");
+        assert_eq!(of(PARAMETERS, &trap), [false; 4]);
+    }
+
+    #[test]
+    fn a_register_that_is_used_twice_is_two_values() {
+        let body = "ld.param.u32 %r1, [n]; add.s32 %r2, %r1, 1; mov.u32 %r1, 9; mov.u32 %r3, 0;\n\
+            L: add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r1; @%p1 bra L;";
+        assert_eq!(of(PARAMETERS, body), [false; 4]);
+    }
+
+    #[test]
+    fn the_carry_flag_is_followed() {
+        let body = "ld.param.u32 %r1, [n]; add.cc.u32 %r2, %r1, -1; addc.u32 %r4, 0, 0; mov.u32 %r3, 0;\n\
+            L: add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r4; @%p1 bra L;";
+        assert_eq!(of(PARAMETERS, body), [false, true, false, false]);
+    }
+
+    #[test]
+    fn each_of_many_parameters_is_told_apart() {
+        let names: Vec<String> = (0..130).map(|at| format!(".param .u32 a{at}")).collect();
+        let body = "ld.param.u32 %r1, [a64]; ld.param.u32 %r2, [a129]; add.s32 %r1, %r1, %r2; mov.u32 %r3, 0;\n\
+            L: add.s32 %r3, %r3, 1; setp.lt.s32 %p1, %r3, %r1; @%p1 bra L;";
+        let found = of(&names.join(", "), body);
+        let deciding: Vec<usize> = (0..130).filter(|&at| found[at]).collect();
+        assert_eq!(deciding, [64, 129]);
     }
 
     #[test]

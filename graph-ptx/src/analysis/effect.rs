@@ -3,7 +3,7 @@
 //! An instruction that is not in the table may read and write through every address operand, and may keep every
 //! register that it is given.
 
-use crate::isa::{self, Addresses, Defines, Opcode, Synchronises};
+use crate::isa::{self, Addresses, Defines, StateSpace, Synchronises, Yields};
 use crate::syntax::{Instruction, Operand, Space, Type};
 
 /// The access through an address.
@@ -40,7 +40,7 @@ pub(crate) enum Effect {
     Store,
     /// Anything else that has addresses: see [`touches`].
     Memory,
-    /// Textures and surfaces: addresses are handles. Whether it writes.
+    /// Textures and surfaces: addresses are handles. True if it writes.
     Texture(bool),
     Call,
     /// Jumps, barriers, hints.
@@ -69,7 +69,7 @@ pub(crate) fn effect(instruction: &Instruction<'_>) -> Effect {
     }
 }
 
-/// True if the instruction defines its first operand.
+/// Returns true if the instruction defines its first operand.
 pub(crate) fn first_operand_is_defined(instruction: &Instruction<'_>) -> bool {
     let written = matches!(
         instruction.operands.first(),
@@ -77,22 +77,42 @@ pub(crate) fn first_operand_is_defined(instruction: &Instruction<'_>) -> bool {
     );
     written
         && match isa::row(instruction.op()).defines {
-            Defines::First => true,
+            Defines::First | Defines::Accumulates => true,
             Defines::FirstIf(modifier) => instruction.has(modifier),
             Defines::Never => false,
         }
 }
 
-/// True if the instruction also reads its first operand: accumulators, and instructions that are not known.
+/// Returns true if the instruction also reads its first operand: accumulators, and instructions that are not known.
 pub(crate) fn updates_first_operand(instruction: &Instruction<'_>) -> bool {
-    instruction.op() == Opcode::Wgmma || matches!(effect(instruction), Effect::Unknown)
+    match isa::row(instruction.op()).defines {
+        Defines::Accumulates => true,
+        Defines::First | Defines::FirstIf(_) | Defines::Never => false,
+    }
 }
 
-/// True if the instruction may make writes of other threads visible. Before the first of them a thread has seen only its
-/// own writes.
+/// Returns the origin of what an instruction defines.
+pub(crate) fn yields(instruction: &Instruction<'_>) -> Yields {
+    match effect(instruction) {
+        // `wmma.mma` shares its row with the loads of fragments.
+        Effect::Compute if isa::row(instruction.op()).effect == isa::Effect::Wmma => Yields::Computed,
+        Effect::Compute
+        | Effect::Load
+        | Effect::Store
+        | Effect::Memory
+        | Effect::Texture(_)
+        | Effect::Call
+        | Effect::Control
+        | Effect::Alloca
+        | Effect::Unknown => isa::row(instruction.op()).yields,
+    }
+}
+
+/// Returns true if the instruction may make writes of other threads visible. Before the first of them a thread has seen only
+/// its own writes.
 pub(crate) fn synchronises(instruction: &Instruction<'_>) -> bool {
     match isa::row(instruction.op()).synchronises {
-        Synchronises::Always => true,
+        Synchronises::Always | Synchronises::Fence => true,
         Synchronises::IfOrdered => {
             instruction.modifiers().any(|m| matches!(m, "volatile" | "relaxed" | "acquire" | "mmio"))
         }
@@ -119,55 +139,55 @@ pub(crate) fn sizes(instruction: &Instruction<'_>) -> (u32, u32, Option<Type>) {
 
 /// Returns the access through the `nth` address of an instruction that is no call and no texture access.
 pub(crate) fn touch(instruction: &Instruction<'_>, nth: usize) -> Touch {
-    let space = instruction.space();
-    let known = |how| Touch { how, space, size: None };
-    let shared = |how| Touch { how, space: Some(Space::Shared), size: None };
-    let (size, _, _) = sizes(instruction);
+    let row = isa::row(instruction.op());
     let has = |modifier| instruction.has(modifier);
-    match isa::row(instruction.op()).addresses {
-        Addresses::Load if nth == 0 => Touch { how: How::Read, space, size: Some(size) },
-        // The asynchronous forms that release go to global memory, all others to shared.
-        Addresses::Store if has("async") && has("release") => known(How::Write),
-        Addresses::Store if has("async") || has("bulk") => shared(How::Write),
-        Addresses::Store if nth == 0 => Touch { how: How::Write, space, size: Some(size) },
-        Addresses::Atomic if asynchronous_reduction(instruction) && has("release") => known(How::Atomic),
-        Addresses::Atomic if asynchronous_reduction(instruction) => shared(How::Write),
+    let asynchronous = row.space == StateSpace::NamedUnlessAsync && (has("async") || has("bulk"));
+    let to_shared = asynchronous && !(has("async") && has("release"));
+    let space = match row.space {
+        StateSpace::Shared => Some(Space::Shared),
+        StateSpace::NamedUnlessAsync if to_shared => Some(Space::Shared),
+        StateSpace::Named | StateSpace::NamedUnlessAsync | StateSpace::ByForm | StateSpace::None => {
+            instruction.space()
+        }
+    };
+    let any_size = |how| Touch { how, space, size: None };
+    let sized = |how| Touch { how, space, size: Some(sizes(instruction).0) };
+    match row.addresses {
+        Addresses::Load if nth == 0 => sized(How::Read),
+        Addresses::Store if asynchronous => any_size(How::Write),
+        Addresses::Store if nth == 0 => sized(How::Write),
+        Addresses::Update if to_shared => any_size(How::Write),
+        Addresses::Update if asynchronous => any_size(How::Atomic),
         // An exchange whose result is not used only writes; it counts as a read all the same.
-        Addresses::Atomic if nth == 0 => Touch { how: How::Atomic, space, size: Some(size) },
-        Addresses::Hint => known(How::Nothing),
-        Addresses::Discard => known(How::Write),
-        Addresses::SharedRead => shared(How::Read),
-        Addresses::SharedWrite => shared(How::Write),
-        Addresses::Wmma if nth == 0 && has("load") => known(How::Read),
-        Addresses::Wmma if nth == 0 && has("store") => known(How::Write),
-        Addresses::Multimem if nth == 0 && has("ld_reduce") => known(How::Read),
-        Addresses::Multimem if nth == 0 && has("st") => known(How::Write),
-        Addresses::Multimem if nth == 0 && has("red") => known(How::Atomic),
-        Addresses::Tensormap if nth == 0 && has("replace") => known(How::Write),
+        Addresses::Update if nth == 0 => sized(How::Atomic),
+        Addresses::Hint => any_size(How::Nothing),
+        Addresses::Read => any_size(How::Read),
+        Addresses::Write => any_size(How::Write),
+        Addresses::Wmma if nth == 0 && has("load") => any_size(How::Read),
+        Addresses::Wmma if nth == 0 && has("store") => any_size(How::Write),
+        Addresses::Multimem if nth == 0 && has("ld_reduce") => any_size(How::Read),
+        Addresses::Multimem if nth == 0 && has("st") => any_size(How::Write),
+        Addresses::Multimem if nth == 0 && has("red") => any_size(How::Atomic),
+        Addresses::Tensormap if nth == 0 && has("replace") => any_size(How::Write),
         Addresses::Tensormap if nth == 0 => Touch { how: How::Write, space: Some(Space::Global), size: None },
-        Addresses::Tensormap if nth == 1 => shared(How::Read),
-        Addresses::Fence => known(How::Read),
+        Addresses::Tensormap if nth == 1 => Touch { how: How::Read, space: Some(Space::Shared), size: None },
         Addresses::Copy => copy(instruction, nth),
         // Further addresses, forms that are not known, and instructions without addresses.
         Addresses::Load
         | Addresses::Store
-        | Addresses::Atomic
+        | Addresses::Update
         | Addresses::Wmma
         | Addresses::Multimem
         | Addresses::Tensormap
         | Addresses::None
-        | Addresses::Unknown => known(How::Unknown),
+        | Addresses::Unknown => Touch { how: How::Unknown, space: instruction.space(), size: None },
     }
-}
-
-fn asynchronous_reduction(instruction: &Instruction<'_>) -> bool {
-    instruction.op() == Opcode::Red && instruction.has("async")
 }
 
 /// Returns the access to global memory through a tensor map, which holds the address.
 pub(crate) fn through_tensor_map(instruction: &Instruction<'_>) -> Option<How> {
     let is = |modifier| instruction.has(modifier);
-    if instruction.op() != Opcode::Cp || !is("tensor") || is("prefetch") {
+    if isa::row(instruction.op()).addresses != Addresses::Copy || !is("tensor") || is("prefetch") {
         return None;
     }
     match instruction.modifiers().find_map(Space::from_name) {

@@ -10,7 +10,7 @@ use crate::analysis::effect;
 use crate::analysis::facts::{Reach, Site, Touched};
 use crate::analysis::flow::Flow;
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
-use crate::isa::Opcode;
+use crate::isa::{self, Operation};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
@@ -234,29 +234,66 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         if instruction.types().any(|ty| ty.class() == Class::Float || ty.size() < 4) {
             return None;
         }
-        match (instruction.op(), sources) {
-            (Opcode::Mov | Opcode::Cvta, [a]) => self.source(a, depth),
-            (Opcode::Cvt, [a]) => self.extended(a, instruction, depth),
-            (Opcode::Add, [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
-            (Opcode::Sub, [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
-            (Opcode::Mul, [a, b]) if instruction.has("lo") => {
+        match (isa::row(instruction.op()).operation, sources) {
+            (Operation::Move | Operation::Address, [a]) => self.source(a, depth),
+            (Operation::Convert, [a]) => self.extended(a, instruction, depth),
+            (Operation::Add, [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
+            (Operation::Sub, [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
+            (Operation::Mul, [a, b]) if instruction.has("lo") => {
                 self.source(a, depth)?.times(&self.source(b, depth)?)
             }
-            (Opcode::Mul, [a, b]) if instruction.has("wide") => {
+            (Operation::Mul, [a, b]) if instruction.has("wide") => {
                 self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)
             }
-            (Opcode::Mad, [a, b, c]) if instruction.has("lo") => {
+            (Operation::Mad, [a, b, c]) if instruction.has("lo") => {
                 self.source(a, depth)?.times(&self.source(b, depth)?)?.plus(&self.source(c, depth)?)
             }
-            (Opcode::Mad, [a, b, c]) if instruction.has("wide") => {
+            (Operation::Mad, [a, b, c]) if instruction.has("wide") => {
                 let product =
                     self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)?;
                 product.plus(&self.source(c, depth)?)
             }
-            (Opcode::Shl, [a, Source::Constant(by @ 0..=31)]) => {
+            (Operation::Shl, [a, Source::Constant(by @ 0..=31)]) => {
                 self.source(a, depth)?.times(&Poly::constant(1 << by))
             }
-            _ => None,
+            // Other forms, and operations that are no polynomials.
+            (
+                Operation::None
+                | Operation::Move
+                | Operation::Convert
+                | Operation::Address
+                | Operation::SharedAddress
+                | Operation::Add
+                | Operation::Sub
+                | Operation::Mul
+                | Operation::Mad
+                | Operation::Fma
+                | Operation::Div
+                | Operation::Rem
+                | Operation::Neg
+                | Operation::Abs
+                | Operation::Min
+                | Operation::Max
+                | Operation::Copysign
+                | Operation::Transcendental
+                | Operation::Shl
+                | Operation::Shr
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Not
+                | Operation::ExtractField
+                | Operation::InsertField
+                | Operation::Permute
+                | Operation::Select
+                | Operation::SelectBySign
+                | Operation::Compare
+                | Operation::CompareToNumber
+                | Operation::Test
+                | Operation::Shuffle
+                | Operation::Other,
+                _,
+            ) => None,
         }
     }
 

@@ -5,7 +5,8 @@
 //! bits.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::isa::Opcode;
+use crate::analysis::effect;
+use crate::isa::{self, Addresses, Operation, Yields};
 use crate::syntax::{Instruction, Type};
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ const MOST_VALUES: usize = 256;
 /// used as floats of several widths.
 pub(crate) fn width(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32> {
     let instruction = step.instruction?;
-    if !matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red) {
+    if !moves_words(instruction) {
         return None;
     }
     let ty = instruction.types().next_back()?;
@@ -78,62 +79,120 @@ fn made_as(code: &Code<'_, '_>, mut values: Vec<u32>, found: &mut BTreeSet<u32>)
     }
 }
 
+/// Returns true for loads, stores and updates of numbers of one type.
+fn moves_words(instruction: &Instruction<'_>) -> bool {
+    match isa::row(instruction.op()).addresses {
+        Addresses::Load | Addresses::Store | Addresses::Update => true,
+        Addresses::None
+        | Addresses::Read
+        | Addresses::Write
+        | Addresses::Hint
+        | Addresses::Multimem
+        | Addresses::Copy
+        | Addresses::Tensormap
+        | Addresses::Wmma
+        | Addresses::Unknown => false,
+    }
+}
+
+fn operation(step: &Step<'_, '_>) -> Option<Operation> {
+    step.instruction.map(|instruction| isa::row(instruction.op()).operation)
+}
+
 fn is_move(step: &Step<'_, '_>) -> bool {
-    step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Mov)
+    operation(step) == Some(Operation::Move)
 }
 
 /// Returns true if the step's results are bits of its sources, unchanged.
 fn passes_on(step: &Step<'_, '_>) -> bool {
-    step.instruction.is_none_or(|instruction| matches!(instruction.op(), Opcode::Mov | Opcode::Selp))
+    step.instruction.is_none() || matches!(operation(step), Some(Operation::Move | Operation::Select))
+}
+
+/// The types of an operation's operands and result.
+enum Types {
+    /// One type for all of them.
+    One,
+    /// The result's, then the operand's.
+    Conversion,
+    /// The last is the operands'; the result is no float.
+    Comparison,
+    /// Those of memory, or none that is followed.
+    Others,
+}
+
+fn types(instruction: &Instruction<'_>) -> Types {
+    match isa::row(instruction.op()).operation {
+        Operation::Add
+        | Operation::Sub
+        | Operation::Mul
+        | Operation::Fma
+        | Operation::Mad
+        | Operation::Div
+        | Operation::Min
+        | Operation::Max
+        | Operation::Abs
+        | Operation::Neg
+        | Operation::Transcendental
+        | Operation::Copysign
+        | Operation::Move
+        | Operation::Select => Types::One,
+        Operation::Convert => Types::Conversion,
+        Operation::Compare | Operation::CompareToNumber => Types::Comparison,
+        Operation::None
+        | Operation::Address
+        | Operation::SharedAddress
+        | Operation::Rem
+        | Operation::Shl
+        | Operation::Shr
+        | Operation::And
+        | Operation::Or
+        | Operation::Xor
+        | Operation::Not
+        | Operation::ExtractField
+        | Operation::InsertField
+        | Operation::Permute
+        | Operation::SelectBySign
+        | Operation::Test
+        | Operation::Shuffle
+        | Operation::Other => Types::Others,
+    }
 }
 
 /// The bytes of one float of the operands, where the instruction takes floats of one type.
 pub(super) fn operands(instruction: &Instruction<'_>) -> Option<u32> {
-    match instruction.op() {
-        Opcode::Cvt | Opcode::Set | Opcode::Setp | Opcode::St | Opcode::Atom | Opcode::Red => {
-            instruction.types().next_back()?.float()
-        }
-        _ => arithmetic(instruction),
+    let last = || instruction.types().next_back()?.float();
+    match (types(instruction), effect::yields(instruction)) {
+        (Types::One, _) => one_type(instruction),
+        (Types::Conversion | Types::Comparison, _) => last(),
+        // A load reads no numbers but its address.
+        (Types::Others, Yields::Loaded | Yields::Fixed) => None,
+        (
+            Types::Others,
+            Yields::Nothing
+            | Yields::Computed
+            | Yields::Observed
+            | Yields::Exchanged
+            | Yields::Voted
+            | Yields::Phase
+            | Yields::Returned
+            | Yields::Unknown,
+        ) => moves_words(instruction).then(last)?,
     }
 }
 
 /// The bytes of one float of the result, where it is one.
 pub(super) fn result(instruction: &Instruction<'_>) -> Option<u32> {
-    match instruction.op() {
-        Opcode::Cvt => instruction.types().next()?.float(),
-        Opcode::Ld | Opcode::Ldu | Opcode::Atom => instruction.types().next_back()?.float(),
-        Opcode::Setp => None,
-        _ => arithmetic(instruction),
+    match types(instruction) {
+        Types::One => one_type(instruction),
+        Types::Conversion => instruction.types().next()?.float(),
+        Types::Comparison => None,
+        Types::Others => moves_words(instruction).then(|| instruction.types().next_back()?.float())?,
     }
 }
 
-/// The bytes of one float of arithmetic, and of moves and selections, of one type.
-fn arithmetic(instruction: &Instruction<'_>) -> Option<u32> {
-    let listed = matches!(
-        instruction.op(),
-        Opcode::Add
-            | Opcode::Sub
-            | Opcode::Mul
-            | Opcode::Fma
-            | Opcode::Mad
-            | Opcode::Div
-            | Opcode::Min
-            | Opcode::Max
-            | Opcode::Abs
-            | Opcode::Neg
-            | Opcode::Sqrt
-            | Opcode::Rsqrt
-            | Opcode::Rcp
-            | Opcode::Ex2
-            | Opcode::Lg2
-            | Opcode::Sin
-            | Opcode::Cos
-            | Opcode::Tanh
-            | Opcode::Copysign
-            | Opcode::Mov
-            | Opcode::Selp
-    );
+/// The bytes of one float of an instruction that has one type.
+fn one_type(instruction: &Instruction<'_>) -> Option<u32> {
     let mut types = instruction.types();
-    let ty = types.next().filter(|_| listed)?;
+    let ty = types.next()?;
     types.all(|other: Type| other == ty).then(|| ty.float())?
 }

@@ -13,7 +13,7 @@ use crate::analysis::memory::Object;
 use crate::analysis::mentions::Mentions;
 use crate::analysis::value::{MEMORY, Origin, Value};
 use crate::analysis::{ssa, transfer};
-use crate::isa::Opcode;
+use crate::isa::{self, Operation};
 use crate::syntax::{Class, Instruction, Module, Space};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -272,6 +272,7 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 let value = self.value(instance, value);
                 return if offset == 0 { value.clone() } else { value.plus(&Value::constant(offset), 1) };
             }
+            Place::Part(value) => return Value::derived([self.value(instance, value)]),
             Place::Parameter(parameter) if instance == 0 => Thing::Parameter(parameter),
             Place::Module(variable) => {
                 if self.codes.globals.variables[variable as usize].space == Space::Shared {
@@ -466,8 +467,14 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
                 let Some(address) = step.sources.first().map(|source| self.source(instance, source)) else {
                     return self.define_all(instance, step, &Value::loose(MEMORY));
                 };
+                let (all, element, _) = effect::sizes(instruction);
+                let vector = if step.defines.len() == 1 { all / element.max(1) } else { 1 };
                 for (nth, &target) in step.defines.iter().enumerate() {
                     let mut value = self.load((instance, at), &address, instruction, nth as u32);
+                    // A vector register holds them all.
+                    for nth in 1..vector {
+                        value.join(&self.load((instance, at), &address, instruction, nth));
+                    }
                     self.keep(instance, step, nth, &mut value);
                     self.define(instance, target, &value);
                 }
@@ -475,11 +482,15 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
             Effect::Store => {
                 let Some((address, stored)) = step.sources.split_first() else { return };
                 let address = self.source(instance, address);
-                let (_, size, _) = effect::sizes(instruction);
+                let (all, size, _) = effect::sizes(instruction);
+                // A vector register holds them all.
+                let vector = if stored.len() == 1 { all / size.max(1) } else { 1 };
                 for (nth, source) in stored.iter().enumerate() {
                     let value = self.source(instance, source);
-                    let more = nth as i64 * i64::from(size);
-                    self.store(&address, instruction.space(), more, size, &value);
+                    for part in 0..vector {
+                        let more = (nth as i64 + i64::from(part)) * i64::from(size);
+                        self.store(&address, instruction.space(), more, size, &value);
+                    }
                 }
             }
             Effect::Memory | Effect::Texture(_) => self.other_memory(instance, step, instruction),
@@ -514,8 +525,9 @@ impl<'c, 'm, 'a> Flow<'c, 'm, 'a> {
     }
 
     fn compute(&mut self, instance: u32, step: &Step<'m, 'a>, instruction: &Instruction<'a>) -> Value {
-        if instruction.op() == Opcode::Cvta && instruction.has("shared") && !instruction.has("to")
-            || instruction.op() == Opcode::Mapa
+        let operation = isa::row(instruction.op()).operation;
+        if operation == Operation::Address && instruction.has("shared") && !instruction.has("to")
+            || operation == Operation::SharedAddress
         {
             let origin = self.origin(Thing::Shared);
             return Value::address(origin, 0).moved();

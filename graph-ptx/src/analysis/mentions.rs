@@ -9,7 +9,7 @@
 //! cannot follow. A call through a register reaches every function whose address is taken; code that the file does not
 //! define reaches everything.
 
-use crate::isa::Opcode;
+use crate::analysis::effect::{Effect, effect};
 use crate::syntax::{Function, Initial, Instruction, Module, Operand, Statement, Variable};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -157,7 +157,7 @@ impl<'a> Walk<'_, '_, 'a> {
     }
 
     fn calls_a_register(&self, instruction: &Instruction<'a>) -> bool {
-        instruction.op() == Opcode::Call
+        effect(instruction) == Effect::Call
             && !callee(instruction).is_some_and(|at| match &instruction.operands[at] {
                 Operand::Name(name) => self.mentions.functions.contains_key(name),
                 _ => false,
@@ -167,7 +167,7 @@ impl<'a> Walk<'_, '_, 'a> {
 
 /// The place of the function among the operands of a call: the first name that is in no list.
 fn callee(instruction: &Instruction<'_>) -> Option<usize> {
-    let is_call = instruction.op() == Opcode::Call;
+    let is_call = effect(instruction) == Effect::Call;
     is_call.then(|| instruction.operands.iter().position(|operand| matches!(operand, Operand::Name(_))))?
 }
 

@@ -3,9 +3,9 @@
 //! The stages, each on the one before:
 //!
 //! - `effect`: reads, writes and ordering of one instruction, from the table of instructions ([`isa`](crate::isa));
-//! - `cfg` (blocks, dominators), `ssa` with `rename` (static single assignment form, whose types are in `code`), `trace`
+//! - `cfg` (blocks, dominators, loops, control dependence), `ssa` with `rename` (static single assignment form, whose types are in `code`), `trace`
 //!   (the definitions of a value);
-//! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point;
+//! - `flow` with `value`, `memory`, `transfer`: points-to sets, to a fixed point; `taint`: the sources that reach a value;
 //! - the questions: `access` (accesses of each parameter), `extent` and `condition` (symbolic bounds), `order` (a read
 //!   that precedes every write), `hidden` and `mentions` (module-level variables), `update` (atomics that commute),
 //!   `floats` and `elements` (the elements that an access moves), `bits` (booleans that are stored), `number` (pointers that
@@ -34,6 +34,7 @@ pub(crate) mod order;
 pub(crate) mod outline;
 pub(crate) mod rename;
 pub(crate) mod ssa;
+pub(crate) mod taint;
 pub(crate) mod trace;
 pub(crate) mod transfer;
 pub(crate) mod update;

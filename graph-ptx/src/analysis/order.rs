@@ -4,7 +4,7 @@ use crate::analysis::code::Code;
 use crate::analysis::effect;
 use crate::analysis::facts::At;
 use crate::analysis::flow::Flow;
-use crate::isa::Opcode;
+use crate::isa::{self, ControlFlow};
 use std::collections::BTreeMap;
 
 /// Remembers what it has found of each block.
@@ -71,8 +71,10 @@ impl<'m, 'a> Order<'_, '_, 'm, 'a> {
         let mut ends = (0..code.cfg.blocks.len() as u32)
             .filter(|&block| code.cfg.blocks[block as usize].successors.is_empty());
         let leaves_early = code.steps.iter().any(|other| {
-            let leaves =
-                other.instruction.is_some_and(|other| matches!(other.op(), Opcode::Ret | Opcode::Exit));
+            let leaves = other.instruction.is_some_and(|other| match isa::row(other.op()).flow {
+                ControlFlow::Return | ControlFlow::Exit => true,
+                ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Trap => false,
+            });
             leaves && other.guard.is_some() && !code.cfg.dominates(step.block, other.block)
         });
         step.guard.is_none() && !leaves_early && ends.all(|end| code.cfg.dominates(step.block, end))

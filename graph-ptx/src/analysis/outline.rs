@@ -8,11 +8,10 @@ mod control;
 mod lower;
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source};
-use crate::analysis::effect::{self, How};
+use crate::analysis::effect::{self, Effect, How};
 use crate::analysis::facts::Touched;
 use crate::analysis::flow::Flow;
 use crate::coverage::{Arg, Block, Code, End, Followed, Int, LEAVE, Op, Outline, Phi};
-use crate::isa::Opcode;
 use control::{Control, Turn};
 use lower::Lower;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -89,10 +88,7 @@ fn is_plain_store(body: &Body<'_, '_>, step: u32) -> bool {
     let step = &body.steps[step as usize];
     let addresses = step.sources.iter().filter(|source| matches!(source, Source::Memory(..))).count();
     step.instruction.is_some_and(|instruction| {
-        instruction.op() == Opcode::St
-            && !instruction.has("async")
-            && !instruction.has("bulk")
-            && effect::touch(instruction, 0).size.is_some()
+        effect::effect(instruction) == Effect::Store && effect::touch(instruction, 0).size.is_some()
     }) && addresses == 1
 }
 

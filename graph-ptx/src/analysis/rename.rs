@@ -4,7 +4,7 @@
 //! defines them; renaming walks the dominator tree with an undo log.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::isa::Opcode;
+use crate::isa::{self, ControlFlow};
 
 /// Splits the registers of a body whose steps still name registers.
 pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
@@ -37,10 +37,7 @@ pub(crate) fn split_registers(code: &mut Code<'_, '_>) {
 }
 
 fn read(step: &Step<'_, '_>) -> impl Iterator<Item = u32> {
-    let sources = step.sources.iter().filter_map(|source| match source {
-        Source::Place(Place::Value(value), _) | Source::Memory(Place::Value(value), _) => Some(*value),
-        _ => None,
-    });
+    let sources = step.sources.iter().filter_map(Source::value);
     sources
         .chain(step.keeps.iter().copied())
         .chain(step.guard.map(|guard| guard.0))
@@ -154,7 +151,10 @@ fn rename(code: &mut Code<'_, '_>, split: &[bool], phis: Vec<Vec<u32>>, returned
         }
         for step in &mut by_block[at][phis[at].len()..] {
             renaming.step(step);
-            if step.instruction.is_some_and(|instruction| instruction.op() == Opcode::Ret) {
+            if step
+                .instruction
+                .is_some_and(|instruction| isa::row(instruction.op()).flow == ControlFlow::Return)
+            {
                 let values = returned.iter().map(|&register| renaming.value(register)).collect();
                 code.returned.push(values);
             }
@@ -206,14 +206,16 @@ impl Renaming<'_> {
     fn step(&mut self, step: &mut Step<'_, '_>) {
         for source in &mut step.sources {
             match source {
-                Source::Place(Place::Value(value), _) => match self.value(*value) {
+                Source::Place(Place::Value(value) | Place::Part(value), _) => match self.value(*value) {
                     NONE => *source = Source::Other(""),
                     now => *value = now,
                 },
-                Source::Memory(Place::Value(value), offset) => match self.value(*value) {
-                    NONE => *source = Source::Memory(Place::Absolute, *offset),
-                    now => *value = now,
-                },
+                Source::Memory(Place::Value(value) | Place::Part(value), offset) => {
+                    match self.value(*value) {
+                        NONE => *source = Source::Memory(Place::Absolute, *offset),
+                        now => *value = now,
+                    }
+                }
                 _ => {}
             }
         }

@@ -5,8 +5,9 @@
 
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Call, Code, Globals, NONE, Place, Source, Step};
-use crate::analysis::{effect, rename};
-use crate::isa::Opcode;
+use crate::analysis::effect::{self, Effect};
+use crate::analysis::rename;
+use crate::isa;
 use crate::syntax::{Body, Function, Instruction, Names, Operand, Space, Statement, Variable};
 use std::collections::HashMap;
 
@@ -143,21 +144,22 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             call: None,
         };
         let operands = &instruction.operands;
-        if instruction.op() == Opcode::Call {
+        if effect::effect(instruction) == Effect::Call {
             self.call(instruction, &mut step);
             return step;
         }
         let defining = effect::first_operand_is_defined(instruction);
         let mut rest = &operands[..];
+        let mut partly = false;
         if defining && let Some((first, others)) = operands.split_first() {
-            self.defined(scope, first, &mut step);
+            partly = self.defined(scope, first, &mut step);
             rest = others;
         }
         for operand in rest {
             self.source(scope, operand, &mut step.sources);
         }
         // A shared value is as good as none here: the renaming turns it into what the register was before.
-        if guard.is_some() || effect::updates_first_operand(instruction) {
+        if guard.is_some() || partly || effect::updates_first_operand(instruction) {
             step.keeps.clone_from(&step.defines);
         }
         step
@@ -198,10 +200,16 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         step.call = Some(Box::new(call));
     }
 
-    fn defined(&mut self, scope: u32, operand: &Operand<'a>, step: &mut Step<'m, 'a>) {
+    /// Adds what an operand defines. True if that is a component of a vector register, whose others stay.
+    fn defined(&mut self, scope: u32, operand: &Operand<'a>, step: &mut Step<'m, 'a>) -> bool {
+        let mut partly = false;
         let mut one = |lower: &mut Self, name: &'a str| {
             step.defines.push(match lower.place(scope, name) {
                 Some(Place::Value(value)) => value,
+                Some(Place::Part(value)) => {
+                    partly = true;
+                    value
+                }
                 _ => NONE,
             });
         };
@@ -221,6 +229,7 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
             }
             _ => one(self, "_"),
         }
+        partly
     }
 
     fn source(&mut self, scope: u32, operand: &Operand<'a>, into: &mut Vec<Source<'a>>) {
@@ -323,6 +332,12 @@ impl<'m, 'a, 'g> Lower<'m, 'a, 'g> {
         }
         if let Some(&variable) = self.globals.by_name.get(name) {
             return Some(Place::Module(variable));
+        }
+        if let Some((vector, _)) = name.split_once('.')
+            && isa::component(name).is_some()
+            && let Some(Place::Value(value)) = self.place(scope, &name[..vector.len()])
+        {
+            return Some(Place::Part(value));
         }
         self.globals.functions.get(name).map(|()| Place::Function)
     }

@@ -1,9 +1,9 @@
 //! Following a value back through the steps that define it.
 
-use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::analysis::effect;
-use crate::isa::{Opcode, Register, register};
-use crate::syntax::{Class, Instruction};
+use crate::analysis::code::{Code, Place, Source, Step};
+use crate::analysis::effect::{self, Effect};
+use crate::isa::{self, Operation, Threads, Yields, register};
+use crate::syntax::Class;
 use std::collections::BTreeSet;
 
 /// Follows a value through moves and conversions between integers.
@@ -15,7 +15,7 @@ pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
         else {
             return value;
         };
-        let copies = matches!(instruction.op(), Opcode::Mov | Opcode::Cvt)
+        let copies = keeps_integers(isa::row(instruction.op()).operation)
             && step.defines.len() == 1
             && step.keeps.is_empty()
             && instruction.types().all(|ty| ty.class() != Class::Float && ty.size() >= 4);
@@ -25,6 +25,45 @@ pub(crate) fn canonical(code: &Code<'_, '_>, mut value: u32) -> u32 {
         value = *from;
     }
     value
+}
+
+/// Returns true for operations whose result may be their integer operand.
+fn keeps_integers(operation: Operation) -> bool {
+    match operation {
+        Operation::Move | Operation::Convert => true,
+        Operation::None
+        | Operation::Address
+        | Operation::SharedAddress
+        | Operation::Add
+        | Operation::Sub
+        | Operation::Mul
+        | Operation::Mad
+        | Operation::Fma
+        | Operation::Div
+        | Operation::Rem
+        | Operation::Neg
+        | Operation::Abs
+        | Operation::Min
+        | Operation::Max
+        | Operation::Copysign
+        | Operation::Transcendental
+        | Operation::Shl
+        | Operation::Shr
+        | Operation::And
+        | Operation::Or
+        | Operation::Xor
+        | Operation::Not
+        | Operation::ExtractField
+        | Operation::InsertField
+        | Operation::Permute
+        | Operation::Select
+        | Operation::SelectBySign
+        | Operation::Compare
+        | Operation::CompareToNumber
+        | Operation::Test
+        | Operation::Shuffle
+        | Operation::Other => false,
+    }
 }
 
 /// Returns the step that defines a value.
@@ -45,21 +84,25 @@ pub(crate) fn thread_place<'a>(code: &Code<'_, 'a>, value: u32) -> Option<BTreeS
             return None;
         }
         let Some(step) = definition(code, value) else { continue };
-        if let Some(Opcode::Ld | Opcode::Ldu | Opcode::Atom | Opcode::Tex | Opcode::Shfl | Opcode::Call) =
-            step.instruction.map(Instruction::op)
-        {
+        let followed = step.instruction.is_none_or(|instruction| match effect::yields(instruction) {
+            Yields::Computed | Yields::Voted | Yields::Phase | Yields::Nothing | Yields::Unknown => true,
+            Yields::Loaded | Yields::Fixed | Yields::Observed | Yields::Exchanged | Yields::Returned => false,
+        });
+        if !followed {
             continue;
         }
         for source in &step.sources {
             match source {
-                // Sizes are the same for every thread.
-                Source::Special(name)
-                    if matches!(register(name), Some(Register::Ntid | Register::Nctaid)) => {}
-                Source::Special(name) => {
-                    found.insert(*name);
-                }
-                Source::Place(Place::Value(value), _) if *value != NONE => stack.push(*value),
-                _ => {}
+                Source::Special(name) => match register(name).map_or(Threads::Other, |found| found.threads())
+                {
+                    // Sizes are the same for every thread.
+                    Threads::BlockSize | Threads::GridSize => {}
+                    Threads::ThreadIndex | Threads::BlockIndex | Threads::Lane | Threads::Other => {
+                        found.insert(*name);
+                    }
+                },
+                Source::Place(..) => stack.extend(source.value()),
+                Source::Memory(..) | Source::Constant(_) | Source::Other(_) => {}
             }
         }
     }
@@ -72,7 +115,7 @@ pub(crate) fn parameter(code: &Code<'_, '_>, step: &Step<'_, '_>) -> Option<u32>
     let [Source::Memory(Place::Parameter(parameter), 0)] = &step.sources[..] else { return None };
     let declared = code.function.parameters.get(*parameter as usize)?;
     let (size, _, _) = effect::sizes(instruction);
-    let whole = instruction.op() == Opcode::Ld
+    let whole = effect::effect(instruction) == Effect::Load
         && step.guard.is_none()
         && step.defines.len() == 1
         && u64::from(size) == declared.size()

@@ -1,7 +1,7 @@
 //! Transfer functions of arithmetic on addresses.
 
 use crate::analysis::value::Value;
-use crate::isa::Opcode;
+use crate::isa::{self, Operation};
 use crate::syntax::{Class, Instruction};
 
 /// A mask below this keeps no bits that an address could be made of; its complement keeps all that could.
@@ -23,52 +23,83 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
     let ty = instruction.types().next_back();
     let wide = ty.is_none_or(|ty| ty.size() == 8 && ty.class() != Class::Float);
     let derived = || Value::derived(sources);
-    seen(match (instruction.op(), sources) {
+    seen(match (isa::row(instruction.op()).operation, sources) {
         // A comparison keeps no bits of an address.
-        (
-            Opcode::Setp
-            | Opcode::Set
-            | Opcode::Testp
-            | Opcode::Isspacep
-            | Opcode::Vote
-            | Opcode::Activemask
-            | Opcode::Elect,
-            _,
-        ) => Value::Plain,
-        (Opcode::Mov | Opcode::Cvta, [value]) if wide && instruction.operands.len() == 2 => {
-            if unpacks(instruction) { derived() } else { value.clone() }
+        (Operation::Compare | Operation::CompareToNumber | Operation::Test, _) => Value::Plain,
+        (Operation::Move | Operation::Address, [value]) if wide && instruction.operands.len() == 2 => {
+            if unpacks(instruction) {
+                derived()
+            } else {
+                value.clone()
+            }
         }
-        (Opcode::Mov, [value]) if value.as_constant().is_some() => value.clone(),
-        (Opcode::Cvt, [value]) => {
+        (Operation::Move, [value]) if value.as_constant().is_some() => value.clone(),
+        (Operation::Convert, [value]) => {
             let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != Class::Float);
             if all_wide || value.as_constant().is_some() { value.clone() } else { derived() }
         }
-        (Opcode::Add, [a, b]) if wide => a.plus(b, 1),
-        (Opcode::Sub, [a, b]) if wide => a.plus(b, -1),
-        (Opcode::Neg, [a]) if wide => a.times(-1),
-        (Opcode::Not, [a]) if wide => a.times(-1).plus(&Value::constant(-1), 1),
-        (Opcode::Mul, [a, b]) if instruction.has("lo") && wide => product(a, b),
-        (Opcode::Mad, [a, b, c]) if instruction.has("lo") && wide => product(a, b).plus(c, 1),
-        (Opcode::Mul, [a, b]) if instruction.has("wide") => wide_product(a, b),
-        (Opcode::Mad, [a, b, c]) if instruction.has("wide") && ty.is_some_and(|ty| ty.size() == 4) => {
+        (Operation::Add, [a, b]) if wide => a.plus(b, 1),
+        (Operation::Sub, [a, b]) if wide => a.plus(b, -1),
+        (Operation::Neg, [a]) if wide => a.times(-1),
+        (Operation::Not, [a]) if wide => a.times(-1).plus(&Value::constant(-1), 1),
+        (Operation::Mul, [a, b]) if instruction.has("lo") && wide => product(a, b),
+        (Operation::Mad, [a, b, c]) if instruction.has("lo") && wide => product(a, b).plus(c, 1),
+        (Operation::Mul, [a, b]) if instruction.has("wide") => wide_product(a, b),
+        (Operation::Mad, [a, b, c]) if instruction.has("wide") && ty.is_some_and(|ty| ty.size() == 4) => {
             wide_product(a, b).plus(c, 1)
         }
-        (Opcode::Shl, [a, b]) if wide => match b.as_constant() {
+        (Operation::Shl, [a, b]) if wide => match b.as_constant() {
             Some(by @ 0..=62) => a.times(1 << by),
             _ => derived(),
         },
-        (Opcode::And, [a, b]) if wide => return and(a, b),
-        (Opcode::Or | Opcode::Xor, [a, b]) if wide => match (a.has_origins(), b.has_origins()) {
+        (Operation::And, [a, b]) if wide => return and(a, b),
+        (Operation::Or | Operation::Xor, [a, b]) if wide => match (a.has_origins(), b.has_origins()) {
             (true, false) => a.moved(),
             (false, true) => b.moved(),
             _ => derived(),
         },
-        (Opcode::Selp | Opcode::Slct | Opcode::Min | Opcode::Max, [a, b, ..]) if wide => {
+        (Operation::Select | Operation::SelectBySign | Operation::Min | Operation::Max, [a, b, ..])
+            if wide =>
+        {
             let mut value = a.clone();
             value.join(b);
             value
         }
-        _ => derived(),
+        // Narrow forms, other numbers of operands, and operations that keep bits in ways that are not followed.
+        (
+            Operation::Move
+            | Operation::Address
+            | Operation::Convert
+            | Operation::Add
+            | Operation::Sub
+            | Operation::Neg
+            | Operation::Not
+            | Operation::Mul
+            | Operation::Mad
+            | Operation::Shl
+            | Operation::And
+            | Operation::Or
+            | Operation::Xor
+            | Operation::Select
+            | Operation::SelectBySign
+            | Operation::Min
+            | Operation::Max
+            | Operation::SharedAddress
+            | Operation::Fma
+            | Operation::Div
+            | Operation::Rem
+            | Operation::Abs
+            | Operation::Copysign
+            | Operation::Transcendental
+            | Operation::Shr
+            | Operation::ExtractField
+            | Operation::InsertField
+            | Operation::Permute
+            | Operation::Shuffle
+            | Operation::Other
+            | Operation::None,
+            _,
+        ) => derived(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::analysis::code::{Code, NONE, Step};
 use crate::analysis::effect::How;
-use crate::isa::Opcode;
+use crate::isa::{self, Addresses};
 use crate::syntax::{Instruction, Type};
 
 /// The accesses of launches through a pointer, as far as their order matters.
@@ -56,7 +56,7 @@ pub(crate) fn result_is_unused(code: &Code<'_, '_>, step: &Step<'_, '_>) -> bool
 
 /// The operation and the type of a `red` or `atom` that commutes with its like.
 fn reduction(instruction: &Instruction<'_>) -> Option<String> {
-    if !matches!(instruction.op(), Opcode::Red | Opcode::Atom) {
+    if isa::row(instruction.op()).addresses != Addresses::Update {
         return None;
     }
     let (mut operation, mut ty) = (None, None);

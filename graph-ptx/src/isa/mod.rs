@@ -1,11 +1,16 @@
 //! The instruction set: one table of opcodes and one of special registers.
 //!
-//! Analyses and rewriting ask these tables and match on [`Opcode`] and on the columns of a [`Row`]; none compares
-//! mnemonics as text. A new instruction is one row of `opcode.rs`, which has all columns; a new kind of cell is a variant
-//! that the matches on it, which have no `_`, must answer.
+//! Analyses, rewriting and the simulator's interpreter ask these tables and match on [`Opcode`], on [`Register`] and on the
+//! columns of their rows, without a wildcard arm; none compares mnemonics or register names as text. A new instruction is
+//! one row of `opcode.rs`, which has all columns. The interpreter's dispatch, which lists every opcode, does not compile
+//! before it executes or refuses the new one. A new kind of cell is a variant that all matches on its column must answer.
 
+mod columns;
 mod opcode;
 mod register;
 
-pub use opcode::{Addresses, Defines, Effect, Flow, Opcode, Row, Synchronises, row};
-pub use register::{Register, component, register};
+pub use columns::{
+    Addresses, ControlFlow, Defines, Effect, Hidden, Operation, StateSpace, Synchronises, Yields,
+};
+pub use opcode::{Opcode, Row, row};
+pub use register::{InBatch, Register, Threads, component, number, register};

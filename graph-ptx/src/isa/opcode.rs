@@ -1,119 +1,35 @@
 //! The table of opcodes.
 
-/// Classes of instructions, by their effect on memory and control.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// From registers to registers.
-    Compute,
-    /// `ld`, also of parameters and local memory.
-    Load,
-    /// `st`; its asynchronous and bulk forms are [`Effect::Memory`].
-    Store,
-    /// Accesses memory through addresses in other ways.
-    Memory,
-    /// `wmma`: [`Effect::Compute`] for `wmma.mma`, else [`Effect::Memory`].
-    Wmma,
-    /// `fence`: [`Effect::Memory`] for the fence of a tensor map, else [`Effect::Control`].
-    Fence,
-    /// Reads a texture or surface through a handle.
-    TextureRead,
-    /// Writes a surface through a handle.
-    TextureWrite,
-    /// Calls a function.
-    Call,
-    /// Jumps, barriers, hints.
-    Control,
-    /// Allocates memory in the frame.
-    Alloca,
-    /// May read and write through every address operand, and keep every register.
-    Unknown,
-}
-
-/// The meaning of the address operands of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Addresses {
-    /// It has none.
-    None,
-    /// The one address is read.
-    Load,
-    /// The one address is written; asynchronous and bulk forms write shared memory.
-    Store,
-    /// The one address is updated.
-    Atomic,
-    /// `multimem`: by its form.
-    Multimem,
-    /// `cp`: source and destination, by its form.
-    Copy,
-    /// `tensormap`: destination, then source.
-    Tensormap,
-    /// No access happens.
-    Hint,
-    /// The contents are lost.
-    Discard,
-    /// Shared memory is read.
-    SharedRead,
-    /// Shared memory is written.
-    SharedWrite,
-    /// `wmma`: by its form.
-    Wmma,
-    /// The fence of a tensor map reads it.
-    Fence,
-    /// Not known.
-    Unknown,
-}
-
-/// Tells if the first operand is a definition.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Defines {
-    /// It is.
-    First,
-    /// It is for instructions with this modifier.
-    FirstIf(&'static str),
-    /// It is not.
-    Never,
-}
-
-/// The effect on control flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// Control goes to the next instruction.
-    Next,
-    /// Control goes to a target; to the next instruction too where it is guarded.
-    Jump,
-    /// Control leaves the function or the kernel.
-    Leave,
-}
-
-/// Tells if an instruction may make writes of other threads visible.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Synchronises {
-    /// It may.
-    Always,
-    /// A load may, if it is volatile, relaxed, acquire or of memory-mapped I/O.
-    IfOrdered,
-    /// A copy may, if it waits.
-    IfWaits,
-    /// It does not.
-    Never,
-}
+use super::columns::{
+    Addresses, ControlFlow, Defines, Effect, Hidden, Operation, StateSpace, Synchronises, Yields,
+};
 
 /// A row of the table: the properties of an opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its effect.
+    /// Its effect on memory.
     pub effect: Effect,
-    /// The meaning of its address operands.
+    /// The accesses through its address operands.
     pub addresses: Addresses,
+    /// The state space of its address operands.
+    pub space: StateSpace,
     /// Its definitions.
     pub defines: Defines,
+    /// The function that computes its result.
+    pub operation: Operation,
+    /// The origin of its result.
+    pub yields: Yields,
     /// Its effect on control flow.
-    pub flow: Flow,
+    pub flow: ControlFlow,
     /// Its visibility of other threads' writes.
     pub synchronises: Synchronises,
+    /// Its effect that no operand shows.
+    pub hidden: Hidden,
 }
 
 macro_rules! opcodes {
-    ($($name:ident $text:literal $effect:ident $addresses:ident [$($defines:tt)*] $flow:ident $sync:ident,)*) => {
+    ($($name:ident $text:literal $effect:ident $addresses:ident $space:ident [$($defines:tt)*] $operation:ident
+       $yields:ident $flow:ident $sync:ident [$($hidden:tt)*],)*) => {
         /// The opcodes of PTX, without their modifiers.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Opcode {
@@ -123,28 +39,44 @@ macro_rules! opcodes {
         }
 
         impl Opcode {
+            /// All opcodes of the table, in its order.
+            pub const ALL: &[Opcode] = &[$(Opcode::$name),*];
+
             /// Returns the opcode of a mnemonic such as `ld`.
             pub fn of(mnemonic: &str) -> Opcode {
                 match mnemonic { $($text => Opcode::$name,)* _ => Opcode::Unknown }
             }
+
+            /// Returns the mnemonic. `None` for [`Opcode::Unknown`].
+            pub fn mnemonic(self) -> Option<&'static str> {
+                match self { $(Opcode::$name => Some($text),)* Opcode::Unknown => None }
+            }
         }
 
         /// Returns the properties of an opcode.
-        pub fn row(opcode: Opcode) -> Row {
+        pub const fn row(opcode: Opcode) -> Row {
             match opcode {
                 $(Opcode::$name => Row {
                     effect: Effect::$effect,
                     addresses: Addresses::$addresses,
+                    space: StateSpace::$space,
                     defines: Defines::$($defines)*,
-                    flow: Flow::$flow,
+                    operation: Operation::$operation,
+                    yields: Yields::$yields,
+                    flow: ControlFlow::$flow,
                     synchronises: Synchronises::$sync,
+                    hidden: Hidden::$($hidden)*,
                 },)*
                 Opcode::Unknown => Row {
                     effect: Effect::Unknown,
                     addresses: Addresses::Unknown,
-                    defines: Defines::First,
-                    flow: Flow::Next,
+                    space: StateSpace::Named,
+                    defines: Defines::Accumulates,
+                    operation: Operation::None,
+                    yields: Yields::Unknown,
+                    flow: ControlFlow::Next,
                     synchronises: Synchronises::Always,
+                    hidden: Hidden::Unknown,
                 },
             }
         }
@@ -152,158 +84,187 @@ macro_rules! opcodes {
 }
 
 opcodes! {
-    // Name, mnemonic, effect, addresses, definition, control flow, synchronises.
+    // Name, mnemonic, effect, addresses, state space, definition, operation, result, control flow, synchronises, hidden effect.
     // Integer and floating-point arithmetic.
-    Add "add" Compute None [First] Next Never,
-    Sub "sub" Compute None [First] Next Never,
-    Mad "mad" Compute None [First] Next Never,
-    Mul "mul" Compute None [First] Next Never,
-    Mul24 "mul24" Compute None [First] Next Never,
-    Mad24 "mad24" Compute None [First] Next Never,
-    Fma "fma" Compute None [First] Next Never,
-    Abs "abs" Compute None [First] Next Never,
-    Neg "neg" Compute None [First] Next Never,
-    Min "min" Compute None [First] Next Never,
-    Max "max" Compute None [First] Next Never,
-    Div "div" Compute None [First] Next Never,
-    Rem "rem" Compute None [First] Next Never,
-    Sad "sad" Compute None [First] Next Never,
-    Addc "addc" Compute None [First] Next Never,
-    Subc "subc" Compute None [First] Next Never,
-    Madc "madc" Compute None [First] Next Never,
-    Add3 "add3" Compute None [First] Next Never,
-    Rcp "rcp" Compute None [First] Next Never,
-    Sqrt "sqrt" Compute None [First] Next Never,
-    Rsqrt "rsqrt" Compute None [First] Next Never,
-    Sin "sin" Compute None [First] Next Never,
-    Cos "cos" Compute None [First] Next Never,
-    Lg2 "lg2" Compute None [First] Next Never,
-    Ex2 "ex2" Compute None [First] Next Never,
-    Tanh "tanh" Compute None [First] Next Never,
-    Copysign "copysign" Compute None [First] Next Never,
-    Testp "testp" Compute None [First] Next Never,
-    Dp4a "dp4a" Compute None [First] Next Never,
-    Dp2a "dp2a" Compute None [First] Next Never,
+    Add "add" Compute None None [First] Add Computed Next Never [SetsCarry],
+    Sub "sub" Compute None None [First] Sub Computed Next Never [SetsCarry],
+    Mad "mad" Compute None None [First] Mad Computed Next Never [SetsCarry],
+    Mul "mul" Compute None None [First] Mul Computed Next Never [None],
+    Mul24 "mul24" Compute None None [First] Other Computed Next Never [None],
+    Mad24 "mad24" Compute None None [First] Other Computed Next Never [None],
+    Fma "fma" Compute None None [First] Fma Computed Next Never [None],
+    Abs "abs" Compute None None [First] Abs Computed Next Never [None],
+    Neg "neg" Compute None None [First] Neg Computed Next Never [None],
+    Min "min" Compute None None [First] Min Computed Next Never [None],
+    Max "max" Compute None None [First] Max Computed Next Never [None],
+    Div "div" Compute None None [First] Div Computed Next Never [None],
+    Rem "rem" Compute None None [First] Rem Computed Next Never [None],
+    Sad "sad" Compute None None [First] Other Computed Next Never [None],
+    Addc "addc" Compute None None [First] Other Computed Next Never [ReadsCarry],
+    Subc "subc" Compute None None [First] Other Computed Next Never [ReadsCarry],
+    Madc "madc" Compute None None [First] Other Computed Next Never [ReadsCarry],
+    Add3 "add3" Compute None None [First] Other Computed Next Never [None],
+    Rcp "rcp" Compute None None [First] Transcendental Computed Next Never [None],
+    Sqrt "sqrt" Compute None None [First] Transcendental Computed Next Never [None],
+    Rsqrt "rsqrt" Compute None None [First] Transcendental Computed Next Never [None],
+    Sin "sin" Compute None None [First] Transcendental Computed Next Never [None],
+    Cos "cos" Compute None None [First] Transcendental Computed Next Never [None],
+    Lg2 "lg2" Compute None None [First] Transcendental Computed Next Never [None],
+    Ex2 "ex2" Compute None None [First] Transcendental Computed Next Never [None],
+    Tanh "tanh" Compute None None [First] Transcendental Computed Next Never [None],
+    Copysign "copysign" Compute None None [First] Copysign Computed Next Never [None],
+    Testp "testp" Compute None None [First] Test Computed Next Never [None],
+    Dp4a "dp4a" Compute None None [First] Other Computed Next Never [None],
+    Dp2a "dp2a" Compute None None [First] Other Computed Next Never [None],
     // Comparison and selection.
-    Setp "setp" Compute None [First] Next Never,
-    Set "set" Compute None [First] Next Never,
-    Selp "selp" Compute None [First] Next Never,
-    Slct "slct" Compute None [First] Next Never,
+    Setp "setp" Compute None None [First] Compare Computed Next Never [None],
+    Set "set" Compute None None [First] CompareToNumber Computed Next Never [None],
+    Selp "selp" Compute None None [First] Select Computed Next Never [None],
+    Slct "slct" Compute None None [First] SelectBySign Computed Next Never [None],
     // Bits.
-    Shl "shl" Compute None [First] Next Never,
-    Shr "shr" Compute None [First] Next Never,
-    And "and" Compute None [First] Next Never,
-    Or "or" Compute None [First] Next Never,
-    Xor "xor" Compute None [First] Next Never,
-    Not "not" Compute None [First] Next Never,
-    Bfe "bfe" Compute None [First] Next Never,
-    Bfi "bfi" Compute None [First] Next Never,
-    Bfind "bfind" Compute None [First] Next Never,
-    Bmsk "bmsk" Compute None [First] Next Never,
-    Brev "brev" Compute None [First] Next Never,
-    Popc "popc" Compute None [First] Next Never,
-    Clz "clz" Compute None [First] Next Never,
-    Cnot "cnot" Compute None [First] Next Never,
-    Fns "fns" Compute None [First] Next Never,
-    Lop3 "lop3" Compute None [First] Next Never,
-    Shf "shf" Compute None [First] Next Never,
-    Prmt "prmt" Compute None [First] Next Never,
-    Szext "szext" Compute None [First] Next Never,
+    Shl "shl" Compute None None [First] Shl Computed Next Never [None],
+    Shr "shr" Compute None None [First] Shr Computed Next Never [None],
+    And "and" Compute None None [First] And Computed Next Never [None],
+    Or "or" Compute None None [First] Or Computed Next Never [None],
+    Xor "xor" Compute None None [First] Xor Computed Next Never [None],
+    Not "not" Compute None None [First] Not Computed Next Never [None],
+    Bfe "bfe" Compute None None [First] ExtractField Computed Next Never [None],
+    Bfi "bfi" Compute None None [First] InsertField Computed Next Never [None],
+    Bfind "bfind" Compute None None [First] Other Computed Next Never [None],
+    Bmsk "bmsk" Compute None None [First] Other Computed Next Never [None],
+    Brev "brev" Compute None None [First] Other Computed Next Never [None],
+    Popc "popc" Compute None None [First] Other Computed Next Never [None],
+    Clz "clz" Compute None None [First] Other Computed Next Never [None],
+    Cnot "cnot" Compute None None [First] Other Computed Next Never [None],
+    Fns "fns" Compute None None [First] Other Computed Next Never [None],
+    Lop3 "lop3" Compute None None [First] Other Computed Next Never [None],
+    Shf "shf" Compute None None [First] Other Computed Next Never [None],
+    Prmt "prmt" Compute None None [First] Permute Computed Next Never [None],
+    Szext "szext" Compute None None [First] Other Computed Next Never [None],
     // Video instructions.
-    Vadd "vadd" Compute None [First] Next Never,
-    Vsub "vsub" Compute None [First] Next Never,
-    Vabsdiff "vabsdiff" Compute None [First] Next Never,
-    Vmin "vmin" Compute None [First] Next Never,
-    Vmax "vmax" Compute None [First] Next Never,
-    Vshl "vshl" Compute None [First] Next Never,
-    Vshr "vshr" Compute None [First] Next Never,
-    Vmad "vmad" Compute None [First] Next Never,
-    Vset "vset" Compute None [First] Next Never,
-    Vadd2 "vadd2" Compute None [First] Next Never,
-    Vsub2 "vsub2" Compute None [First] Next Never,
-    Vavrg2 "vavrg2" Compute None [First] Next Never,
-    Vabsdiff2 "vabsdiff2" Compute None [First] Next Never,
-    Vmin2 "vmin2" Compute None [First] Next Never,
-    Vmax2 "vmax2" Compute None [First] Next Never,
-    Vset2 "vset2" Compute None [First] Next Never,
-    Vadd4 "vadd4" Compute None [First] Next Never,
-    Vsub4 "vsub4" Compute None [First] Next Never,
-    Vavrg4 "vavrg4" Compute None [First] Next Never,
-    Vabsdiff4 "vabsdiff4" Compute None [First] Next Never,
-    Vmin4 "vmin4" Compute None [First] Next Never,
-    Vmax4 "vmax4" Compute None [First] Next Never,
-    Vset4 "vset4" Compute None [First] Next Never,
+    Vadd "vadd" Compute None None [First] Other Computed Next Never [None],
+    Vsub "vsub" Compute None None [First] Other Computed Next Never [None],
+    Vabsdiff "vabsdiff" Compute None None [First] Other Computed Next Never [None],
+    Vmin "vmin" Compute None None [First] Other Computed Next Never [None],
+    Vmax "vmax" Compute None None [First] Other Computed Next Never [None],
+    Vshl "vshl" Compute None None [First] Other Computed Next Never [None],
+    Vshr "vshr" Compute None None [First] Other Computed Next Never [None],
+    Vmad "vmad" Compute None None [First] Other Computed Next Never [None],
+    Vset "vset" Compute None None [First] Other Computed Next Never [None],
+    Vadd2 "vadd2" Compute None None [First] Other Computed Next Never [None],
+    Vsub2 "vsub2" Compute None None [First] Other Computed Next Never [None],
+    Vavrg2 "vavrg2" Compute None None [First] Other Computed Next Never [None],
+    Vabsdiff2 "vabsdiff2" Compute None None [First] Other Computed Next Never [None],
+    Vmin2 "vmin2" Compute None None [First] Other Computed Next Never [None],
+    Vmax2 "vmax2" Compute None None [First] Other Computed Next Never [None],
+    Vset2 "vset2" Compute None None [First] Other Computed Next Never [None],
+    Vadd4 "vadd4" Compute None None [First] Other Computed Next Never [None],
+    Vsub4 "vsub4" Compute None None [First] Other Computed Next Never [None],
+    Vavrg4 "vavrg4" Compute None None [First] Other Computed Next Never [None],
+    Vabsdiff4 "vabsdiff4" Compute None None [First] Other Computed Next Never [None],
+    Vmin4 "vmin4" Compute None None [First] Other Computed Next Never [None],
+    Vmax4 "vmax4" Compute None None [First] Other Computed Next Never [None],
+    Vset4 "vset4" Compute None None [First] Other Computed Next Never [None],
     // Moves, conversions and addresses.
-    Mov "mov" Compute None [First] Next Never,
-    Cvt "cvt" Compute None [First] Next Never,
-    Cvta "cvta" Compute None [First] Next Never,
-    Isspacep "isspacep" Compute None [First] Next Never,
-    Mapa "mapa" Compute None [First] Next Never,
-    Getctarank "getctarank" Compute None [First] Next Never,
-    Stacksave "stacksave" Compute None [First] Next Never,
+    Mov "mov" Compute None None [First] Move Computed Next Never [None],
+    Cvt "cvt" Compute None None [First] Convert Computed Next Never [None],
+    Cvta "cvta" Compute None None [First] Address Computed Next Never [ConstantWindow],
+    Isspacep "isspacep" Compute None None [First] Test Computed Next Never [None],
+    Mapa "mapa" Compute None None [First] SharedAddress Computed Next Never [None],
+    Getctarank "getctarank" Compute None None [First] Other Computed Next Never [None],
+    Stacksave "stacksave" Compute None None [First] None Computed Next Never [None],
     // Between the threads of a warp.
-    Shfl "shfl" Compute None [First] Next Never,
-    Vote "vote" Compute None [First] Next Never,
-    Match "match" Compute None [First] Next Never,
-    Activemask "activemask" Compute None [First] Next Never,
-    Redux "redux" Compute None [First] Next Never,
-    Elect "elect" Compute None [First] Next Never,
-    Mma "mma" Compute None [First] Next Never,
-    Movmatrix "movmatrix" Compute None [First] Next Never,
+    Shfl "shfl" Compute None None [First] Shuffle Exchanged Next Never [None],
+    Vote "vote" Compute None None [First] Test Voted Next Never [None],
+    Match "match" Compute None None [First] Other Voted Next Never [None],
+    Activemask "activemask" Compute None None [First] Test Voted Next Never [None],
+    Redux "redux" Compute None None [First] Other Voted Next Never [None],
+    Elect "elect" Compute None None [First] Test Voted Next Never [None],
+    Mma "mma" Compute None None [First] Other Computed Next Never [None],
+    Movmatrix "movmatrix" Compute None None [First] Other Exchanged Next Never [None],
     // Queries of textures and surfaces.
-    Istypep "istypep" Compute None [First] Next Never,
-    Txq "txq" Compute None [First] Next Never,
-    Suq "suq" Compute None [First] Next Never,
+    Istypep "istypep" Compute None None [First] Other Computed Next Never [Texture],
+    Txq "txq" Compute None None [First] Other Computed Next Never [Texture],
+    Suq "suq" Compute None None [First] Other Computed Next Never [Texture],
     // Loads and stores.
-    Ld "ld" Load Load [First] Next IfOrdered,
-    Ldu "ldu" Load Load [First] Next Never,
-    St "st" Store Store [First] Next Never,
+    Ld "ld" Load Load Named [First] None Loaded Next IfOrdered [None],
+    Ldu "ldu" Load Load Named [First] None Fixed Next Never [None],
+    St "st" Store Store NamedUnlessAsync [Never] None Nothing Next Never [None],
     // Atomics and reductions.
-    Atom "atom" Memory Atomic [First] Next Always,
-    Red "red" Memory Atomic [First] Next Never,
-    Multimem "multimem" Memory Multimem [First] Next Never,
+    Atom "atom" Memory Update Named [First] None Observed Next Always [None],
+    Red "red" Memory Update NamedUnlessAsync [Never] None Nothing Next Never [None],
+    Multimem "multimem" Memory Multimem Named [First] None Observed Next Never [None],
     // Asynchronous copies, barriers in shared memory, tensor maps.
-    Cp "cp" Memory Copy [First] Next IfWaits,
-    Mbarrier "mbarrier" Memory SharedWrite [First] Next Always,
-    Tensormap "tensormap" Memory Tensormap [First] Next Never,
+    Cp "cp" Memory Copy ByForm [Never] None Nothing Next IfWaits [None],
+    Mbarrier "mbarrier" Memory Write Shared [First] None Phase Next Always [None],
+    Tensormap "tensormap" Memory Tensormap ByForm [Never] None Nothing Next Never [None],
     // Caches.
-    Prefetch "prefetch" Memory Hint [First] Next Never,
-    Prefetchu "prefetchu" Memory Hint [First] Next Never,
-    Applypriority "applypriority" Memory Hint [First] Next Never,
-    Createpolicy "createpolicy" Memory Hint [First] Next Never,
-    Discard "discard" Memory Discard [First] Next Never,
+    Prefetch "prefetch" Memory Hint Named [Never] None Nothing Next Never [None],
+    Prefetchu "prefetchu" Memory Hint Named [Never] None Nothing Next Never [None],
+    Applypriority "applypriority" Memory Hint Named [Never] None Nothing Next Never [None],
+    Createpolicy "createpolicy" Memory Hint Named [First] None Computed Next Never [None],
+    Discard "discard" Memory Write Named [Never] None Nothing Next Never [None],
     // Matrices.
-    Ldmatrix "ldmatrix" Memory SharedRead [First] Next Never,
-    Stmatrix "stmatrix" Memory SharedWrite [First] Next Never,
-    Wmma "wmma" Wmma Wmma [First] Next Never,
-    Wgmma "wgmma" Memory SharedWrite [First] Next Never,
-    Tcgen05 "tcgen05" Memory SharedWrite [FirstIf("ld")] Next Never,
+    Ldmatrix "ldmatrix" Memory Read Shared [First] None Loaded Next Never [None],
+    Stmatrix "stmatrix" Memory Write Shared [Never] None Nothing Next Never [None],
+    Wmma "wmma" Wmma Wmma Named [First] None Loaded Next Never [None],
+    Wgmma "wgmma" Memory Write Shared [Accumulates] None Computed Next Never [None],
+    Tcgen05 "tcgen05" Memory Write Shared [FirstIf("ld")] None Loaded Next Never [None],
     // Clusters.
-    Clusterlaunchcontrol "clusterlaunchcontrol" Memory SharedWrite [First] Next Never,
+    Clusterlaunchcontrol "clusterlaunchcontrol" Memory Write Shared [First] None Computed Next Never [Cluster],
     // Textures and surfaces.
-    Tex "tex" TextureRead None [First] Next Never,
-    Tld4 "tld4" TextureRead None [First] Next Never,
-    Suld "suld" TextureRead None [First] Next Never,
-    Sust "sust" TextureWrite None [First] Next Never,
-    Sured "sured" TextureWrite None [First] Next Never,
+    Tex "tex" TextureRead None None [First] None Fixed Next Never [Texture],
+    Tld4 "tld4" TextureRead None None [First] None Fixed Next Never [Texture],
+    Suld "suld" TextureRead None None [First] None Fixed Next Never [Texture],
+    Sust "sust" TextureWrite None None [Never] None Nothing Next Never [Texture],
+    Sured "sured" TextureWrite None None [Never] None Nothing Next Never [Texture],
     // Control.
-    Call "call" Call None [First] Next Always,
-    Bra "bra" Control None [Never] Jump Never,
-    Brx "brx" Control None [Never] Jump Never,
-    Ret "ret" Control None [Never] Leave Never,
-    Exit "exit" Control None [Never] Leave Never,
-    Trap "trap" Control None [Never] Leave Never,
-    Brkpt "brkpt" Control None [Never] Next Never,
-    Nanosleep "nanosleep" Control None [Never] Next Never,
-    Pmevent "pmevent" Control None [Never] Next Never,
-    Setmaxnreg "setmaxnreg" Control None [Never] Next Never,
-    Stackrestore "stackrestore" Control None [Never] Next Never,
+    Call "call" Call None None [First] None Returned Next Always [None],
+    Bra "bra" Control None None [Never] None Nothing Branch Never [None],
+    Brx "brx" Control None None [Never] None Nothing Table Never [None],
+    Ret "ret" Control None None [Never] None Nothing Return Never [None],
+    Exit "exit" Control None None [Never] None Nothing Exit Never [None],
+    Trap "trap" Control None None [Never] None Nothing Trap Never [None],
+    Brkpt "brkpt" Control None None [Never] None Nothing Next Never [None],
+    Nanosleep "nanosleep" Control None None [Never] None Nothing Next Never [Sleeps],
+    Pmevent "pmevent" Control None None [Never] None Nothing Next Never [None],
+    Setmaxnreg "setmaxnreg" Control None None [Never] None Nothing Next Never [None],
+    Stackrestore "stackrestore" Control None None [Never] None Nothing Next Never [None],
     // Barriers and fences.
-    Bar "bar" Control None [FirstIf("red")] Next Always,
-    Barrier "barrier" Control None [FirstIf("red")] Next Always,
-    Membar "membar" Control None [Never] Next Always,
-    Fence "fence" Fence Fence [Never] Next Always,
-    Griddepcontrol "griddepcontrol" Control None [Never] Next Always,
+    Bar "bar" Control None None [FirstIf("red")] None Voted Next Always [None],
+    Barrier "barrier" Control None None [FirstIf("red")] None Voted Next Always [ClusterIf("cluster")],
+    Membar "membar" Control None None [Never] None Nothing Next Fence [None],
+    Fence "fence" Fence Read Named [Never] None Nothing Next Fence [None],
+    Griddepcontrol "griddepcontrol" Control None None [Never] None Nothing Next Always [Grids],
     // Memory of the frame.
-    Alloca "alloca" Alloca None [First] Next Never,
+    Alloca "alloca" Alloca None None [First] None Computed Next Never [None],
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mnemonics_lead_to_their_rows() {
+        for &opcode in Opcode::ALL {
+            assert_eq!(opcode.mnemonic().map(Opcode::of), Some(opcode));
+        }
+        assert_eq!((Opcode::of("made"), Opcode::Unknown.mnemonic()), (Opcode::Unknown, None));
+    }
+
+    #[test]
+    fn the_columns_of_a_row_agree() {
+        for &opcode in Opcode::ALL {
+            let row = row(opcode);
+            assert_eq!(row.addresses == Addresses::None, row.space == StateSpace::None, "{opcode:?}");
+            assert_eq!(row.defines == Defines::Never, row.yields == Yields::Nothing, "{opcode:?}");
+            let computes = matches!(row.yields, Yields::Computed | Yields::Exchanged | Yields::Voted);
+            assert!(row.operation == Operation::None || computes, "{opcode:?}");
+            assert!(row.flow == ControlFlow::Next || row.effect == Effect::Control, "{opcode:?}");
+            let touches =
+                !matches!(row.effect, Effect::Compute | Effect::Call | Effect::Control | Effect::Alloca);
+            let by_handle = matches!(row.effect, Effect::TextureRead | Effect::TextureWrite);
+            assert_eq!(row.addresses != Addresses::None, touches && !by_handle, "{opcode:?}");
+        }
+    }
 }

@@ -1,12 +1,63 @@
 //! The table of special registers.
 
+/// The relation of a special register to the thread and the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// The index of a thread in its block.
+    ThreadIndex,
+    /// The size of a block.
+    BlockSize,
+    /// The index of a block in the grid.
+    BlockIndex,
+    /// The size of the grid.
+    GridSize,
+    /// The lane of a thread in its warp.
+    Lane,
+    /// Anything else: it may differ between threads.
+    Other,
+}
+
+/// The value of a special register in a launch that does the work of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InBatch {
+    /// As in a launch of its own.
+    Same,
+    /// That of the grid of the batch, for which rewriting puts the member's own.
+    Grid,
+    /// It exists for cooperative launches alone.
+    Cooperative,
+    /// It exists for clusters alone.
+    Cluster,
+    /// Another one than in a launch of its own.
+    Differs,
+}
+
 macro_rules! registers {
-    ($($name:ident $text:literal,)* ; $($family:ident $prefix:literal,)*) => {
+    ($($name:ident $text:literal $threads:ident $batch:ident,)* ;
+     $($family:ident $prefix:literal $of_threads:ident $of_batch:ident,)*) => {
         /// Special registers, without their components.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum Register {
             $(#[doc = concat!("`", $text, "`")] $name,)*
-            $(#[doc = concat!("All that begin with `", $prefix, "`")] $family,)*
+            $(#[doc = concat!("All that begin with `", $prefix, "`, apart from those above")] $family,)*
+        }
+
+        impl Register {
+            /// Returns its relation to the thread and the launch.
+            pub const fn threads(self) -> Threads {
+                match self {
+                    $(Register::$name => Threads::$threads,)*
+                    $(Register::$family => Threads::$of_threads,)*
+                }
+            }
+
+            /// Returns its value in a launch that does the work of several.
+            pub const fn in_batch(self) -> InBatch {
+                match self {
+                    $(Register::$name => InBatch::$batch,)*
+                    $(Register::$family => InBatch::$of_batch,)*
+                }
+            }
         }
 
         /// Returns the special register of a name, with or without a component: `%tid.x`. `None` if it is not known.
@@ -18,41 +69,55 @@ macro_rules! registers {
                 _ => None,
             }
         }
+
+        /// Returns the number of a register of a family: 2 for `%envreg2`. `None` for other names.
+        pub fn number(name: &str) -> Option<u32> {
+            $(if let Some(number) = name.strip_prefix($prefix) { return number.parse().ok(); })*
+            None
+        }
     };
 }
 
 registers! {
-    Tid "%tid",
-    Ntid "%ntid",
-    Ctaid "%ctaid",
-    Nctaid "%nctaid",
-    Laneid "%laneid",
-    Warpid "%warpid",
-    Nwarpid "%nwarpid",
-    Smid "%smid",
-    Nsmid "%nsmid",
-    LanemaskEq "%lanemask_eq",
-    LanemaskLe "%lanemask_le",
-    LanemaskLt "%lanemask_lt",
-    LanemaskGe "%lanemask_ge",
-    LanemaskGt "%lanemask_gt",
-    Clock "%clock",
-    ClockHi "%clock_hi",
-    Clock64 "%clock64",
-    Globaltimer "%globaltimer",
-    GlobaltimerLo "%globaltimer_lo",
-    GlobaltimerHi "%globaltimer_hi",
-    DynamicSmemSize "%dynamic_smem_size",
-    TotalSmemSize "%total_smem_size",
-    AggrSmemSize "%aggr_smem_size",
-    Clusterid "%clusterid",
-    Nclusterid "%nclusterid",
-    IsExplicitCluster "%is_explicit_cluster",
+    // Name, text, relation to the thread, value in a batch.
+    Tid "%tid" ThreadIndex Same,
+    Ntid "%ntid" BlockSize Same,
+    Ctaid "%ctaid" BlockIndex Grid,
+    Nctaid "%nctaid" GridSize Grid,
+    Laneid "%laneid" Lane Same,
+    Warpid "%warpid" Other Same,
+    Nwarpid "%nwarpid" Other Same,
+    Smid "%smid" Other Same,
+    Nsmid "%nsmid" Other Same,
+    Gridid "%gridid" Other Differs,
+    LanemaskEq "%lanemask_eq" Other Same,
+    LanemaskLe "%lanemask_le" Other Same,
+    LanemaskLt "%lanemask_lt" Other Same,
+    LanemaskGe "%lanemask_ge" Other Same,
+    LanemaskGt "%lanemask_gt" Other Same,
+    Clock "%clock" Other Same,
+    ClockHi "%clock_hi" Other Same,
+    Clock64 "%clock64" Other Same,
+    Globaltimer "%globaltimer" Other Same,
+    GlobaltimerLo "%globaltimer_lo" Other Same,
+    GlobaltimerHi "%globaltimer_hi" Other Same,
+    DynamicSmemSize "%dynamic_smem_size" Other Same,
+    TotalSmemSize "%total_smem_size" Other Same,
+    AggrSmemSize "%aggr_smem_size" Other Same,
+    ReservedSmemCap "%reserved_smem_offset_cap" Other Same,
+    ReservedSmemEnd "%reserved_smem_offset_end" Other Same,
+    CurrentGraphExec "%current_graph_exec" Other Differs,
+    Clusterid "%clusterid" Other Cluster,
+    Nclusterid "%nclusterid" Other Cluster,
+    ClusterCtaid "%cluster_ctaid" Other Cluster,
+    ClusterNctaid "%cluster_nctaid" Other Cluster,
+    ClusterCtarank "%cluster_ctarank" Other Cluster,
+    ClusterNctarank "%cluster_nctarank" Other Cluster,
+    IsExplicitCluster "%is_explicit_cluster" Other Cluster,
     ;
-    Environment "%envreg",
-    Cluster "%cluster_",
-    PerformanceMonitor "%pm",
-    ReservedSmem "%reserved_smem_offset_",
+    Environment "%envreg" Other Cooperative,
+    PerformanceMonitor "%pm" Other Same,
+    ReservedSmem "%reserved_smem_offset_" Other Same,
 }
 
 /// Returns the number of a component: 0 for `.x` and `.r` to 3 for `.w` and `.a`. `None` for other names.
@@ -76,8 +141,11 @@ mod tests {
         assert_eq!(register("%ctaid.x"), Some(Register::Ctaid));
         assert_eq!(register("%nctaid"), Some(Register::Nctaid));
         assert_eq!(register("%envreg2"), Some(Register::Environment));
-        assert_eq!(register("%cluster_ctaid.y"), Some(Register::Cluster));
+        assert_eq!(register("%reserved_smem_offset_1"), Some(Register::ReservedSmem));
+        assert_eq!(register("%reserved_smem_offset_end"), Some(Register::ReservedSmemEnd));
+        assert_eq!(register("%cluster_ctaid.y"), Some(Register::ClusterCtaid));
         assert_eq!(register("%ctaidx"), None);
         assert_eq!((component("%tid.z"), component("%tid"), component("%tid.q")), (Some(2), None, None));
+        assert_eq!((number("%envreg31"), number("%envreg"), number("%tid")), (Some(31), None, None));
     }
 }

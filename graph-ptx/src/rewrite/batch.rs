@@ -10,7 +10,7 @@ use super::select::{Own, Selection};
 use super::table::{GridShape, LARGEST_TABLE, SMALL_TABLE, Table};
 use super::uses::{Grid, Scan};
 use super::wait::{coherent_loads, first_statement, line_of};
-use super::{spin, variables};
+use super::{contract, spin, variables};
 use crate::syntax::{Class, Function, Item, Module, Span};
 use std::collections::BTreeSet;
 
@@ -165,7 +165,15 @@ impl<'m, 'a> Making<'m, 'a> {
         {
             return Err(Refusal::Opaque(opaque.name.to_owned()));
         }
-        if let Some(why) = closure.iter().find_map(|&place| scan.uses(place).batching.clone()) {
+        let refusal = |&place: &usize| {
+            let uses = scan.uses(place);
+            let contraction = || {
+                let line = contract::sum_of_products(uses.function)?;
+                Some(Refusal::Contraction { line })
+            };
+            uses.batching.clone().or_else(contraction)
+        };
+        if let Some(why) = closure.iter().find_map(refusal) {
             return Err(why);
         }
         if let Some(line) = spin::spins(scan, &closure) {

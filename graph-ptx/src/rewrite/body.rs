@@ -6,7 +6,8 @@ use super::refusal::Refusal;
 use super::select::Own;
 use super::table::Table;
 use super::uses::{Grid, Special, callee, names, special};
-use crate::isa::{Opcode, Register, register};
+use crate::analysis::effect::{self, Effect};
+use crate::isa::{self, InBatch, Operation, register};
 use crate::syntax::{Body, Function, Instruction, Module, Names, Operand, Span, Statement, Type};
 
 /// The values that the prologue must define.
@@ -47,7 +48,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
                     if found {
                         self.instruction(instruction, &names_of)?;
                     }
-                    if instruction.op() == Opcode::Call {
+                    if effect::effect(instruction) == Effect::Call {
                         self.call(instruction)?;
                     }
                 }
@@ -67,7 +68,7 @@ impl<'a> Rewriting<'_, '_, 'a> {
 
     /// True if a name may be one that changes.
     fn concerns(&self, name: &str) -> bool {
-        let grid = matches!(register(name), Some(Register::Ctaid | Register::Nctaid));
+        let grid = register(name).is_some_and(|register| register.in_batch() == InBatch::Grid);
         grid || (self.table.is_some() && self.function.parameter(name).is_some())
     }
 
@@ -109,22 +110,25 @@ impl<'a> Rewriting<'_, '_, 'a> {
         let of_parameters = instruction.modifiers().any(|m| m == "param" || m.starts_with("param::"));
         let index = self.function.parameter(name);
         let element = index.map_or(1, |index| i64::from(self.function.parameters[index].ty.size()));
-        match (instruction.op(), operand) {
-            (Opcode::Ld, Operand::Address(address)) if of_parameters && address.base == Some(name) => {
+        let loads = effect::effect(instruction) == Effect::Load;
+        let operation = isa::row(instruction.op()).operation;
+        let moves = operation == Operation::Move || operation == Operation::Address;
+        match operand {
+            Operand::Address(address) if loads && of_parameters && address.base == Some(name) => {
                 let records = self.table.map_or(0, |table| table.records);
                 let from = format!("{}+{}", self.own.record(), u64::from(place) + u64::from(records));
                 self.edits.replace(span, from);
             }
-            (_, Operand::Address(address)) if of_parameters && address.base == Some(name) => {
+            Operand::Address(address) if of_parameters && address.base == Some(name) => {
                 let register = self.address(i64::from(place));
                 self.edits.replace(span, register);
             }
-            (Opcode::Mov | Opcode::Cvta, Operand::Name(_)) if at == 1 && takes_address(instruction) => {
+            Operand::Name(_) if moves && at == 1 && takes_address(instruction) => {
                 let register = self.address(i64::from(place));
                 self.edits.replace(span, register);
             }
-            (Opcode::Mov | Opcode::Cvta, Operand::Offset { offset, elements, .. })
-                if at == 1 && instruction.operands.len() == 2 && takes_address(instruction) =>
+            Operand::Offset { offset, elements, .. }
+                if moves && at == 1 && instruction.operands.len() == 2 && takes_address(instruction) =>
             {
                 let offset = if *elements { offset.wrapping_mul(element) } else { *offset };
                 let register = self.address(i64::from(place).wrapping_add(offset));
@@ -156,9 +160,10 @@ impl<'a> Rewriting<'_, '_, 'a> {
         let refuse = Refusal::Special { register: name.to_owned(), line: instruction.line };
         let span = self.module.span_of(name);
         let word = instruction.types().next_back().is_some_and(|ty| ty.size() == 4);
-        let moves = instruction.op() == Opcode::Mov && word;
+        let operation = isa::row(instruction.op()).operation;
+        let moves = operation == Operation::Move && word;
         match (special(name), operand) {
-            (Special::Grid(register), Operand::Name(_)) if moves || instruction.op() == Opcode::Cvt => {
+            (Special::Grid(register), Operand::Name(_)) if moves || operation == Operation::Convert => {
                 let from = self.want(register);
                 self.edits.replace(span, from);
             }

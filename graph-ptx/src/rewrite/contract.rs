@@ -4,112 +4,139 @@
 //! product and something else the assembler makes the same in every form of a kernel (`benches/results/contraction.md`);
 //! of a sum of two products it fuses one, and nothing says that it is the same one where the code around it differs.
 
-use crate::analysis::effect::first_operand_is_defined;
-use crate::analysis::mentions::names;
-use crate::isa::Opcode;
-use crate::syntax::{Class, Function, Instruction, Operand, Space, Statement, Type};
-use std::collections::HashSet;
+use crate::analysis::code::{Globals, NONE, Source, Step};
+use crate::analysis::effect::{self, Effect};
+use crate::analysis::ssa;
+use crate::analysis::taint::{Labels, Rules, Taint, Transfer};
+use crate::isa::{self, Operation};
+use crate::syntax::{Class, Function, Instruction, Space, Statement, Type};
 
-/// The maximum number of passes over a body; beyond it every value counts as a product.
-const MOST_PASSES: usize = 16;
+/// The label of a product.
+const PRODUCT: Labels = 1;
 
-/// Registers of a body that may hold such a product, by name. Registers of one name in several scopes are taken for one.
-#[derive(Default)]
-struct Products<'a> {
-    of: HashSet<&'a str>,
-    /// A product was stored, or passed by a call, where loads of local memory and of parameters may find it.
-    stored: bool,
-}
-
-/// The line of the first sum or difference of two products, none of the three with a rounding modifier.
+/// Returns the line of the first sum or difference of two products, none of the three with a rounding modifier. In a
+/// function that is too large to be analysed every value counts as a product.
 ///
 /// Time: linear in the body.
 pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
-    let body = function.body.as_ref()?;
+    let statements = function.body.iter().flat_map(|body| &body.statements);
     let instructions = || {
-        body.statements.iter().filter_map(|statement| match statement {
+        statements.clone().filter_map(|statement| match statement {
             Statement::Instruction(instruction) => Some(instruction),
             _ => None,
         })
     };
-    if function.entry
-        && !instructions().any(|instruction| instruction.op() == Opcode::Mul && is_bare(instruction))
-    {
+    let first_sum = instructions().find(|instruction| is_sum(instruction))?;
+    if function.entry && !instructions().any(is_product) {
         return None;
     }
-    let mut products = Products { stored: !function.entry, ..Products::default() };
-    let settled = (0..MOST_PASSES).any(|_| {
-        let before = (products.of.len(), products.stored);
-        instructions().for_each(|instruction| products.step(instruction));
-        before == (products.of.len(), products.stored)
-    });
-    let of_products = |sum: &Instruction<'_>| {
-        let terms = sum.operands.iter().skip(1);
-        !settled || terms.filter(|term| products.has(term)).count() > 1
+    let Some(code) = ssa::build(function, &Globals::none()) else { return Some(first_sum.line) };
+    let blocks = 0..code.cfg.blocks.len() as u32;
+    let mut taint = Taint::new(&code, blocks, Products { entry: function.entry });
+    // The memory that a function is called with may hold products, and so may what is passed in registers.
+    if !function.entry || instructions().any(|instruction| effect::effect(instruction) == Effect::Call) {
+        taint.label_memory(PRODUCT);
+    }
+    code.arguments
+        .iter()
+        .filter(|&&value| value != NONE)
+        .for_each(|&value| taint.label_value(value, PRODUCT));
+    taint.settle();
+    let of_products = |step: &&Step<'_, '_>| {
+        let products = step.sources.iter().filter(|source| match source {
+            Source::Place(..) => source.value().is_some_and(|value| taint.value(value) == PRODUCT),
+            Source::Memory(..) | Source::Constant(_) | Source::Special(_) | Source::Other(_) => false,
+        });
+        products.count() > 1
     };
-    let is_sum = |instruction: &Instruction<'_>| {
-        matches!(instruction.op(), Opcode::Add | Opcode::Sub) && is_bare(instruction)
-    };
-    instructions().find(|instruction| is_sum(instruction) && of_products(instruction)).map(|sum| sum.line)
+    let sums = code.steps.iter().filter(|step| step.instruction.is_some_and(is_sum)).filter(of_products);
+    sums.filter_map(|step| step.instruction).min_by_key(|sum| sum.span.start).map(|sum| sum.line)
 }
 
-/// True if it is of floats and has no rounding modifier.
+fn is_product(instruction: &Instruction<'_>) -> bool {
+    isa::row(instruction.op()).operation == Operation::Mul && is_bare(instruction)
+}
+
+fn is_sum(instruction: &Instruction<'_>) -> bool {
+    let operation = isa::row(instruction.op()).operation;
+    (operation == Operation::Add || operation == Operation::Sub) && is_bare(instruction)
+}
+
+/// Returns true if an instruction is of floats and has no rounding modifier.
 fn is_bare(instruction: &Instruction<'_>) -> bool {
     let float = |ty: Type| ty.class() == Class::Float || ty.name().contains("f16");
     (instruction.types().any(float) || instruction.has("f32x2"))
         && !["rn", "rz", "rm", "rp", "rna"].iter().any(|modifier| instruction.has(modifier))
 }
 
-impl<'a> Products<'a> {
-    /// Notes what an instruction makes of products.
-    fn step(&mut self, instruction: &Instruction<'a>) {
-        let memory = || matches!(instruction.space(), Some(Space::Local | Space::Param) | None);
-        let carries = match instruction.op() {
-            Opcode::Mul => is_bare(instruction),
-            // Instructions that keep a product, but for its sign.
-            Opcode::Mov
-            | Opcode::Neg
-            | Opcode::Abs
-            | Opcode::Selp
-            | Opcode::Slct
-            | Opcode::Copysign
-            | Opcode::Prmt
-            | Opcode::Shfl => self.any(instruction),
-            Opcode::Ld if memory() => self.stored,
-            Opcode::Call => {
-                self.stored = true;
-                true
-            }
-            Opcode::St if memory() => {
-                self.stored |= self.any(instruction);
-                false
-            }
-            _ => false,
-        };
-        if !carries {
-            return;
+/// Products, through all that keeps one but for its sign.
+struct Products {
+    entry: bool,
+}
+
+impl Rules for Products {
+    fn transfer(&self, step: &Step<'_, '_>) -> Transfer {
+        let Some(instruction) = step.instruction else { return Transfer::Reads };
+        match effect::effect(instruction) {
+            Effect::Call => return Transfer::Only(PRODUCT),
+            Effect::Store => return Transfer::Reads,
+            Effect::Load if self.is_followed(instruction) => return Transfer::Reads,
+            Effect::Load
+            | Effect::Compute
+            | Effect::Memory
+            | Effect::Texture(_)
+            | Effect::Control
+            | Effect::Alloca
+            | Effect::Unknown => {}
         }
-        let mut define = |name| {
-            self.of.insert(name);
-        };
-        match instruction.operands.first() {
-            Some(first @ Operand::List(_)) => names(first, &mut define),
-            Some(first) if first_operand_is_defined(instruction) => names(first, &mut define),
-            _ => {}
+        match isa::row(instruction.op()).operation {
+            Operation::Mul if is_bare(instruction) => Transfer::Only(PRODUCT),
+            Operation::Move
+            | Operation::Neg
+            | Operation::Abs
+            | Operation::Select
+            | Operation::SelectBySign
+            | Operation::Copysign
+            | Operation::Permute
+            | Operation::Shuffle => Transfer::Reads,
+            Operation::None
+            | Operation::Convert
+            | Operation::Address
+            | Operation::SharedAddress
+            | Operation::Add
+            | Operation::Sub
+            | Operation::Mul
+            | Operation::Mad
+            | Operation::Fma
+            | Operation::Div
+            | Operation::Rem
+            | Operation::Min
+            | Operation::Max
+            | Operation::Transcendental
+            | Operation::Shl
+            | Operation::Shr
+            | Operation::And
+            | Operation::Or
+            | Operation::Xor
+            | Operation::Not
+            | Operation::ExtractField
+            | Operation::InsertField
+            | Operation::Compare
+            | Operation::CompareToNumber
+            | Operation::Test
+            | Operation::Other => Transfer::Only(0),
         }
     }
 
-    fn has(&self, operand: &Operand<'a>) -> bool {
-        let mut found = false;
-        names(operand, &mut |name| found |= self.of.contains(name));
-        found
+    fn parameter(&self, _: u32) -> Labels {
+        if self.entry { 0 } else { PRODUCT }
     }
 
-    fn any(&self, instruction: &Instruction<'a>) -> bool {
-        instruction
-            .operands
-            .iter()
-            .skip(usize::from(instruction.op() != Opcode::St))
-            .any(|operand| self.has(operand))
+    fn is_followed(&self, instruction: &Instruction<'_>) -> bool {
+        matches!(instruction.space(), Some(Space::Local | Space::Param) | None)
+    }
+
+    fn through_branches(&self) -> bool {
+        false
     }
 }

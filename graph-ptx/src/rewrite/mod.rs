@@ -17,7 +17,6 @@
 mod batch;
 mod body;
 mod contract;
-mod depend;
 mod edit;
 mod head;
 mod name;

@@ -1,10 +1,9 @@
 //! Properties of functions that rewriting depends on, and their calls.
 
-use super::contract;
 use super::refusal::Refusal;
 use crate::analysis::effect::{self, Effect};
 pub(super) use crate::analysis::mentions::names;
-use crate::isa::{Opcode, Register, component, register};
+use crate::isa::{self, Hidden, InBatch, Threads, component, register};
 use crate::syntax::{Function, Instruction, Module, Names, Operand, Pointer, Space, Statement, Variable};
 use std::collections::{BTreeSet, HashMap};
 
@@ -50,36 +49,18 @@ pub(super) enum Special {
 /// Classifies a name that is no register of the body.
 pub(super) fn special(name: &str) -> Special {
     let Some(register) = register(name) else { return Special::Other };
-    let first = match register {
-        Register::Environment => return Special::Environment,
-        Register::Cluster | Register::Clusterid | Register::Nclusterid | Register::IsExplicitCluster => {
-            return Special::Cluster;
-        }
-        Register::Ctaid => 0,
-        Register::Nctaid => 3,
-        Register::Tid
-        | Register::Ntid
-        | Register::Laneid
-        | Register::Warpid
-        | Register::Nwarpid
-        | Register::Smid
-        | Register::Nsmid
-        | Register::LanemaskEq
-        | Register::LanemaskLe
-        | Register::LanemaskLt
-        | Register::LanemaskGe
-        | Register::LanemaskGt
-        | Register::Clock
-        | Register::ClockHi
-        | Register::Clock64
-        | Register::Globaltimer
-        | Register::GlobaltimerLo
-        | Register::GlobaltimerHi
-        | Register::DynamicSmemSize
-        | Register::TotalSmemSize
-        | Register::AggrSmemSize
-        | Register::PerformanceMonitor
-        | Register::ReservedSmem => return Special::Same,
+    let first = match register.in_batch() {
+        InBatch::Same => return Special::Same,
+        InBatch::Cooperative => return Special::Environment,
+        InBatch::Cluster => return Special::Cluster,
+        InBatch::Differs => return Special::Other,
+        InBatch::Grid => match register.threads() {
+            Threads::BlockIndex => 0,
+            Threads::GridSize => 3,
+            Threads::ThreadIndex | Threads::BlockSize | Threads::Lane | Threads::Other => {
+                return Special::Other;
+            }
+        },
     };
     match (component(name), name.contains('.')) {
         (Some(3), _) => Special::Grid(Grid::COUNT),
@@ -213,9 +194,6 @@ impl<'m, 'a> Scan<'m, 'a> {
                 }
             }
         }
-        if let Some(line) = contract::sum_of_products(function) {
-            look.batching(Refusal::Contraction { line });
-        }
         look.uses
     }
 }
@@ -259,31 +237,28 @@ impl<'m, 'a> Look<'_, 'm, 'a> {
     fn instruction(&mut self, instruction: &Instruction<'a>, names_of: &Names<'m, 'a>) {
         let line = instruction.line;
         let what = || instruction.opcode.to_owned();
-        match instruction.op() {
-            Opcode::Griddepcontrol => self.both(Refusal::Dependency { line }),
-            Opcode::Barrier if instruction.has("cluster") => {
-                self.both(Refusal::Cluster { what: what(), line })
+        match isa::row(instruction.op()).hidden {
+            Hidden::Grids => self.both(Refusal::Dependency { line }),
+            Hidden::Cluster => self.both(Refusal::Cluster { what: what(), line }),
+            Hidden::ClusterIf(modifier) if instruction.has(modifier) => {
+                self.both(Refusal::Cluster { what: what(), line });
             }
             // Constant data from elsewhere may be written by the preceding kernel.
-            Opcode::Cvta if instruction.has("to") && instruction.has("const") => {
+            Hidden::ConstantWindow if instruction.has("to") && instruction.has("const") => {
                 self.both(Refusal::ConstantAddress { what: what(), line });
             }
-            Opcode::Clusterlaunchcontrol => self.both(Refusal::Cluster { what: what(), line }),
-            Opcode::Tex
-            | Opcode::Tld4
-            | Opcode::Suld
-            | Opcode::Sust
-            | Opcode::Sured
-            | Opcode::Txq
-            | Opcode::Suq
-            | Opcode::Istypep => {
-                self.both(Refusal::Texture { what: what(), line });
-            }
-            Opcode::Call => return self.call(instruction, names_of),
-            _ if effect::effect(instruction) == Effect::Unknown => {
-                self.batching(Refusal::Instruction { opcode: what(), line });
-            }
-            _ => {}
+            Hidden::Texture => self.both(Refusal::Texture { what: what(), line }),
+            Hidden::Unknown => self.batching(Refusal::Instruction { opcode: what(), line }),
+            // The others stay within the thread.
+            Hidden::None
+            | Hidden::SetsCarry
+            | Hidden::ReadsCarry
+            | Hidden::Sleeps
+            | Hidden::ClusterIf(_)
+            | Hidden::ConstantWindow => {}
+        }
+        if effect::effect(instruction) == Effect::Call {
+            return self.call(instruction, names_of);
         }
         for operand in &instruction.operands {
             names(operand, &mut |name| self.name(name, instruction, names_of));

@@ -5,7 +5,7 @@ use super::head::{self, WAIT};
 use super::refusal::Refusal;
 use super::uses::Scan;
 use super::variables;
-use crate::isa::Opcode;
+use crate::isa::{self, Addresses, Yields};
 use crate::syntax::{Body, Function, Instruction, Module, Span, Statement};
 use std::collections::BTreeSet;
 
@@ -105,10 +105,17 @@ pub(super) fn coherent_loads(module: &Module<'_>, function: &Function<'_>, edits
 }
 
 fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut Edits) {
+    let row = isa::row(instruction.op());
+    if row.addresses != Addresses::Load {
+        return;
+    }
     let start = module.span_of(instruction.opcode).start;
-    match instruction.op() {
-        Opcode::Ldu => edits.replace(Span { start: start + 2, end: start + 3 }, ""),
-        Opcode::Ld => {
+    match row.yields {
+        Yields::Fixed => {
+            let end = start + instruction.mnemonic().len() as u32;
+            edits.replace(Span { start, end }, "ld");
+        }
+        Yields::Loaded => {
             // Every part but the first has its dot in front.
             let mut at = start;
             for (nth, part) in instruction.opcode.split('.').enumerate() {
@@ -122,7 +129,14 @@ fn coherent_load(module: &Module<'_>, instruction: &Instruction<'_>, edits: &mut
                 at += part.len() as u32 + 1;
             }
         }
-        _ => {}
+        Yields::Nothing
+        | Yields::Computed
+        | Yields::Observed
+        | Yields::Exchanged
+        | Yields::Voted
+        | Yields::Phase
+        | Yields::Returned
+        | Yields::Unknown => {}
     }
 }
 

@@ -1,7 +1,7 @@
 //! The buffers that a graph function's arguments are bound to: borrowed, shared or owned.
 //!
 //! A bound argument is visited when the graph is built and when it is set, for its address, its length and what
-//! guards it (see `operand.rs`).
+//! guards it (see `visitor.rs`).
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,10 +12,12 @@ use cudarc::driver::{
 };
 
 use crate::runtime::cuda::{Own, PinnedViewMut};
+use crate::runtime::error::Error;
 
-use super::operand::Visitor;
+use super::buffer::{BoundBuffer, Buffer};
 use super::output::{Output, OutputDescription};
-use super::output_view::{OutputView, OutputViewMut};
+use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
+use super::visitor::Visitor;
 
 /// The buffer that a `&[T; len]` argument is bound to.
 #[non_exhaustive]
@@ -28,8 +30,10 @@ pub enum Shared<'a, T> {
     Arc(Arc<CudaSlice<T>>),
     /// A buffer of the exec's own.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a part of it.
-    Output(OutputView<'a, T>),
+    /// A borrowed output of another graph, or a view that an exec hands out.
+    Output(DeviceView<'a, T>),
+    /// A buffer that other execs may use between the launches.
+    Buffer(BoundBuffer<T>),
 }
 
 /// The buffer that a `&mut [T; len]` argument is bound to.
@@ -41,8 +45,10 @@ pub enum Exclusive<'a, T> {
     View(CudaViewMut<'a, T>),
     /// A buffer of the exec's own.
     Owned(Own<T>),
-    /// A borrowed output of another graph, or a part of it.
-    Output(OutputViewMut<'a, T>),
+    /// A borrowed output of another graph, or a view that an exec hands out.
+    Output(DeviceViewMut<'a, T>),
+    /// A buffer that other execs may use between the launches.
+    Buffer(BoundBuffer<T>),
 }
 
 /// The buffer that a `&Pinned<[T; len]>` argument is bound to.
@@ -84,8 +90,8 @@ macro_rules! debug {
     )*};
 }
 debug! {
-    Shared<'_, T>: "Shared" Slice View Output Arc Owned;
-    Exclusive<'_, T>: "Exclusive" Slice View Output Owned;
+    Shared<'_, T>: "Shared" Slice View Output Arc Owned Buffer;
+    Exclusive<'_, T>: "Exclusive" Slice View Output Owned Buffer;
     SharedPinned<'_, T>: "SharedPinned" Slice Arc Owned;
     ExclusivePinned<'_, T>: "ExclusivePinned" Slice Owned;
 }
@@ -121,7 +127,7 @@ bindings! {
     /// A type that can be bound to a `&[T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&[{T}; _]`",
-        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>` or a `CudaSlice<{T}>`"
+        note = "such an argument takes a `&CudaSlice<{T}>`, a `CudaView<{T}>`, an `Arc<CudaSlice<{T}>>`, a `CudaSlice<{T}>` or a `&Buffer<{T}>`"
     )]
     BindShared::bind_shared -> Shared {
         {'a, T} &'a CudaSlice<T> => |slice| Shared::Slice(slice);
@@ -131,13 +137,20 @@ bindings! {
         {'a, T} &Arc<CudaSlice<T>> => |slice| Shared::Arc(slice.clone());
         {'a, T} CudaSlice<T> => |slice| Shared::Owned(Own::new(slice));
         {'a, 'e, T} &'a Output<'e, T> => |output| Shared::Output(output.as_view());
-        {'a, T} OutputView<'a, T> => |view| Shared::Output(view);
+        {'a, T} DeviceView<'a, T> => |view| match view.bound_buffer() {
+            Some(buffer) => Shared::Buffer(BoundBuffer(buffer.clone())),
+            None => Shared::Output(view),
+        };
+        {'a, T} &DeviceView<'a, T> => |view| view.slice(..).bind_shared();
+        {'a, T} Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer));
+        {'a, T} &Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} &mut Buffer<T> => |buffer| Shared::Buffer(BoundBuffer(buffer.clone()));
         {'a, T} Shared<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&mut [T; len]` argument.
     #[diagnostic::on_unimplemented(
         message = "`{Self}` cannot be bound to an argument `&mut [{T}; _]`",
-        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>` or a `CudaSlice<{T}>`"
+        note = "such an argument takes a `&mut CudaSlice<{T}>`, a `CudaViewMut<{T}>`, a `CudaSlice<{T}>` or a `&Buffer<{T}>`"
     )]
     BindMut::bind_mut -> Exclusive {
         {'a, T} &'a mut CudaSlice<T> => |slice| Exclusive::Slice(slice);
@@ -145,7 +158,14 @@ bindings! {
         {'a, 'b, T} &'a mut CudaViewMut<'b, T> => |view| Exclusive::View(view.slice_mut(..));
         {'a, T} CudaSlice<T> => |slice| Exclusive::Owned(Own::new(slice));
         {'a, 'e, T} &'a mut Output<'e, T> => |output| Exclusive::Output(output.as_view_mut());
-        {'a, T} OutputViewMut<'a, T> => |view| Exclusive::Output(view);
+        {'a, T} DeviceViewMut<'a, T> => |view| match view.bound_buffer() {
+            Some(buffer) => Exclusive::Buffer(BoundBuffer(buffer.clone())),
+            None => Exclusive::Output(view),
+        };
+        {'a, 'b, T} &'a mut DeviceViewMut<'b, T> => |view| view.as_view_mut().bind_mut();
+        {'a, T} Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer));
+        {'a, T} &Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer.clone()));
+        {'a, T} &mut Buffer<T> => |buffer| Exclusive::Buffer(BoundBuffer(buffer.clone()));
         {'a, T} Exclusive<'a, T> => |bound| bound;
     }
     /// A type that can be bound to a `&Pinned<[T; len]>` argument.
@@ -208,18 +228,20 @@ pub trait Bound {
 impl<T> Bound for Shared<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            Shared::Slice(slice) => visitor.shared(*slice, slice.stream(), true),
-            Shared::View(view) => {
-                // A view's stream is behind a trait that the view's other methods hide.
-                let stream = cudarc::driver::DeviceSlice::stream(view).clone();
-                visitor.shared(view, &stream, true);
-            }
-            Shared::Arc(slice) => visitor.shared(&**slice, slice.stream(), false),
-            Shared::Owned(slice) => visitor.exclusive(&mut **slice, false),
-            Shared::Output(view) => {
-                let (slot, address) = view.slot();
-                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), false);
-            }
+            Shared::Slice(slice) => visitor.shared(*slice, None, true),
+            Shared::View(view) => visitor.shared(view, None, true),
+            Shared::Arc(slice) => visitor.shared(&**slice, None, false),
+            Shared::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
+            Shared::Output(view) => match view.source {
+                Source::Output(slot) => {
+                    let elements = (view.address, view.len());
+                    visitor.output::<T>(slot, DeviceSlice::stream(view), elements, false);
+                }
+                Source::Operand(lent) => visitor.shared(&view.view, Some(lent), true),
+                Source::Plain => visitor.shared(&view.view, None, true),
+                Source::Buffer(_) | Source::Nothing => visitor.refuse(Error::LentViewBound),
+            },
+            Shared::Buffer(buffer) => visitor.buffer(buffer, false),
         }
     }
 }
@@ -227,13 +249,19 @@ impl<T> Bound for Shared<'_, T> {
 impl<T> Bound for Exclusive<'_, T> {
     fn visit(&mut self, visitor: &mut Visitor<'_>) {
         match self {
-            Exclusive::Slice(slice) => visitor.exclusive(*slice, true),
-            Exclusive::View(view) => visitor.exclusive(view, true),
-            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, false),
-            Exclusive::Output(view) => {
-                let (slot, address) = view.slot();
-                visitor.output::<T>(slot, DeviceSlice::stream(view), address, view.len(), true);
-            }
+            Exclusive::Slice(slice) => visitor.exclusive(*slice, None, true),
+            Exclusive::View(view) => visitor.exclusive(view, None, true),
+            Exclusive::Owned(slice) => visitor.exclusive(&mut **slice, None, false),
+            Exclusive::Output(view) => match (view.source, &mut view.view) {
+                (Source::Output(slot), elements) => {
+                    let (stream, len) = (elements.part().stream(), elements.part().len());
+                    visitor.output::<T>(slot, stream, (view.address, len), true);
+                }
+                (Source::Operand(lent), Mutable::Cudarc(view)) => visitor.exclusive(view, Some(lent), true),
+                (Source::Plain, Mutable::Cudarc(view)) => visitor.exclusive(view, None, true),
+                _ => visitor.refuse(Error::LentViewBound),
+            },
+            Exclusive::Buffer(buffer) => visitor.buffer(buffer, true),
         }
     }
 }
@@ -270,23 +298,43 @@ impl<B: Bound, const N: usize> Bound for [B; N] {
 }
 
 impl<T> Shared<'_, T> {
-    /// A view of the elements.
+    /// A view of the elements. That of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
     #[must_use]
-    pub fn view(&self) -> CudaView<'_, T> {
+    pub fn view(&self) -> DeviceView<'_, T> {
         match self {
+            Shared::Output(view) => view.slice(..),
+            _ => self.view_of(Source::Plain, 0),
+        }
+    }
+
+    pub(crate) fn view_of<'v>(&'v self, source: Source<'v>, address: u64) -> DeviceView<'v, T> {
+        let view = match self {
             Shared::Slice(slice) => slice.as_view(),
             Shared::View(view) => view.slice(..),
             Shared::Arc(slice) => slice.as_view(),
             Shared::Owned(slice) => slice.as_view(),
             Shared::Output(view) => view.view.slice(..),
-        }
+            Shared::Buffer(buffer) => return buffer.view(Source::Nothing),
+        };
+        DeviceView { source, address, view, buffer: None }
     }
 
     /// A mutable view of the elements, if the exec owns them.
     #[must_use]
-    pub fn view_mut(&mut self) -> Option<CudaViewMut<'_, T>> {
+    pub fn view_mut(&mut self) -> Option<DeviceViewMut<'_, T>> {
+        self.view_mut_of(Source::Plain, 0)
+    }
+
+    pub(crate) fn view_mut_of<'v>(
+        &'v mut self,
+        source: Source<'v>,
+        address: u64,
+    ) -> Option<DeviceViewMut<'v, T>> {
         match self {
-            Shared::Owned(slice) => Some(slice.as_view_mut()),
+            Shared::Owned(slice) => {
+                let view = Mutable::Cudarc(slice.as_view_mut());
+                Some(DeviceViewMut { source, address, view, buffer: None })
+            }
             _ => None,
         }
     }
@@ -302,26 +350,43 @@ impl<T> Shared<'_, T> {
 }
 
 impl<T> Exclusive<'_, T> {
-    /// A view of the elements.
+    /// A view of the elements. That of a [`Buffer`] has no address: [`DeviceView::buffer`] gives the buffer.
     #[must_use]
-    pub fn view(&self) -> CudaView<'_, T> {
+    pub fn view(&self) -> DeviceView<'_, T> {
         match self {
+            Exclusive::Output(view) => view.as_view(),
+            _ => self.view_of(Source::Plain, 0),
+        }
+    }
+
+    pub(crate) fn view_of<'v>(&'v self, source: Source<'v>, address: u64) -> DeviceView<'v, T> {
+        let view = match self {
             Exclusive::Slice(slice) => slice.as_view(),
             Exclusive::View(view) => view.as_view(),
             Exclusive::Owned(slice) => slice.as_view(),
             Exclusive::Output(view) => view.view.as_view(),
+            Exclusive::Buffer(buffer) => return buffer.view(Source::Nothing),
+        };
+        DeviceView { source, address, view, buffer: None }
+    }
+
+    /// A mutable view of the elements. That of a [`Buffer`] has no address: [`DeviceViewMut::buffer`] gives the buffer.
+    pub fn view_mut(&mut self) -> DeviceViewMut<'_, T> {
+        match self {
+            Exclusive::Output(view) => view.as_view_mut(),
+            _ => self.view_mut_of(Source::Plain, 0),
         }
     }
 
-    /// A mutable view of the elements.
-    #[must_use]
-    pub fn view_mut(&mut self) -> CudaViewMut<'_, T> {
-        match self {
-            Exclusive::Slice(slice) => slice.as_view_mut(),
-            Exclusive::View(view) => view.slice_mut(..),
-            Exclusive::Owned(slice) => slice.as_view_mut(),
-            Exclusive::Output(view) => view.view.slice_mut(..),
-        }
+    pub(crate) fn view_mut_of<'v>(&'v mut self, source: Source<'v>, address: u64) -> DeviceViewMut<'v, T> {
+        let view = match self {
+            Exclusive::Slice(slice) => Mutable::Cudarc(slice.as_view_mut()),
+            Exclusive::View(view) => Mutable::Cudarc(view.slice_mut(..)),
+            Exclusive::Owned(slice) => Mutable::Cudarc(slice.as_view_mut()),
+            Exclusive::Output(view) => view.view.all_mut(),
+            Exclusive::Buffer(buffer) => return buffer.view_mut(Source::Nothing),
+        };
+        DeviceViewMut { source, address, view, buffer: None }
     }
 
     /// The buffer, if it was bound as an owned one.
@@ -363,6 +428,7 @@ impl<T> Shared<'_, T> {
             Shared::Arc(slice) => &**slice,
             Shared::Owned(slice) => &**slice,
             Shared::Output(view) => view,
+            Shared::Buffer(buffer) => buffer,
         }
     }
 }
@@ -374,6 +440,7 @@ impl<T> Exclusive<'_, T> {
             Exclusive::View(view) => view,
             Exclusive::Owned(slice) => &**slice,
             Exclusive::Output(view) => view,
+            Exclusive::Buffer(buffer) => buffer,
         }
     }
 }
@@ -385,6 +452,7 @@ impl<T> DevicePtrMut<T> for Exclusive<'_, T> {
             Exclusive::View(view) => view.device_ptr_mut(stream),
             Exclusive::Owned(slice) => slice.device_ptr_mut(stream),
             Exclusive::Output(view) => view.device_ptr_mut(stream),
+            Exclusive::Buffer(buffer) => buffer.device_ptr_mut(stream),
         }
     }
 }

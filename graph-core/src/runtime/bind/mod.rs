@@ -1,24 +1,41 @@
 //! The buffers that arguments are bound to, the operands that they become, and the outputs that graphs make.
 //!
 //! - `bound`: the forms in which a buffer is bound; `operand`: a bound buffer as the graph sees it, and the order with its
-//!   other users; `operands`: those of one graph;
-//! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc; `uses`: the events that
-//!   record the uses of an output.
+//!   other users; `visitor`: from the one to the other; `operands`: those of one graph;
+//! - `view`: views whose uses are ordered; `lend`: those that an exec hands out; `lending`: their order with its launches;
+//!   `uses`: the events that record uses;
+//! - `buffer`: memory that any number of execs share; `buffer_view`: its elements, lent and copied; `ledger`: the order of its
+//!   uses; `sharing`: that of the launches of one exec;
+//! - `output`: an allocation that leaves a graph; `output_view`: outputs as device buffers for cudarc.
 
 mod bound;
+mod buffer;
+mod buffer_view;
+mod ledger;
+mod lend;
+mod lending;
 mod operand;
 mod operands;
 mod output;
 mod output_view;
+mod sharing;
 mod uses;
+mod view;
+mod visitor;
 
 pub use bound::{
     BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Pinned,
     Shared, SharedPinned, Taken,
 };
-pub use operand::Visitor;
+pub use buffer::{BoundBuffer, Buffer};
+pub(crate) use ledger::Generation;
+pub use lend::Lend;
+pub use lending::Lender;
 pub(crate) use operand::{MemoryKind, Operand, Owners};
 pub(crate) use operands::Operands;
 pub(crate) use output::Slot;
 pub use output::{Handed, HandedOver, Output, OutputBuffer, OutputDescription};
 pub use output_view::{OutputView, OutputViewMut};
+pub(crate) use sharing::Hindrance;
+pub use view::{DeviceView, DeviceViewMut};
+pub use visitor::Visitor;

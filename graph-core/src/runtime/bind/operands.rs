@@ -1,15 +1,16 @@
 //! The operands and outputs of one graph.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::ir::BufferId;
 
-use crate::runtime::cuda::Event;
+use crate::runtime::cuda::{Driver, Event};
 
 use super::operand::{Operand, Owners};
 use super::output::Slot;
+use super::sharing::Sharing;
 
 /// The operands and outputs of a graph, and the events that record their uses.
 #[derive(Debug, Default)]
@@ -29,7 +30,13 @@ pub(crate) struct Operands {
     /// Events of borrowed operands that a setter has replaced, to be recorded at the end, with their owners.
     pub retired: BTreeMap<Event, usize>,
     /// True if views of operands were handed out since the last launch.
-    pub touched: Cell<bool>,
+    pub touched: AtomicBool,
+    /// True if a setter has replaced a borrowed operand whose uses through views only a wait of the host comes after.
+    pub uncertain: bool,
+    /// The operands that other execs may use between the launches.
+    pub sharing: Sharing,
+    /// True if a setter has bound a shared buffer that overlapped another operand at that time.
+    pub exchanged: bool,
     /// One slot for each output; that of a taken-over buffer is its maker's.
     pub slots: Vec<Arc<Slot>>,
 }
@@ -39,8 +46,14 @@ impl Operands {
     pub fn new(list: Vec<Operand>, owners: Owners) -> Operands {
         let mut operands = Operands { owners, pinned_pending: true, ..Operands::default() };
         list.iter().for_each(|operand| operands.count(operand, true));
+        operands.sharing.bind(&list);
         operands.list = list;
         operands
+    }
+
+    /// True if views of operands were handed out since the last launch.
+    pub fn is_touched(&self) -> bool {
+        self.touched.load(Ordering::Relaxed)
     }
 
     /// Returns the taken-over arguments.
@@ -49,8 +62,10 @@ impl Operands {
     }
 
     /// Notes a launch that waited for everything pending and recorded its own uses.
-    pub fn launched(&mut self) {
-        self.touched.set(false);
+    pub fn launched(&mut self, driver: &Driver) {
+        if std::mem::take(self.touched.get_mut()) {
+            self.list.iter().for_each(|operand| operand.launched(driver));
+        }
         self.pinned_pending = false;
         self.owners.list.iter_mut().for_each(|owner| owner.pending = false);
     }
@@ -59,6 +74,7 @@ impl Operands {
     /// given back at its end.
     pub fn replaced(&mut self, old: &[Operand]) {
         old.iter().for_each(|operand| self.count(operand, false));
+        self.uncertain |= old.iter().any(Operand::is_uncertain);
         for operand in old.iter().filter(|operand| operand.borrowed) {
             if let Some(owner) = operand.owner {
                 let events = [operand.read, operand.write].into_iter().filter(|&event| event != Event::NONE);

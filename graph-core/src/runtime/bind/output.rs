@@ -13,9 +13,9 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, SyncOnDrop};
+use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
 
-use crate::runtime::cuda::{self, Context, Driver, Event, Lent, Made, Outcome, Stream, record};
+use crate::runtime::cuda::{Context, Driver, Lent, Made, Outcome, Stream, record};
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::waits::{self, OwnedEvent, SideStream, StreamKey, home};
 
@@ -49,13 +49,7 @@ struct State {
     uses: Uses,
     /// The cudarc buffer of the allocation, kept from launch to launch.
     buffer: Option<Buffer>,
-    /// True if a graph has bound the live allocation: then the buffer's events record uses, too.
-    bound: bool,
-    /// True if views of the live allocation were handed out by an exec: cudarc records their reads in one event, which several
-    /// streams overwrite.
-    viewed: bool,
-    /// The last launches of the graphs that have bound the allocation, with true for those that write it. One event of the
-    /// buffer cannot stand for several graphs that read.
+    /// The last launches of the graphs that have bound the allocation, with true for those that write it.
     graphs: Vec<(Arc<OwnedEvent>, bool)>,
     /// The event that the next launch waits for.
     wait: Option<Arc<OwnedEvent>>,
@@ -83,8 +77,6 @@ struct Buffer {
     stream: Stream,
     /// A [`Made`] of the output's element type.
     made: Box<dyn Any + Send>,
-    /// The events that record its reads and its writes.
-    uses: [Event; 2],
 }
 
 impl std::fmt::Debug for State {
@@ -112,18 +104,7 @@ impl State {
         for (done, _) in self.graphs.iter().filter(|(_, wrote)| write || *wrote) {
             waits::behind(driver, stream, done.raw())?;
         }
-        if self.viewed && write {
-            return driver.synchronize_context();
-        }
-        let Some(buffer) = self.buffer.as_ref().filter(|_| self.bound) else { return Ok(()) };
-        let [read, wrote] = buffer.uses;
-        if read == Event::NONE || wrote == Event::NONE {
-            // Without events only the stream that owns the buffer comes after its uses.
-            return if stream == buffer.stream { Ok(()) } else { driver.synchronize_context() };
-        }
-        let conflicting = [Some(wrote), write.then_some(read)];
-        let mut conflicting = conflicting.into_iter().flatten();
-        driver.relaxed(|| conflicting.try_for_each(|event| waits::order_used(driver, stream, event)))
+        Ok(())
     }
 }
 
@@ -250,9 +231,7 @@ impl Slot {
         let mut state = self.state();
         state.live = Some(Live { holder, home: home(stream), key, done: done.clone(), handed: false });
         state.wait = None;
-        state.bound = false;
         state.graphs.clear();
-        state.viewed = false;
         state.uses.renew();
     }
 
@@ -274,9 +253,8 @@ impl Slot {
         };
         let raw = Stream::of(&live.home);
         if state.buffer.as_ref().is_none_or(|buffer| buffer.stream != raw || !buffer.made.is::<Made<T>>()) {
-            let mut made = Made::<T>::new(&live.home, self.address, self.len)?;
-            let uses = events(self.driver, &mut made, &live.home)?;
-            state.buffer = Some(Buffer { stream: raw, made: Box::new(made), uses });
+            let made = Made::<T>::new(&live.home, self.address, self.len)?;
+            state.buffer = Some(Buffer { stream: raw, made: Box::new(made) });
         }
         let made = state.buffer.as_mut().and_then(|buffer| buffer.made.downcast_mut::<Made<T>>());
         let Some(made) = made else {
@@ -286,21 +264,6 @@ impl Slot {
         let lent = OutputBuffer { buffer: made.lend(), slot: self };
         Ok(Output { lent, taken: false, exec: PhantomData })
     }
-}
-
-/// Returns the events in which cudarc records the reads and the writes of an unused buffer.
-fn events<T>(driver: &Driver, buffer: &mut CudaSlice<T>, home: &CudaStream) -> Outcome<[Event; 2]> {
-    let quiet = cuda::Quiet::of(driver, home.context())?;
-    let stream = quiet.stream(Stream::of(home));
-    quiet.watch("cuStreamWaitEvent", || {
-        let (_, guard) = buffer.device_ptr_mut(&stream);
-        let write = cuda::guarded(&guard);
-        std::mem::forget(guard);
-        let (_, guard) = buffer.device_ptr(&stream);
-        let read = cuda::guarded(&guard);
-        std::mem::forget(guard);
-        [read, write]
-    })
 }
 
 impl Slot {
@@ -330,9 +293,14 @@ impl Slot {
         Ok(used.note(write))
     }
 
-    /// Notes that an exec hands out views of it: what writes or frees it waits on the host for the whole context from then on.
-    pub(crate) fn note_views(&self) {
-        self.state().viewed = true;
+    /// Orders a stream behind the uses by the user's streams that conflict with one by a graph.
+    pub(crate) fn order_uses(
+        &self,
+        driver: &Driver,
+        stream: (Stream, Option<&StreamKey>),
+        write: bool,
+    ) -> Outcome<()> {
+        self.state().uses.order(driver, stream, write)
     }
 
     /// Orders conflicting uses behind the last launch of a graph that has bound it, which `done` records.
@@ -354,20 +322,11 @@ impl Slot {
         state.graphs.push((done.clone(), exclusive));
     }
 
-    /// Orders its owning stream, by which a graph that binds it is ordered, behind the launch and the uses. Returns the events
-    /// in which that graph records its own uses.
-    pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<[Event; 2]> {
-        let driver = self.driver;
-        let mut state = self.state();
+    /// Orders its owning stream, by which a graph that binds it is ordered, behind the launch and the uses.
+    pub(crate) fn bind(&self, owner: Stream, exclusive: bool) -> Outcome<()> {
+        let state = self.state();
         let launched = state.live.as_ref().is_some_and(|live| live.key.raw == owner);
-        state.order(driver, owner, None, (exclusive, launched))?;
-        state.bound = true;
-        let uses = state.buffer.as_ref().map_or([Event::NONE; 2], |buffer| buffer.uses);
-        if uses[1] != Event::NONE {
-            // Views of the bound buffer come after what the owning stream has waited for.
-            driver.record(uses[1], owner)?;
-        }
-        Ok(uses)
+        state.order(self.driver, owner, None, (exclusive, launched))
     }
 }
 

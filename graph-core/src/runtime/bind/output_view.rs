@@ -1,30 +1,19 @@
-//! Outputs and their views as device buffers for cudarc.
+//! Outputs as device buffers for cudarc, and their views.
 
 use std::fmt;
-use std::ops::{Bound, RangeBounds};
+use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use cudarc::driver::{
-    CudaContext, CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
-};
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys};
 
-use super::output::{Output, OutputBuffer, Slot};
+use super::output::{Output, OutputBuffer};
+use super::view::{DeviceView, DeviceViewMut, Mutable, Source, address_of, out_of_range, pointer, within};
 
-/// A part of an [`Output`]: a device buffer for cudarc, as the output is.
-pub struct OutputView<'o, T> {
-    slot: &'o Arc<Slot>,
-    address: u64,
-    /// For graphs that bind it.
-    pub(crate) view: CudaView<'o, T>,
-}
+/// A part of an [`Output`].
+pub type OutputView<'o, T> = DeviceView<'o, T>;
 
-/// A mutable part of an [`Output`]: a device buffer for cudarc, as the output is.
-pub struct OutputViewMut<'o, T> {
-    slot: &'o Arc<Slot>,
-    address: u64,
-    /// For graphs that bind it.
-    pub(crate) view: CudaViewMut<'o, T>,
-}
+/// A mutable part of an [`Output`].
+pub type OutputViewMut<'o, T> = DeviceViewMut<'o, T>;
 
 macro_rules! debug {
     ($($name:ident: |$of:ident| $address:expr, $len:expr;)*) => {$(
@@ -43,27 +32,6 @@ macro_rules! debug {
 debug! {
     Output: |output| output.slot.address(), output.len();
     OutputBuffer: |output| output.slot.address(), output.buffer.len();
-    OutputView: |view| view.address, view.len();
-    OutputViewMut: |view| view.address, view.len();
-}
-
-/// The bounds of a range within `len` elements.
-fn within(range: impl RangeBounds<usize>, len: usize) -> Option<(usize, usize)> {
-    let start = match range.start_bound() {
-        Bound::Included(&start) => start,
-        Bound::Excluded(&start) => start.checked_add(1)?,
-        Bound::Unbounded => 0,
-    };
-    let end = match range.end_bound() {
-        Bound::Included(&end) => end.checked_add(1)?,
-        Bound::Excluded(&end) => end,
-        Bound::Unbounded => len,
-    };
-    (start <= end && end <= len).then_some((start, end))
-}
-
-fn address_of<T>(begin: u64, start: usize) -> u64 {
-    begin + (start * size_of::<T>()) as u64
 }
 
 impl<T> Output<'_, T> {
@@ -108,14 +76,19 @@ impl<T> Output<'_, T> {
     #[must_use]
     pub fn as_view(&self) -> OutputView<'_, T> {
         let (slot, view) = (self.slot, self.buffer.as_view());
-        OutputView { slot, address: slot.address(), view }
+        DeviceView { source: Source::Output(slot), address: slot.address(), view, buffer: None }
     }
 
     /// A mutable view of all elements.
     #[must_use]
     pub fn as_view_mut(&mut self) -> OutputViewMut<'_, T> {
         let (slot, view) = (self.slot, self.lent.buffer.as_view_mut());
-        OutputViewMut { slot, address: slot.address(), view }
+        DeviceViewMut {
+            source: Source::Output(slot),
+            address: slot.address(),
+            view: Mutable::Cudarc(view),
+            buffer: None,
+        }
     }
 
     /// A view of a range of elements; `None` where it has not so many.
@@ -123,7 +96,12 @@ impl<T> Output<'_, T> {
     pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.buffer.try_slice(start..end)?);
-        Some(OutputView { slot, address: address_of::<T>(slot.address(), start), view })
+        Some(DeviceView {
+            source: Source::Output(slot),
+            address: address_of::<T>(slot.address(), start),
+            view,
+            buffer: None,
+        })
     }
 
     /// A mutable view of a range of elements; `None` where it has not so many.
@@ -131,7 +109,12 @@ impl<T> Output<'_, T> {
     pub fn try_slice_mut(&mut self, range: impl RangeBounds<usize>) -> Option<OutputViewMut<'_, T>> {
         let (start, end) = within(range, self.len())?;
         let (slot, view) = (self.slot, self.lent.buffer.try_slice_mut(start..end)?);
-        Some(OutputViewMut { slot, address: address_of::<T>(slot.address(), start), view })
+        Some(DeviceViewMut {
+            source: Source::Output(slot),
+            address: address_of::<T>(slot.address(), start),
+            view: Mutable::Cudarc(view),
+            buffer: None,
+        })
     }
 
     /// A view of a range of elements.
@@ -157,70 +140,6 @@ impl<T> Output<'_, T> {
     }
 }
 
-#[cold]
-#[track_caller]
-fn out_of_range<V>(len: usize) -> V {
-    panic!("the range is not within the {len} elements of the output")
-}
-
-impl<T> OutputView<'_, T> {
-    /// The number of elements.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.view.len()
-    }
-
-    /// True if it has no elements.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.view.is_empty()
-    }
-
-    /// A view of a range of its elements; `None` where it has not so many.
-    #[must_use]
-    pub fn try_slice(&self, range: impl RangeBounds<usize>) -> Option<OutputView<'_, T>> {
-        let (start, end) = within(range, self.len())?;
-        let (slot, view) = (self.slot, self.view.try_slice(start..end)?);
-        Some(OutputView { slot, address: address_of::<T>(self.address, start), view })
-    }
-
-    pub(crate) fn slot(&self) -> (&Arc<Slot>, u64) {
-        (self.slot, self.address)
-    }
-}
-
-impl<T> OutputViewMut<'_, T> {
-    /// The number of elements.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.view.len()
-    }
-
-    /// True if it has no elements.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.view.is_empty()
-    }
-
-    /// A view of the same elements.
-    #[must_use]
-    pub fn as_view(&self) -> OutputView<'_, T> {
-        OutputView { slot: self.slot, address: self.address, view: self.view.as_view() }
-    }
-
-    pub(crate) fn slot(&self) -> (&Arc<Slot>, u64) {
-        (self.slot, self.address)
-    }
-}
-
-/// The address, and the guard of a use; the address of nothing where the use cannot be ordered.
-fn reach<'a>(slot: &'a Slot, address: u64, stream: &CudaStream, write: bool) -> (u64, SyncOnDrop<'a>) {
-    match slot.reach(stream, write) {
-        Some(guard) => (address, guard),
-        None => (0, SyncOnDrop::Record(None)),
-    }
-}
-
 macro_rules! device_buffers {
     ($($name:ident)*) => {$(
         impl<T> DeviceSlice<T> for $name<'_, T> {
@@ -229,32 +148,24 @@ macro_rules! device_buffers {
             }
 
             fn stream(&self) -> &Arc<CudaStream> {
-                self.owner()
+                self.buffer.stream()
             }
         }
 
         impl<T> DevicePtr<T> for $name<'_, T> {
             fn device_ptr<'a>(&'a self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-                reach(self.slot, self.begin(), stream, false)
+                pointer(self.slot.address(), self.slot.reach(stream, false))
             }
         }
     )*};
 }
-device_buffers!(Output OutputBuffer OutputView OutputViewMut);
+device_buffers!(Output OutputBuffer);
 
-macro_rules! mutable_device_buffers {
-    ($($name:ident)*) => {$(
-        impl<T> DevicePtrMut<T> for $name<'_, T> {
-            fn device_ptr_mut<'a>(
-                &'a mut self,
-                stream: &'a CudaStream,
-            ) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
-                reach(self.slot, self.begin(), stream, true)
-            }
-        }
-    )*};
+impl<T> DevicePtrMut<T> for Output<'_, T> {
+    fn device_ptr_mut<'a>(&'a mut self, stream: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        pointer(self.slot.address(), self.slot.reach(stream, true))
+    }
 }
-mutable_device_buffers!(Output OutputViewMut);
 
 impl<T> OutputBuffer<'_, T> {
     /// The number of elements.
@@ -267,35 +178,5 @@ impl<T> OutputBuffer<'_, T> {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    fn begin(&self) -> u64 {
-        self.slot.address()
-    }
-
-    fn owner(&self) -> &Arc<CudaStream> {
-        self.buffer.stream()
-    }
-}
-
-impl<T> OutputView<'_, T> {
-    fn begin(&self) -> u64 {
-        self.address
-    }
-
-    fn owner(&self) -> &Arc<CudaStream> {
-        // A view's stream is behind the trait alone.
-        DeviceSlice::stream(&self.view)
-    }
-}
-
-impl<T> OutputViewMut<'_, T> {
-    fn begin(&self) -> u64 {
-        self.address
-    }
-
-    fn owner(&self) -> &Arc<CudaStream> {
-        // A view's stream is behind the trait alone.
-        DeviceSlice::stream(&self.view)
     }
 }

@@ -1,12 +1,12 @@
-//! The uses of an output by the user's streams: an event a stream, each recorded behind the last use there.
+//! The uses of memory by the user's streams: an event a stream, each recorded behind the last use there.
 //!
-//! cudarc keeps one event for all readers of a buffer, so it knows the last one alone. An output has an event for each
-//! stream that uses it: whatever conflicts waits for all of them. The events are cudarc's, recorded by its guards, over
+//! cudarc keeps one event for all readers of a buffer, so it knows the last one alone. An output, and what an exec lends, has
+//! an event for each stream that uses it: whatever conflicts waits for all of them. The events are cudarc's, recorded by its guards, over
 //! the runtime's own context object ([`Quiet`]): so they are recorded whether or not the user's object tracks events or
 //! holds an error, and a record that fails is noticed.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, SyncOnDrop};
 
@@ -47,6 +47,10 @@ impl Use {
         })
     }
 
+    fn is_recorded(&self) -> bool {
+        self.quiet.failures() == self.failures.load(Ordering::Acquire)
+    }
+
     /// Orders a stream behind the use.
     fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
         let failures = self.quiet.failures();
@@ -61,12 +65,12 @@ impl Use {
     }
 }
 
-/// All uses of one life of an output.
+/// All uses of some memory: of one life of an output, or between two launches that lend it.
 #[derive(Debug, Default)]
 pub(crate) struct Uses(Vec<Arc<Use>>);
 
 impl Uses {
-    /// Starts a new life of the output, without uses. No guard may live. Streams that did not use the last life are dropped.
+    /// Begins anew, without uses. No guard may live. Streams without uses since the last time are dropped.
     pub fn renew(&mut self) {
         self.0.retain(|used| used.used.load(Ordering::Relaxed));
         for used in &self.0 {
@@ -92,7 +96,33 @@ impl Uses {
             .try_for_each(|other| other.order(driver, stream))
     }
 
-    /// Returns the uses by a stream, which are added to those of the output.
+    /// True if anything is in use.
+    pub fn is_used(&self) -> bool {
+        self.0.iter().any(|known| known.used.load(Ordering::Relaxed))
+    }
+
+    /// True if all uses are by one stream.
+    pub fn is_all_by(&self, key: &StreamKey) -> bool {
+        self.0.iter().filter(|known| known.used.load(Ordering::Relaxed)).all(|known| known.key.is(key))
+    }
+
+    /// True if one stream alone has uses, and all of them are known to be recorded.
+    pub fn is_by_one(&self) -> bool {
+        let mut used = self.0.iter().filter(|known| known.used.load(Ordering::Relaxed));
+        let recorded = used.next().is_none_or(|only| only.is_recorded());
+        recorded && used.next().is_none()
+    }
+
+    /// Drops the uses that are over, if several streams have any. No guard may live.
+    pub fn prune(&mut self, driver: &Driver) {
+        if self.0.len() < 2 {
+            return;
+        }
+        let over = |known: &Use| known.is_recorded() && driver.is_over(Event::of(&known.event)) == Ok(true);
+        driver.relaxed(|| self.0.retain(|known| !over(known)));
+    }
+
+    /// Returns the uses by a stream, which are added to those of the memory.
     pub fn of(&mut self, driver: &Driver, key: StreamKey, ctx: &Arc<CudaContext>) -> Outcome<Arc<Use>> {
         if let Some(known) = self.0.iter().find(|known| known.key.is(&key)) {
             return Ok(known.clone());
@@ -104,13 +134,29 @@ impl Uses {
 }
 
 impl Use {
-    /// Notes a use that comes next in the stream; the guard records it when it is dropped. It may live until the output
-    /// lives anew.
-    pub fn note<'a>(self: &Arc<Use>, write: bool) -> SyncOnDrop<'a> {
+    fn mark(&self, write: bool) {
         self.used.store(true, Ordering::Relaxed);
         self.wrote.fetch_or(write, Ordering::Relaxed);
+    }
+
+    /// Notes a use that comes next in the stream; the guard records it when it is dropped. It may live until the uses are
+    /// renewed.
+    pub fn note<'a>(self: &Arc<Use>, write: bool) -> SyncOnDrop<'a> {
+        self.mark(write);
         let held = cuda::held(self);
         SyncOnDrop::Record(Some((&held.event, &held.stream)))
+    }
+
+    /// As [`Use::note`], by the guard with which cudarc records a use by a stream in the events of the memory itself.
+    pub fn note_by<'a>(
+        self: &Arc<Use>,
+        write: bool,
+        cudarc: impl FnOnce(&'a CudaStream) -> SyncOnDrop<'a>,
+    ) -> Outcome<SyncOnDrop<'a>> {
+        let held = cuda::held(self);
+        let guard = self.quiet.watch("cuStreamWaitEvent", || cudarc(&held.stream))?;
+        self.mark(write);
+        Ok(guard)
     }
 
     /// True if the stream has waited for the launch.
@@ -121,5 +167,15 @@ impl Use {
     /// Notes that the stream has waited for the launch.
     pub fn set_behind(&self) {
         self.behind.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The uses of an operand through views that no launch has come after yet.
+#[derive(Debug, Default)]
+pub(crate) struct Lendings(Mutex<Uses>);
+
+impl Lendings {
+    pub fn lock(&self) -> MutexGuard<'_, Uses> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -4,11 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::CudaStream;
 
-use crate::runtime::bind::{Handed, Output};
+use crate::ir::BufferId;
+
+use crate::runtime::bind::{Generation, Handed, Hindrance, Output};
+use crate::runtime::build::check_overlap;
 use crate::runtime::context;
 use crate::runtime::cuda::{Event, Outcome, Stream};
 use crate::runtime::error::{Error, Result, at_buffer};
-use crate::runtime::waits::{self, OwnedMemory};
+use crate::runtime::waits::{self, OwnedMemory, StreamKey};
 
 use super::core::Core;
 
@@ -50,12 +53,22 @@ impl Core {
             None => None,
         };
         self.check_taken(taken)?;
+        if self.operands.exchanged {
+            check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
+            self.operands.exchanged = false;
+        }
         self.before_launch(raw)?;
         for output in taken.iter_mut() {
             output.prepare(stream)?;
         }
         let hidden = self.hidden.clone();
         let shared = hidden.order(self.definition.driver, stream, &self.in_flight.done)?;
+        // Locked until the launch is noted.
+        let ledger = self.operands.sharing.ledger();
+        let mut generation = ledger.as_ref().map(|ledger| ledger.lock_with(self.operands.sharing.buffers()));
+        if let Some(generation) = &mut generation {
+            self.order_buffers(generation, stream)?;
+        }
         self.definition.driver.launch(self.nodes.exec, raw)?;
 
         // From here on the launch is in flight: whatever fails, everything stays behind it.
@@ -65,11 +78,15 @@ impl Core {
         if let Some(shared) = shared {
             shared.note(self.definition.driver, !self.in_flight.lost);
         }
+        if let Some(generation) = &mut generation {
+            self.operands.sharing.note(generation, stream, !self.in_flight.lost);
+        }
+        drop(generation);
         if let Some(arena) = &mut arena {
             arena.last = Some(self.in_flight.done.clone());
         }
         drop(arena);
-        self.operands.launched();
+        self.operands.launched(self.definition.driver);
         self.temporaries.owned.iter_mut().for_each(OwnedMemory::launched);
         taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
         self.operands.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.in_flight.done));
@@ -112,6 +129,17 @@ impl Core {
         }
     }
 
+    /// Makes the launch wait for the launches of other execs that use the same buffers.
+    fn order_buffers(&mut self, generation: &mut Generation, stream: &Arc<CudaStream>) -> Result<()> {
+        let (driver, program) = (self.definition.driver, self.definition.program());
+        let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
+        ordered.map_err(|hindrance| match hindrance {
+            Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, buffer as BufferId) },
+            Hindrance::Failure(failure) => Error::from(failure),
+        })?;
+        Ok(())
+    }
+
     /// Makes the launch wait for everything that comes before it.
     fn before_launch(&self, stream: Stream) -> Result<()> {
         let driver = self.definition.driver;
@@ -121,7 +149,7 @@ impl Core {
             }
         }
         self.temporaries.owned.iter().try_for_each(|memory| memory.order(stream))?;
-        let touched = self.operands.touched.get();
+        let touched = self.operands.is_touched();
         for owner in
             self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)
         {
@@ -132,7 +160,15 @@ impl Core {
             driver.record(owner.event.raw(), owner.raw)?;
             driver.wait(stream, owner.event.raw())?;
         }
-        if !touched && (!self.operands.pinned_pending || self.operands.pinned.is_empty()) {
+        if touched {
+            let key = StreamKey::of(driver, stream);
+            let of = (stream, Some(&key));
+            self.operands
+                .list
+                .iter()
+                .try_for_each(|operand| operand.order_lendings(driver, of, operand.exclusive))?;
+            driver.enter(self.definition.context)?;
+        } else if !self.operands.pinned_pending || self.operands.pinned.is_empty() {
             return Ok(());
         }
         driver.relaxed(|| {

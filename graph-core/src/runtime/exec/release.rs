@@ -2,66 +2,78 @@
 
 use std::sync::atomic::Ordering;
 
-use crate::runtime::bind::{MemoryKind, Operand};
+use crate::runtime::bind::{Lender, MemoryKind, Operand};
+use crate::runtime::build::Definition;
 use crate::runtime::cuda::{Event, Outcome, Stream, record};
 use crate::runtime::waits;
 
 use super::core::Core;
 
 impl Core {
-    /// Orders the later uses of operands that a view can reach behind the last launch.
-    pub(crate) fn settle(&self) {
-        self.operands.touched.set(true);
-        self.operands
-            .list
-            .iter()
-            .filter_map(|operand| operand.output.as_ref())
-            .for_each(|slot| slot.note_views());
-        waits::enter(self.definition.driver, &self.definition.ctx);
-        // Every access to pinned memory waits for its event.
-        let reached = |operand: &&Operand| operand.exclusive && operand.owner.is_some();
-        self.give_back(self.operands.list.iter().filter(reached));
+    /// Lends the operands out: their views order what is done with them behind the last launch.
+    pub(crate) fn lender(&self) -> Lender<'_> {
+        let Definition { driver, ctx, .. } = &self.definition;
+        self.operands.touched.store(true, Ordering::Relaxed);
+        let over =
+            || driver.enter(self.definition.context).and_then(|()| self.in_flight.wait_on_host(driver));
+        let failure = if self.in_flight.lost { over().err() } else { None };
+        let done = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
+        Lender { driver, ctx, operands: &self.operands.list, owners: &self.operands.owners, done, failure }
     }
 
     /// Orders the later uses of these operands behind the last launch, in the events that cudarc waits for. Returns true if
     /// they are known to be ordered: on the device, or by a wait of the host.
     pub(crate) fn give_back<'o>(&self, operands: impl Iterator<Item = &'o Operand> + Clone) -> bool {
-        let Some(last) = &self.in_flight.last else { return true };
+        if self.in_flight.last.is_none() && !self.operands.is_touched() {
+            return true;
+        }
         // The exec's own pinned memory is freed by the host as soon as cudarc is told to.
-        let pinned = operands.clone().any(|operand| operand.owner.is_none() && !operand.borrowed);
-        let uses = operands.filter_map(|operand| Some((operand.owner?, [operand.read, operand.write])));
+        let pinned = operands.clone().any(|operand| operand.kind == MemoryKind::Pinned && !operand.borrowed);
+        let uses = operands.filter_map(|operand| {
+            let owner = operand.owner?;
+            Some(Use { owner, events: [operand.read, operand.write], lent: Some(operand) })
+        });
         let waited = if pinned { self.in_flight.wait_on_host(self.definition.driver) } else { Ok(()) };
-        let ordered = waited.and_then(|()| {
-            self.definition.driver.relaxed(|| self.give_back_uses(Stream::of(last), uses.clone()))
-        });
-        let ordered = ordered.or_else(|failure| {
-            record(&self.definition.ctx, failure);
-            self.wait_for_uses(uses)
-        });
-        ordered.map_err(|failure| record(&self.definition.ctx, failure)).is_ok()
+        self.order_uses(waited, uses)
     }
 
-    fn give_back_uses(&self, last: Stream, uses: impl Iterator<Item = (usize, [Event; 2])>) -> Outcome<()> {
+    /// Orders the later uses by others, on the device or by a wait of the host. Returns true if they are ordered.
+    fn order_uses<'o>(&self, waited: Outcome<()>, uses: impl Iterator<Item = Use<'o>> + Clone) -> bool {
+        let (driver, ctx) = (self.definition.driver, &self.definition.ctx);
+        let ordered = waited.and_then(|()| driver.relaxed(|| self.give_back_uses(uses.clone())));
+        let ordered = ordered.or_else(|failure| {
+            record(ctx, failure);
+            self.wait_for_uses(uses)
+        });
+        ordered.map_err(|failure| record(ctx, failure)).is_ok()
+    }
+
+    fn give_back_uses<'o>(&self, uses: impl Iterator<Item = Use<'o>>) -> Outcome<()> {
         if self.in_flight.lost {
             self.definition.driver.synchronize_context()?;
         }
-        let (driver, done) = (self.definition.driver, self.in_flight.done.raw());
+        let driver = self.definition.driver;
+        let launch = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
         let mut capturing = vec![None; self.operands.owners.list.len()];
-        for (owner, events) in uses {
+        for Use { owner, events, lent } in uses {
             let raw = self.operands.owners.list[owner].raw;
             let captures = match capturing[owner] {
                 Some(known) => known,
                 None => {
                     // The legacy default stream does not answer while a stream captures that it waits for.
                     let captures = driver.is_capturing(raw) != Ok(false);
-                    if captures {
-                        driver.synchronize_event(done)?;
-                    } else if raw != last {
-                        driver.wait(raw, done)?;
+                    match launch {
+                        Some((done, _)) if captures => driver.synchronize_event(done)?,
+                        Some((done, last)) if raw != last => driver.wait(raw, done)?,
+                        _ => {}
                     }
                     *capturing[owner].insert(captures)
                 }
             };
+            if let Some(operand) = lent.filter(|operand| operand.is_lent()) {
+                operand.order_lendings(driver, (raw, None), true)?;
+                driver.enter(self.definition.context)?;
+            }
             for event in events.into_iter().filter(|&event| event != Event::NONE) {
                 waits::order_used(driver, raw, event)?;
                 if !captures {
@@ -73,10 +85,13 @@ impl Core {
     }
 
     /// Waits on the host for the last launch and the uses that events record, where they cannot be ordered on the device.
-    fn wait_for_uses(&self, uses: impl Iterator<Item = (usize, [Event; 2])>) -> Outcome<()> {
+    fn wait_for_uses<'o>(&self, uses: impl Iterator<Item = Use<'o>> + Clone) -> Outcome<()> {
         let driver = self.definition.driver;
-        self.in_flight.wait_on_host(self.definition.driver)?;
-        let mut events = uses.flat_map(|(_, events)| events).filter(|&event| event != Event::NONE);
+        self.in_flight.wait_on_host(driver)?;
+        if uses.clone().any(|used| used.lent.is_some_and(Operand::is_lent)) {
+            return waits::over(driver.synchronize_context());
+        }
+        let mut events = uses.flat_map(|used| used.events).filter(|&event| event != Event::NONE);
         let waited = events.try_for_each(|event| match driver.synchronize_event(event) {
             Err(failure) if !failure.is_captured_event() => Err(failure),
             _ => Ok(()),
@@ -85,28 +100,46 @@ impl Core {
     }
 }
 
+/// An operand that is given back.
+struct Use<'o> {
+    /// The index of its owning stream.
+    owner: usize,
+    /// The events in which cudarc records its uses.
+    events: [Event; 2],
+    /// The operand, if views of it may have been handed out.
+    lent: Option<&'o Operand>,
+}
+
 impl Core {
     /// Orders everything that follows behind the last launch. Returns false if neither the device nor the host can wait: then
     /// memory that the launch may use must stay allocated.
     fn order_the_end(&self) -> bool {
-        let Some(last) = &self.in_flight.last else { return true };
-        let entered = waits::enter(self.definition.driver, &self.definition.ctx);
+        if self.in_flight.last.is_none() && !self.operands.is_touched() && !self.operands.uncertain {
+            return true;
+        }
+        let driver = self.definition.driver;
+        let entered = waits::enter(driver, &self.definition.ctx);
         // cudarc skips its wait before it frees pinned memory where the context holds an error.
         let pinned = self.operands.pinned_replaced
             || self.operands.list.iter().any(|operand| operand.kind == MemoryKind::Pinned);
-        let pinned = !pinned || self.in_flight.wait_on_host(self.definition.driver).is_ok();
-        let retired = self.operands.retired.iter().map(|(&event, &owner)| (owner, [event, Event::NONE]));
-        let ordered = entered && self.give_back(self.operands.list.iter()) && {
-            let ordered =
-                self.definition.driver.relaxed(|| self.give_back_uses(Stream::of(last), retired.clone()));
-            let ordered = ordered.or_else(|failure| {
-                record(&self.definition.ctx, failure);
-                self.wait_for_uses(retired)
-            });
-            ordered.map_err(|failure| record(&self.definition.ctx, failure)).is_ok()
-        };
+        let pinned = !pinned || self.in_flight.wait_on_host(driver).is_ok();
+        let uncertain = if self.operands.uncertain { driver.synchronize_context() } else { Ok(()) };
+        let retired = self.operands.retired.iter();
+        let retired = retired.map(|(&event, &owner)| Use { owner, events: [event, Event::NONE], lent: None });
+        let ordered =
+            entered && self.give_back(self.operands.list.iter()) && self.order_uses(uncertain, retired);
         // A lost launch has been waited for by now, if anything could.
-        pinned && (ordered || self.in_flight.wait_on_host(self.definition.driver).is_ok())
+        pinned && (ordered || self.is_over())
+    }
+
+    /// Waits on the host for the last launch and the uses through views. Returns false if that is not possible.
+    fn is_over(&self) -> bool {
+        let lent = self.operands.uncertain || self.operands.list.iter().any(Operand::is_lent);
+        if lent {
+            waits::over(self.definition.driver.synchronize_context()).is_ok()
+        } else {
+            self.in_flight.wait_on_host(self.definition.driver).is_ok()
+        }
     }
 }
 

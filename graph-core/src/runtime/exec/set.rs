@@ -46,14 +46,20 @@ impl<A: GraphFn> ExecCore<A> {
         value.visit(&mut visitor);
         let new = visitor.finish()?;
         check_operands(core.definition.program(), core.definition.dims(), first, &new)?;
-        check_new_overlap(
+        let apart = check_new_overlap(
             core.definition.program(),
             core.definition.dims(),
             first,
             &new,
             &core.operands.list,
-        )?;
+        );
+        // Buffers may be exchanged by several setters: what they are then is checked by the next launch.
+        let exchanged = apart.is_err() && new.iter().any(|operand| operand.shared.is_some());
+        if !exchanged {
+            apart?;
+        }
         core.rebind(first, &new)?;
+        core.operands.exchanged |= exchanged;
 
         std::mem::swap(place(&mut self.args), &mut value);
         let old: Vec<Operand> = new
@@ -65,6 +71,7 @@ impl<A: GraphFn> ExecCore<A> {
                 std::mem::replace(&mut core.operands.list[first + at], operand)
             })
             .collect();
+        core.operands.sharing.bind(&core.operands.list);
         // An owned buffer is dropped here, and freed behind the last launch.
         if core.retire(&old) {
             core.definition.driver.relaxed(|| drop(value))

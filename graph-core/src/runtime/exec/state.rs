@@ -11,9 +11,9 @@ use std::sync::{Arc, MutexGuard, PoisonError};
 use cudarc::driver::CudaStream;
 
 use crate::ir::Kind;
-use crate::runtime::cuda::{Driver, Outcome, Stream};
+use crate::runtime::cuda::{Driver, Outcome};
 use crate::runtime::kernels::{LoadedModule, Modules, Note, Record, Variable, forget_the_finished};
-use crate::runtime::waits::OwnedEvent;
+use crate::runtime::waits::{HeldStream, OwnedEvent};
 
 /// The variables that the launches of an exec use.
 #[derive(Debug, Default)]
@@ -62,8 +62,7 @@ impl HiddenUses {
         if self.modules.is_empty() {
             return Ok(None);
         }
-        let thread = Stream::of(stream).is_per_thread().then(|| std::thread::current().id());
-        let next = Note { done: done.clone(), stream: stream.clone(), thread, held: true };
+        let next = Note { done: done.clone(), stream: HeldStream::of(stream), held: true };
         let notes: Vec<_> = self
             .modules
             .iter()

@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::thread::ThreadId;
 
-use cudarc::driver::CudaStream;
-
-use crate::runtime::cuda::{Driver, Outcome, Stream};
-use crate::runtime::waits::OwnedEvent;
+use crate::runtime::cuda::{Driver, Outcome};
+use crate::runtime::waits::{HeldStream, OwnedEvent};
 
 /// The launches that a module's variables remember, by variable.
 #[derive(Debug, Default)]
@@ -24,17 +21,14 @@ pub(crate) struct Variable {
 #[derive(Clone, Debug)]
 pub(crate) struct Note {
     pub done: Arc<OwnedEvent>,
-    /// Kept alive, so that its handle is not reused.
-    pub stream: Arc<CudaStream>,
-    /// The thread of a per-thread default stream, whose handle is another stream on each thread.
-    pub thread: Option<ThreadId>,
+    pub stream: HeldStream,
     /// True if the event is known to record the launch.
     pub held: bool,
 }
 
 impl Note {
     pub fn in_one_stream(&self, other: &Note) -> bool {
-        Stream::of(&self.stream) == Stream::of(&other.stream) && self.thread == other.thread
+        self.stream.is(&other.stream)
     }
 
     /// Makes the launch `next` come after this one. Launches of one exec come in their order by themselves.
@@ -42,11 +36,7 @@ impl Note {
         if self.in_one_stream(next) || Arc::ptr_eq(&self.done, &next.done) {
             return Ok(());
         }
-        if self.held {
-            driver.wait(Stream::of(&next.stream), self.done.raw())
-        } else {
-            driver.synchronize_context()
-        }
+        if self.held { driver.wait(next.stream.raw(), self.done.raw()) } else { driver.synchronize_context() }
     }
 }
 

@@ -259,3 +259,16 @@ fn bits_that_are_lost_from_sight_stay_a_doubt() {
         (Writes, Nothing)
     );
 }
+
+#[test]
+fn pointers_are_followed_through_vector_registers() {
+    let found = |body: &str| verdicts(&format!(".reg .v2 .b64 %v, %w; .local .align 16 .b8 a[16];\n{body}"));
+    assert_eq!(found("mov.b64 %v.x, %rd1; st.global.u32 [%v.x], 1;"), (Unknown, Nothing));
+    assert_eq!(found("mov.v2.b64 %v, {%rd2, %rd1}; ld.global.u32 %r1, [%v.y];"), (Reads, Reads));
+    assert_eq!(found("mov.b64 %v.x, %rd1; mov.b64 %v.y, %rd3; st.global.u32 [%v.x], 1;"), (Unknown, Nothing));
+    let through_memory =
+        "st.local.v2.b64 [a], {%rd3, %rd1}; ld.local.v2.b64 %v, [a]; st.global.u32 [%v.y], 1;";
+    assert_eq!(found(through_memory), (Unknown, Nothing));
+    let from_vector = "mov.v2.b64 %v, {%rd3, %rd1}; st.local.v2.b64 [a], %v; ld.local.b64 %rd4, [a+8]; st.global.u32 [%rd4], 1;";
+    assert_eq!(found(from_vector), (Unknown, Nothing));
+}

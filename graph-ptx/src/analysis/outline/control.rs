@@ -1,8 +1,9 @@
 //! Where control goes between the blocks of a kernel, where ways meet again, and which branches decide on a block.
 
+use crate::analysis::cfg::joins::{dependences, joins};
 use crate::analysis::code::{Code as Body, NONE, Step};
 use crate::coverage::LEAVE;
-use crate::isa::Opcode;
+use crate::isa::{self, ControlFlow};
 use std::collections::BTreeSet;
 
 /// The exit of a block. [`LEAVE`] stands for the end of the thread.
@@ -37,14 +38,7 @@ pub(super) struct Control {
 impl Control {
     pub fn new(body: &Body<'_, '_>, stores: &BTreeSet<u32>, ends: &dyn Fn(u32) -> bool) -> Control {
         let blocks = body.cfg.blocks.len();
-        let mut steps = vec![(0, 0); blocks];
-        for (at, step) in body.steps.iter().enumerate() {
-            let range = &mut steps[step.block as usize];
-            if range.1 == 0 {
-                range.0 = at as u32;
-            }
-            range.1 = at as u32 + 1;
-        }
+        let steps = body.ranges();
         let turns = turns(body, &steps, stores);
         let ends_at: BTreeSet<u32> = (0..body.steps.len() as u32).filter(|&at| ends(at)).collect();
         let ending: BTreeSet<u32> = ends_at.iter().map(|&at| body.steps[at as usize].block).collect();
@@ -63,19 +57,7 @@ impl Control {
             })
             .collect();
         let join = joins(&successors);
-        let mut depends = vec![Vec::new(); blocks];
-        for (at, successors) in successors.iter().enumerate().filter(|(_, all)| all.len() > 1) {
-            for &successor in successors {
-                let mut runner = successor;
-                while runner != LEAVE && runner != join[at] {
-                    let depends: &mut Vec<u32> = &mut depends[runner as usize];
-                    if depends.last() != Some(&(at as u32)) {
-                        depends.push(at as u32);
-                    }
-                    runner = join[runner as usize];
-                }
-            }
-        }
+        let depends = dependences(&successors, &join);
         Control { steps, turns, join, depends, ending, ends_at }
     }
 
@@ -99,12 +81,13 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
     for (at, block) in blocks.iter().enumerate() {
         let next = block.successors.first().copied().unwrap_or(LEAVE);
         let last = last(at);
-        let op = last.and_then(|step| step.instruction).map(|instruction| instruction.op());
+        let instruction = last.and_then(|step| step.instruction);
+        let flow = instruction.map_or(ControlFlow::Next, |instruction| isa::row(instruction.op()).flow);
         let guard = last.and_then(|step| step.guard);
         doomed[at] = (steps[at].0..steps[at].1).any(|at| fails(&body.steps[at as usize]));
-        turns.push(match (op, guard) {
-            (Some(Opcode::Bra), None) => Turn::To(block.taken.unwrap_or(LEAVE)),
-            (Some(Opcode::Bra), Some((predicate, negated))) => {
+        turns.push(match (flow, guard) {
+            (ControlFlow::Branch, None) => Turn::To(block.taken.unwrap_or(LEAVE)),
+            (ControlFlow::Branch, Some((predicate, negated))) => {
                 let taken = block.taken.unwrap_or(LEAVE);
                 let other = block.successors.iter().copied().find(|&to| to != taken).unwrap_or(taken);
                 match taken == other {
@@ -112,14 +95,12 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
                     false => Turn::Branch { predicate, negated, taken, other },
                 }
             }
-            (Some(Opcode::Brx), _) if block.successors.len() > 1 => Turn::Many,
-            (Some(Opcode::Brx), _) => Turn::To(next),
-            (Some(Opcode::Ret | Opcode::Exit), Some((predicate, negated))) => {
+            (ControlFlow::Table, _) if block.successors.len() > 1 => Turn::Many,
+            (ControlFlow::Return | ControlFlow::Exit, Some((predicate, negated))) => {
                 Turn::Branch { predicate, negated, taken: LEAVE, other: next }
             }
-            (Some(Opcode::Ret | Opcode::Exit), None) => Turn::Leave,
-            (Some(Opcode::Trap), None) => Turn::Leave,
-            _ => Turn::To(next),
+            (ControlFlow::Return | ControlFlow::Exit | ControlFlow::Trap, None) => Turn::Leave,
+            (ControlFlow::Table | ControlFlow::Next, _) | (ControlFlow::Trap, Some(_)) => Turn::To(next),
         });
     }
     // A way that ends in a trap is no way, unless something is stored on it.
@@ -153,82 +134,6 @@ fn turns(body: &Body<'_, '_>, steps: &[(u32, u32)], stores: &BTreeSet<u32>) -> V
 fn fails(step: &Step<'_, '_>) -> bool {
     let Some(instruction) = step.instruction else { return false };
     step.guard.is_none()
-        && (instruction.op() == Opcode::Trap
+        && (isa::row(instruction.op()).flow == ControlFlow::Trap
             || step.call.as_ref().is_some_and(|call| call.target == Some("__assertfail")))
-}
-
-/// The immediate post-dominators. Blocks that no way leads out of count as ending.
-fn joins(successors: &[Vec<u32>]) -> Vec<u32> {
-    let end = successors.len();
-    let node = |to: u32| if to == LEAVE { end } else { to as usize };
-    let mut predecessors = vec![Vec::new(); end + 1];
-    let mut all: Vec<Vec<usize>> =
-        successors.iter().map(|list| list.iter().map(|&to| node(to)).collect()).collect();
-    for (at, list) in all.iter().enumerate() {
-        list.iter().for_each(|&to| predecessors[to].push(at));
-    }
-    let mut order = post_order(&predecessors, end);
-    if order.len() <= end {
-        let mut reached = vec![false; end + 1];
-        order.iter().for_each(|&at| reached[at] = true);
-        for at in (0..end).filter(|&at| !reached[at]) {
-            all[at].push(end);
-            predecessors[end].push(at);
-        }
-        order = post_order(&predecessors, end);
-    }
-    let mut place = vec![usize::MAX; end + 1];
-    order.iter().enumerate().for_each(|(at, &node)| place[node] = at);
-    let mut join = vec![usize::MAX; end + 1];
-    join[end] = end;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &at in order.iter().rev().filter(|&&at| at != end) {
-            let mut new = usize::MAX;
-            for &to in all[at].iter().filter(|&&to| join[to] != usize::MAX) {
-                let mut other = to;
-                if new == usize::MAX {
-                    new = other;
-                    continue;
-                }
-                while new != other {
-                    while place[new] < place[other] {
-                        new = join[new];
-                    }
-                    while place[other] < place[new] {
-                        other = join[other];
-                    }
-                }
-            }
-            if join[at] != new {
-                join[at] = new;
-                changed = true;
-            }
-        }
-    }
-    join[..end].iter().map(|&at| if at >= end { LEAVE } else { at as u32 }).collect()
-}
-
-fn post_order(edges: &[Vec<usize>], root: usize) -> Vec<usize> {
-    let mut order = Vec::new();
-    let mut seen = vec![false; edges.len()];
-    seen[root] = true;
-    let mut stack = vec![(root, 0)];
-    while let Some((at, next)) = stack.last_mut() {
-        match edges[*at].get(*next) {
-            Some(&to) => {
-                *next += 1;
-                if !seen[to] {
-                    seen[to] = true;
-                    stack.push((to, 0));
-                }
-            }
-            None => {
-                order.push(*at);
-                stack.pop();
-            }
-        }
-    }
-    order
 }

@@ -1,10 +1,10 @@
 //! Instructions as operations of an outline.
 
 use crate::analysis::code::{Code as Body, NONE, Place, Source, Step};
-use crate::analysis::effect;
+use crate::analysis::effect::{self, Effect};
 use crate::analysis::flow::Flow;
 use crate::coverage::{Arg, Code, Int, Op};
-use crate::isa::{Opcode, Register, component, register};
+use crate::isa::{self, ControlFlow, Operation, Threads, component, register};
 use crate::syntax::{Class, Instruction, Module, Operand, Statement, Type};
 use std::collections::{BTreeSet, HashMap};
 
@@ -52,11 +52,12 @@ pub(super) fn is_opaque(body: &Body<'_, '_>, at: u32, pointers: &[bool], scalars
 fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &[bool]) -> Option<Shape> {
     let instruction = step.instruction?;
     let negates = instruction.operands.iter().any(|operand| matches!(operand, Operand::Not(_)));
-    let one_target = step.defines.len() == 1 || instruction.op() == Opcode::Setp;
+    let row = isa::row(instruction.op());
+    let one_target = step.defines.len() == 1 || row.operation == Operation::Compare;
     if negates || !one_target || step.call.is_some() || instruction.has("sat") {
         return None;
     }
-    if instruction.op() == Opcode::Ld {
+    if effect::effect(instruction) == Effect::Load {
         return parameter(body, step, instruction, pointers, scalars);
     }
     let mut types = instruction.types();
@@ -65,7 +66,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
             && !matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128)
     });
     // A choice between floats is as good as one between bits.
-    if !plain && !matches!(instruction.op(), Opcode::Selp) {
+    if !plain && row.operation != Operation::Select {
         return None;
     }
     let ty = types.next_back();
@@ -75,42 +76,79 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
         _ => None,
     };
     let low = instruction.has("lo");
-    Some(match (instruction.op(), step.sources.len()) {
-        (Opcode::Mov, 1) if !unpacks(instruction) => Shape::One(Code::Copy, of),
-        (Opcode::Mov, 2) if of.bits == 64 => Shape::Pack(WORD),
-        (Opcode::Cvta, 1) if instruction.has("global") => Shape::One(Code::Copy, of),
-        (Opcode::Cvt, 1) => Shape::Convert(of, instruction.types().next().map(int)?),
-        (Opcode::Add, 2) => Shape::One(Code::Add, of),
-        (Opcode::Sub, 2) => Shape::One(Code::Sub, of),
-        (Opcode::Mul, 2) if low => Shape::One(Code::Mul, of),
-        (Opcode::Mul, 2) if instruction.has("wide") && of.bits <= 32 => Shape::One(Code::MulWide, of),
-        (Opcode::Mul, 2) if instruction.has("hi") => Shape::One(Code::MulHigh, of),
-        (Opcode::Mad, 3) if low => Shape::Mad(Code::Mul, of),
-        (Opcode::Mad, 3) if instruction.has("wide") && of.bits <= 32 => Shape::Mad(Code::MulWide, of),
-        (Opcode::Mad, 3) if instruction.has("hi") => Shape::Mad(Code::MulHigh, of),
-        (Opcode::Shl, 2) => Shape::One(Code::Shl, of),
-        (Opcode::Shr, 2) => Shape::One(Code::Shr, of),
-        (Opcode::Div, 2) => Shape::One(Code::Div, of),
-        (Opcode::Rem, 2) => Shape::One(Code::Rem, of),
-        (Opcode::And, 2) => Shape::One(Code::And, of),
-        (Opcode::Or, 2) => Shape::One(Code::Or, of),
-        (Opcode::Xor, 2) => Shape::One(Code::Xor, of),
-        (Opcode::Not, 1) => Shape::One(Code::Not, of),
-        (Opcode::Neg, 1) => Shape::One(Code::Neg, of),
-        (Opcode::Abs, 1) => Shape::One(Code::Abs, of),
-        (Opcode::Min, 2) => Shape::One(Code::Min, of),
-        (Opcode::Max, 2) => Shape::One(Code::Max, of),
-        (Opcode::Selp, 3) => Shape::One(Code::Select, of),
-        (Opcode::Bfe, 3) if !of.signed => Shape::Field(of, constant(1)?, constant(2)?),
-        (Opcode::Bfi, 4) => Shape::Insert(of, constant(2)?, constant(3)?),
-        (Opcode::Setp, 2) => {
+    Some(match (row.operation, step.sources.len()) {
+        (Operation::Move, 1) if !unpacks(instruction) => Shape::One(Code::Copy, of),
+        (Operation::Move, 2) if of.bits == 64 => Shape::Pack(WORD),
+        (Operation::Address, 1) if instruction.has("global") => Shape::One(Code::Copy, of),
+        (Operation::Convert, 1) => Shape::Convert(of, instruction.types().next().map(int)?),
+        (Operation::Add, 2) => Shape::One(Code::Add, of),
+        (Operation::Sub, 2) => Shape::One(Code::Sub, of),
+        (Operation::Mul, 2) if low => Shape::One(Code::Mul, of),
+        (Operation::Mul, 2) if instruction.has("wide") && of.bits <= 32 => Shape::One(Code::MulWide, of),
+        (Operation::Mul, 2) if instruction.has("hi") => Shape::One(Code::MulHigh, of),
+        (Operation::Mad, 3) if low => Shape::Mad(Code::Mul, of),
+        (Operation::Mad, 3) if instruction.has("wide") && of.bits <= 32 => Shape::Mad(Code::MulWide, of),
+        (Operation::Mad, 3) if instruction.has("hi") => Shape::Mad(Code::MulHigh, of),
+        (Operation::Shl, 2) => Shape::One(Code::Shl, of),
+        (Operation::Shr, 2) => Shape::One(Code::Shr, of),
+        (Operation::Div, 2) => Shape::One(Code::Div, of),
+        (Operation::Rem, 2) => Shape::One(Code::Rem, of),
+        (Operation::And, 2) => Shape::One(Code::And, of),
+        (Operation::Or, 2) => Shape::One(Code::Or, of),
+        (Operation::Xor, 2) => Shape::One(Code::Xor, of),
+        (Operation::Not, 1) => Shape::One(Code::Not, of),
+        (Operation::Neg, 1) => Shape::One(Code::Neg, of),
+        (Operation::Abs, 1) => Shape::One(Code::Abs, of),
+        (Operation::Min, 2) => Shape::One(Code::Min, of),
+        (Operation::Max, 2) => Shape::One(Code::Max, of),
+        (Operation::Select, 3) => Shape::One(Code::Select, of),
+        (Operation::ExtractField, 3) if !of.signed => Shape::Field(of, constant(1)?, constant(2)?),
+        (Operation::InsertField, 4) => Shape::Insert(of, constant(2)?, constant(3)?),
+        (Operation::Compare, 2) => {
             let how = instruction.modifiers().next()?;
             let known = ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"];
             let how = known.into_iter().find(|known| *known == how)?;
             let unsigned = matches!(how, "lo" | "ls" | "hi" | "hs");
             Shape::Compare(how, Int { signed: of.signed && !unsigned, ..of })
         }
-        _ => return None,
+        // Other forms, and operations that are not followed.
+        (
+            Operation::None
+            | Operation::Move
+            | Operation::Convert
+            | Operation::Address
+            | Operation::SharedAddress
+            | Operation::Add
+            | Operation::Sub
+            | Operation::Mul
+            | Operation::Mad
+            | Operation::Fma
+            | Operation::Div
+            | Operation::Rem
+            | Operation::Neg
+            | Operation::Abs
+            | Operation::Min
+            | Operation::Max
+            | Operation::Copysign
+            | Operation::Transcendental
+            | Operation::Shl
+            | Operation::Shr
+            | Operation::And
+            | Operation::Or
+            | Operation::Xor
+            | Operation::Not
+            | Operation::ExtractField
+            | Operation::InsertField
+            | Operation::Permute
+            | Operation::Select
+            | Operation::SelectBySign
+            | Operation::Compare
+            | Operation::CompareToNumber
+            | Operation::Test
+            | Operation::Shuffle
+            | Operation::Other,
+            _,
+        ) => return None,
     })
 }
 
@@ -155,18 +193,20 @@ fn returns<'a>(module: &Module<'a>, name: &'a str, seen: &mut BTreeSet<&'a str>)
     let Some(body) = module.function(name).and_then(|function| function.body.as_ref()) else { return false };
     body.statements.iter().all(|statement| {
         let Statement::Instruction(instruction) = statement else { return true };
-        match instruction.op() {
-            Opcode::Exit => false,
-            Opcode::Call => {
-                let called = instruction.operands.iter().find_map(|operand| match operand {
-                    Operand::Name(name) => Some(*name),
-                    _ => None,
-                });
-                called.is_some_and(|called| {
-                    seen.len() < 256 && module.function(called).is_some() && returns(module, called, seen)
-                })
-            }
-            _ => true,
+        if effect::effect(instruction) == Effect::Call {
+            let called = instruction.operands.iter().find_map(|operand| match operand {
+                Operand::Name(name) => Some(*name),
+                _ => None,
+            });
+            return called.is_some_and(|called| {
+                seen.len() < 256 && module.function(called).is_some() && returns(module, called, seen)
+            });
+        }
+        match isa::row(instruction.op()).flow {
+            ControlFlow::Exit => false,
+            // The launch fails: see `control`.
+            ControlFlow::Trap => true,
+            ControlFlow::Next | ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return => true,
         }
     })
 }
@@ -252,18 +292,17 @@ impl<'c, 'm, 'a> Lower<'c, 'm, 'a> {
     }
 
     fn special(&mut self, name: &str, at: u32, ops: &mut Vec<Op>) -> Arg {
-        let kind = match register(name) {
-            Some(Register::Tid) => Some(0),
-            Some(Register::Ntid) => Some(1),
-            Some(Register::Ctaid) => Some(2),
-            Some(Register::Nctaid) => Some(3),
-            _ => None,
+        let Some(register) = register(name) else { return self.opaque(at, ops) };
+        let kind = match register.threads() {
+            Threads::ThreadIndex => 0,
+            Threads::BlockSize => 1,
+            Threads::BlockIndex => 2,
+            Threads::GridSize => 3,
+            Threads::Lane => return self.push(ops, Code::Lane, WORD, Vec::new()),
+            Threads::Other => return self.opaque(at, ops),
         };
-        let axis = component(name).filter(|&axis| axis < 3);
-        let which = kind.zip(axis).map(|(kind, axis)| kind * 3 + axis);
-        match which {
-            Some(which) => self.push(ops, Code::Special, WORD, vec![Arg::Constant(which as i64)]),
-            None if register(name) == Some(Register::Laneid) => self.push(ops, Code::Lane, WORD, Vec::new()),
+        match component(name).filter(|&axis| axis < 3) {
+            Some(axis) => self.push(ops, Code::Special, WORD, vec![Arg::Constant((kind * 3 + axis) as i64)]),
             None => self.opaque(at, ops),
         }
     }

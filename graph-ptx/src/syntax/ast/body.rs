@@ -123,22 +123,19 @@ pub struct Instruction<'a> {
     pub opcode: &'a str,
     /// Operands, destinations first.
     pub operands: Vec<Operand<'a>>,
+    /// The opcode without its modifiers.
+    pub(crate) op: Opcode,
 }
 
 impl<'a> Instruction<'a> {
     /// `ld` of `ld.param.u64`.
     pub fn mnemonic(&self) -> &'a str {
-        let bytes = self.opcode.as_bytes();
-        let mut end = 0;
-        while end < bytes.len() && bytes[end] != b'.' {
-            end += 1;
-        }
-        self.opcode[..end].trim_end()
+        mnemonic(self.opcode)
     }
 
     /// Returns the opcode without its modifiers, as the table of instructions has it.
     pub fn op(&self) -> Opcode {
-        Opcode::of(self.mnemonic())
+        self.op
     }
 
     /// `param`, `u64` of `ld.param.u64`. A part with `::` is one modifier: `shared::cta`.
@@ -162,6 +159,16 @@ impl<'a> Instruction<'a> {
     pub fn types(&self) -> impl DoubleEndedIterator<Item = Type> + use<'a> {
         self.modifiers().filter_map(Type::from_name)
     }
+}
+
+/// Returns `ld` of `ld.param.u64`.
+pub(crate) fn mnemonic(opcode: &str) -> &str {
+    let bytes = opcode.as_bytes();
+    let mut end = 0;
+    while end < bytes.len() && bytes[end] != b'.' {
+        end += 1;
+    }
+    opcode[..end].trim_end()
 }
 
 /// A predicate that decides whether an instruction is executed.

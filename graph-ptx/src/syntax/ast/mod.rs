@@ -11,6 +11,7 @@ mod module;
 mod span;
 mod types;
 
+pub(super) use body::mnemonic;
 pub use body::*;
 pub use declaration::*;
 pub use module::*;

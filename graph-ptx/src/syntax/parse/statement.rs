@@ -1,7 +1,8 @@
 //! Bodies: labels, instructions, directives, nested scopes.
 
 use super::parser::Parser;
-use crate::syntax::ast::*;
+use crate::isa::Opcode;
+use crate::syntax::ast::{mnemonic, *};
 use crate::syntax::error::Error;
 use crate::syntax::lex::Kind;
 
@@ -72,10 +73,19 @@ impl<'a> Parser<'a> {
             self.advance()?;
         }
         let opcode = self.slice(first.start, end);
+        let op = Opcode::of(mnemonic(opcode));
         let operands = self.operands()?;
         self.expect(b';')?;
         let span = self.since(start);
-        statements.push(Statement::Instruction(Instruction { span, line, scope, guard, opcode, operands }));
+        statements.push(Statement::Instruction(Instruction {
+            span,
+            line,
+            scope,
+            guard,
+            opcode,
+            operands,
+            op,
+        }));
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! Module images: PTX files as the driver reads them.
 
-use cuweave_ptx::{self as ptx, Function, Statement};
+use cuweave_ptx::{self as ptx, Function, Statement, isa};
 
 use crate::base::config::{config, device};
 use crate::base::log;
@@ -157,7 +157,8 @@ fn beyond(module: &ptx::Module) -> Option<String> {
             Statement::Instruction(instruction) => Some(instruction),
             _ => None,
         });
-        let found = instruction.into_iter().find(|i| i.mnemonic() == "griddepcontrol" && !depends);
+        let found =
+            instruction.into_iter().find(|i| isa::row(i.op()).hidden == isa::Hidden::Grids && !depends);
         if let Some(instruction) = found {
             let line = instruction.line;
             return Some(format!("line {line}: `griddepcontrol` needs PTX 7.8 and the target sm_90"));

@@ -1,7 +1,8 @@
 //! Faults name their place.
 
 use crate::support::{Arg::*, Device, Loaded};
-use cuweave_sim_driver::interp::{Fault, FaultKind};
+use cuweave_ptx::isa::Opcode;
+use cuweave_sim_driver::interp::{Fault, FaultKind, Program};
 
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
 
@@ -200,4 +201,27 @@ fn reads_of_shared_memory_that_nothing_wrote() {
     assert!(found("st.shared.u32 [%r2], %r1;\nld.shared.u8 %r4, [%r2+3];\n", true).is_empty());
     assert_eq!(found("st.shared.u8 [%r2], %r1;\nld.shared.u32 %r4, [%r2];\n", true).len(), 1);
     assert_eq!(found("atom.shared.add.u32 %r4, [%r2], 1;\nld.shared.u32 %r4, [%r2];\n", true).len(), 1);
+}
+
+#[test]
+fn every_opcode_of_the_table_is_run_or_refused_by_its_name() {
+    let mut refused = Vec::new();
+    for mnemonic in Opcode::ALL.iter().filter_map(|opcode| opcode.mnemonic()) {
+        let text = format!(
+            "{HEAD}.visible .entry k(.param .u64 p)\n{{\n.reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<9>;\n\
+             {mnemonic}.made.up.u32 %r1, %r2, %r3, %r4;\nret;\n}}\n"
+        );
+        let module = cuweave_ptx::parse(&text).expect("it is PTX");
+        if let Err(why) = &Program::decode(&module).entries[0].supported {
+            assert!(why.starts_with(&format!("line 7: `{mnemonic}.made.up.u32`")), "{why}");
+            if why.ends_with("is not supported") {
+                refused.push(mnemonic);
+            }
+        }
+    }
+    // One of each group that is not simulated.
+    for mnemonic in ["vadd", "vset4", "tex", "suld", "multimem", "wgmma", "tcgen05", "tensormap", "alloca"] {
+        assert!(refused.contains(&mnemonic), "{mnemonic}");
+    }
+    assert!(!refused.contains(&"mad") && !refused.contains(&"prmt"));
 }

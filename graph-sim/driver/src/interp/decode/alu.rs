@@ -1,10 +1,11 @@
 //! Arithmetic: integers of every width, floats with their modifiers, logic and bits.
 
 use super::function::{Decoder, Result, is_float};
-use super::rounding::{conversion, float_op, float_spec};
+use super::operation::{Alu, Many, One, Two};
+use super::rounding::{conversion, float_spec};
 use crate::interp::code::*;
 use crate::interp::number::{FloatOp, Mode};
-use cuweave_ptx::{Instruction, Type};
+use cuweave_ptx::{Instruction, Operand, Type};
 
 /// A closure over the four widths, signed or not, as a function of rows' values.
 macro_rules! widths {
@@ -52,34 +53,42 @@ fn shift_right(value: u64, by: u64, width: u64) -> u64 {
     if by as u32 as u64 >= width { 0 } else { (value & u64::MAX >> (64 - width)) >> (by as u32) }
 }
 
-fn binary_integer(op: &str, ty: Type) -> Option<Map2> {
+fn binary_integer(op: Two, ty: Type) -> Option<Map2> {
     match op {
-        "add" => widths!(ty, |a, b| a.wrapping_add(b)),
-        "sub" => widths!(ty, |a, b| a.wrapping_sub(b)),
-        "mul.lo" => widths!(ty, |a, b| a.wrapping_mul(b)),
+        Two::Add => widths!(ty, |a, b| a.wrapping_add(b)),
+        Two::Sub => widths!(ty, |a, b| a.wrapping_sub(b)),
+        Two::Mul => widths!(ty, |a, b| a.wrapping_mul(b)),
         // Division by zero gives all ones, as the hardware's routine does.
-        "div" => widths!(ty, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) }),
-        "rem" => widths!(ty, |a, b| if b == 0 { a } else { a.wrapping_rem(b) }),
-        "min" => widths!(ty, |a, b| a.min(b)),
-        "max" => widths!(ty, |a, b| a.max(b)),
-        "and" => Some(|a, b| a & b),
-        "or" => Some(|a, b| a | b),
-        "xor" => Some(|a, b| a ^ b),
-        _ => None,
+        Two::Div => widths!(ty, |a, b| if b == 0 { !0 } else { a.wrapping_div(b) }),
+        Two::Rem => widths!(ty, |a, b| if b == 0 { a } else { a.wrapping_rem(b) }),
+        Two::Min => widths!(ty, |a, b| a.min(b)),
+        Two::Max => widths!(ty, |a, b| a.max(b)),
+        Two::And => Some(|a, b| a & b),
+        Two::Or => Some(|a, b| a | b),
+        Two::Xor => Some(|a, b| a ^ b),
+        Two::Shl => shift_left_of(ty),
+        Two::Shr => shift_right_of(ty),
+        Two::Mul24 => None,
     }
 }
 
-fn shift(op: &str, ty: Type) -> Option<Map2> {
-    Some(match (op, ty) {
-        ("shl", Type::B16) => |a, b| shift_left(a, b, 16),
-        ("shl", Type::B32) => |a, b| shift_left(a, b, 32),
-        ("shl", Type::B64) => |a, b| shift_left(a, b, 64),
-        ("shr", Type::B16 | Type::U16) => |a, b| shift_right(a, b, 16),
-        ("shr", Type::B32 | Type::U32) => |a, b| shift_right(a, b, 32),
-        ("shr", Type::B64 | Type::U64) => |a, b| shift_right(a, b, 64),
-        ("shr", Type::S16) => |a, b| (a as i16 >> (b as u32).min(15)) as u64,
-        ("shr", Type::S32) => |a, b| (a as i32 >> (b as u32).min(31)) as u32 as u64,
-        ("shr", Type::S64) => |a, b| (a as i64 >> (b as u32).min(63)) as u64,
+fn shift_left_of(ty: Type) -> Option<Map2> {
+    Some(match ty {
+        Type::B16 => |a, b| shift_left(a, b, 16),
+        Type::B32 => |a, b| shift_left(a, b, 32),
+        Type::B64 => |a, b| shift_left(a, b, 64),
+        _ => return None,
+    })
+}
+
+fn shift_right_of(ty: Type) -> Option<Map2> {
+    Some(match ty {
+        Type::B16 | Type::U16 => |a, b| shift_right(a, b, 16),
+        Type::B32 | Type::U32 => |a, b| shift_right(a, b, 32),
+        Type::B64 | Type::U64 => |a, b| shift_right(a, b, 64),
+        Type::S16 => |a, b| (a as i16 >> (b as u32).min(15)) as u64,
+        Type::S32 => |a, b| (a as i32 >> (b as u32).min(31)) as u32 as u64,
+        Type::S64 => |a, b| (a as i64 >> (b as u32).min(63)) as u64,
         _ => return None,
     })
 }
@@ -106,31 +115,48 @@ fn wide(ty: Type) -> Option<Map2> {
     })
 }
 
-fn unary(op: &str, ty: Type) -> Option<Map1> {
-    Some(match (op, ty) {
-        ("neg", _) => return widths!(ty, |a| a.wrapping_mul(!0)),
-        ("abs", Type::S16) => |a| (a as i16).wrapping_abs() as u64,
-        ("abs", Type::S32) => |a| (a as i32).wrapping_abs() as u32 as u64,
-        ("abs", Type::S64) => |a| (a as i64).wrapping_abs() as u64,
-        ("not", Type::Pred) => |a| a ^ 1,
-        ("not", Type::B16) => |a| !a & 0xffff,
-        ("not", Type::B32) => |a| !a & 0xffff_ffff,
-        ("not", Type::B64) => |a| !a,
-        ("cnot", Type::B16) => |a| u64::from(a & 0xffff == 0),
-        ("cnot", Type::B32) => |a| u64::from(a as u32 == 0),
-        ("cnot", Type::B64) => |a| u64::from(a == 0),
-        ("popc", Type::B32) => |a| (a as u32).count_ones().into(),
-        ("popc", Type::B64) => |a| a.count_ones().into(),
-        ("clz", Type::B32) => |a| (a as u32).leading_zeros().into(),
-        ("clz", Type::B64) => |a| a.leading_zeros().into(),
-        ("brev", Type::B32) => |a| (a as u32).reverse_bits().into(),
-        ("brev", Type::B64) => |a| a.reverse_bits(),
-        ("bfind", Type::U32) => |a| find(u64::from(a as u32)),
-        ("bfind", Type::U64) => find,
-        ("bfind", Type::S32) => |a| find(u64::from(if (a as i32) < 0 { !(a as u32) } else { a as u32 })),
-        ("bfind", Type::S64) => |a| find(if (a as i64) < 0 { !a } else { a }),
-        _ => return None,
-    })
+fn unary(op: One, ty: Type) -> Option<Map1> {
+    match op {
+        One::Neg => widths!(ty, |a| a.wrapping_mul(!0)),
+        One::Abs => match ty {
+            Type::S16 => Some(|a| (a as i16).wrapping_abs() as u64),
+            Type::S32 => Some(|a| (a as i32).wrapping_abs() as u32 as u64),
+            Type::S64 => Some(|a| (a as i64).wrapping_abs() as u64),
+            _ => None,
+        },
+        One::Not if ty == Type::Pred => Some(|a| a ^ 1),
+        One::Not => of_bits(ty, |a| !a & 0xffff, |a| !a & 0xffff_ffff, |a| !a),
+        One::Cnot => {
+            of_bits(ty, |a| u64::from(a & 0xffff == 0), |a| u64::from(a as u32 == 0), |a| u64::from(a == 0))
+        }
+        One::Popc if ty != Type::B16 => {
+            of_bits(ty, |a| a, |a| (a as u32).count_ones().into(), |a| a.count_ones().into())
+        }
+        One::Clz if ty != Type::B16 => {
+            of_bits(ty, |a| a, |a| (a as u32).leading_zeros().into(), |a| a.leading_zeros().into())
+        }
+        One::Brev if ty != Type::B16 => {
+            of_bits(ty, |a| a, |a| (a as u32).reverse_bits().into(), |a| a.reverse_bits())
+        }
+        One::Bfind => match ty {
+            Type::U32 => Some(|a| find(u64::from(a as u32))),
+            Type::U64 => Some(find),
+            Type::S32 => Some(|a| find(u64::from(if (a as i32) < 0 { !(a as u32) } else { a as u32 }))),
+            Type::S64 => Some(|a| find(if (a as i64) < 0 { !a } else { a })),
+            _ => None,
+        },
+        One::Popc | One::Clz | One::Brev => None,
+    }
+}
+
+/// The function of bits of 16, 32 or 64.
+fn of_bits(ty: Type, short: Map1, word: Map1, long: Map1) -> Option<Map1> {
+    match ty {
+        Type::B16 => Some(short),
+        Type::B32 => Some(word),
+        Type::B64 => Some(long),
+        _ => None,
+    }
 }
 
 /// The position of the highest one, all ones if there is none.
@@ -205,84 +231,72 @@ enum Op2 {
 }
 
 impl<'m> Decoder<'_, 'm> {
-    pub fn alu(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let name = i.mnemonic();
+    pub fn alu(&mut self, i: &Instruction<'m>, op: Alu) -> Result<()> {
         let Some(ty) = i.types().next_back() else { return Err(String::new()) };
-        let plain = [
-            "add", "sub", "mul", "mad", "fma", "div", "rem", "min", "max", "and", "or", "xor", "not", "neg",
-            "abs",
-        ];
-        if plain.contains(&name) && !i.has("wide") && i.types().count() == 1 {
+        if op.is_of_one_size() && !i.has("wide") && i.types().count() == 1 {
             self.check_sizes(i, ty)?;
         }
-        if is_float(ty) && !matches!(name, "and" | "or" | "xor" | "not") {
-            let op = float_op(name).ok_or_else(String::new)?;
+        if is_float(ty) && !op.is_logic() {
+            let op = op.float().ok_or_else(String::new)?;
             return self.float(i, op, ty);
         }
         let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-        if matches!(name, "add" | "sub" | "addc" | "subc" | "mad" | "madc")
-            && (i.has("cc") || name.ends_with('c'))
-        {
-            return self.extended(i, ty);
+        match op {
+            Alu::WithCarry(op) => return self.extended(i, op, ty, true),
+            Alu::Two(op @ (Two::Add | Two::Sub)) if i.has("cc") => return self.extended(i, op, ty, false),
+            Alu::Many(Many::Mad) if i.has("cc") => return self.extended(i, Two::Add, ty, false),
+            Alu::One(_) | Alu::Two(_) | Alu::Many(_) | Alu::Float(_) => {}
         }
         let d = self.result(d)?;
         let a = self.value(a, ty)?;
-        if rest.is_empty() {
-            let found = match name {
-                "bfind" if i.has("shiftamt") => None,
-                _ => unary(name, ty),
-            };
-            if let Some(f) = found {
-                self.emit(Op::Map1(f, d, a));
-                return Ok(());
-            }
-            if name == "bfind" {
-                let f = unary("bfind", ty).ok_or_else(String::new)?;
-                let found = self.temporary();
-                self.emit(Op::Map1(f, found, a));
-                let back: Map1 = match ty.size() {
-                    4 => |p| if p == 0xffff_ffff { p } else { 31 - p },
-                    _ => |p| if p == 0xffff_ffff { p } else { 63 - p },
-                };
-                self.emit(Op::Map1(back, d, found));
-                return Ok(());
-            }
-            return Err(String::new());
-        }
-        let shifting = matches!(name, "shl" | "shr" | "bfe" | "fns");
-        let b = self.value(&rest[0], if shifting { Type::U32 } else { ty })?;
-        if rest.len() == 1 {
-            let f: Option<Map2> = match name {
-                "mul" if i.has("wide") => wide(ty),
-                "mul" if i.has("hi") => high(ty),
-                "mul" => binary_integer("mul.lo", ty),
-                "mul24" if ty == Type::U32 && i.has("lo") => {
-                    Some(|a, b| ((a & 0xff_ffff) * (b & 0xff_ffff)) & 0xffff_ffff)
-                }
-                "mul24" if i.has("lo") => {
-                    Some(|a, b| ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8) as u32 as u64)
-                }
-                "shl" | "shr" => shift(name, ty),
-                "add" | "sub" if i.has("sat") && ty == Type::S32 => Some(match name {
-                    "add" => |a, b| (a as i32).saturating_add(b as i32) as u32 as u64,
-                    _ => |a, b| (a as i32).saturating_sub(b as i32) as u32 as u64,
-                }),
-                "add" | "min" | "max" if matches!(ty, Type::U16x2 | Type::S16x2) => packed(name, ty),
-                _ if i.has("sat") => None,
-                // `.relu` of `min` and `max` is for signed types.
-                "min" | "max" if i.has("relu") && ty == Type::S32 => Some(match name {
-                    "min" => |a, b| (a as i32).min(b as i32).max(0) as u64,
-                    _ => |a, b| (a as i32).max(b as i32).max(0) as u64,
-                }),
-                _ => binary_integer(name, ty),
-            };
-            self.emit(Op::Map2(f.ok_or_else(String::new)?, d, a, b));
+        let [b, more @ ..] = rest else {
+            let Alu::One(op) = op else { return Err(String::new()) };
+            return self.one(i, op, ty, d, a);
+        };
+        let b = self.value(b, if op.counts_bits() { Type::U32 } else { ty })?;
+        let [c, last @ ..] = more else {
+            let Alu::Two(op) = op else { return Err(String::new()) };
+            let f = two(i, op, ty).ok_or_else(String::new)?;
+            self.emit(Op::Map2(f, d, a, b));
+            return Ok(());
+        };
+        let Alu::Many(op) = op else { return Err(String::new()) };
+        self.many(i, op, ty, d, [a, b], (c, last))
+    }
+
+    fn one(&mut self, i: &Instruction<'m>, op: One, ty: Type, d: Slot, a: Slot) -> Result<()> {
+        let f = unary(op, ty).ok_or_else(String::new)?;
+        if op != One::Bfind || !i.has("shiftamt") {
+            self.emit(Op::Map1(f, d, a));
             return Ok(());
         }
-        let c =
-            self.value(&rest[1], if shifting || name == "bfi" || name == "sad" { Type::U32 } else { ty })?;
-        match (name, rest.len()) {
-            ("mad", 2) => {
+        let found = self.temporary();
+        self.emit(Op::Map1(f, found, a));
+        let back: Map1 = match ty.size() {
+            4 => |p| if p == 0xffff_ffff { p } else { 31 - p },
+            _ => |p| if p == 0xffff_ffff { p } else { 63 - p },
+        };
+        self.emit(Op::Map1(back, d, found));
+        Ok(())
+    }
+
+    /// An instruction of three sources and more: `a`, `b`, the third, and those behind it.
+    fn many(
+        &mut self,
+        i: &Instruction<'m>,
+        op: Many,
+        ty: Type,
+        d: Slot,
+        [a, b]: [Slot; 2],
+        (third, last): (&Operand<'m>, &[Operand<'m>]),
+    ) -> Result<()> {
+        let third_type = match op {
+            Many::Mad | Many::Mad24 | Many::Sad => ty,
+            Many::Bfe | Many::Bfi | Many::Fns => Type::U32,
+        };
+        let c = self.value(third, third_type)?;
+        match (op, last) {
+            (Many::Mad, []) => {
                 let f: Option<Map3> = match ty {
                     _ if i.has("sat") && ty == Type::S32 && i.has("hi") => Some(|a, b, c| {
                         let high = ((a as i32 as i64 * b as i32 as i64) >> 32) as i32;
@@ -306,7 +320,7 @@ impl<'m> Decoder<'_, 'm> {
                         let f = high(ty).ok_or_else(String::new)?;
                         let product = self.temporary();
                         self.emit(Op::Map2(f, product, a, b));
-                        let add = binary_integer("add", ty).ok_or_else(String::new)?;
+                        let add = binary_integer(Two::Add, ty).ok_or_else(String::new)?;
                         self.emit(Op::Map2(add, d, product, c));
                         return Ok(());
                     }
@@ -315,13 +329,13 @@ impl<'m> Decoder<'_, 'm> {
                 // The addend of `mad.wide` has twice the width.
                 let c = if i.has("wide") {
                     let twice = if ty.size() == 2 { Type::S32 } else { Type::S64 };
-                    self.value(&rest[1], twice)?
+                    self.value(third, twice)?
                 } else {
                     c
                 };
                 self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
             }
-            ("mad24", 2) if i.has("lo") => {
+            (Many::Mad24, []) if i.has("lo") => {
                 let f: Map3 = match ty {
                     Type::U32 => |a, b, c| ((a & 0xff_ffff) * (b & 0xff_ffff)).wrapping_add(c) & 0xffff_ffff,
                     _ => |a, b, c| {
@@ -331,14 +345,13 @@ impl<'m> Decoder<'_, 'm> {
                 };
                 self.emit(Op::Map3(f, d, a, b, c));
             }
-            ("sad", 2) => {
-                let c = self.value(&rest[1], ty)?;
+            (Many::Sad, []) => {
                 let f: Option<Map3> = widths!(ty, |a, b, c| {
                     if a > b { c.wrapping_add(a.wrapping_sub(b)) } else { c.wrapping_add(b.wrapping_sub(a)) }
                 });
                 self.emit(Op::Map3(f.ok_or_else(String::new)?, d, a, b, c));
             }
-            ("bfe", 2) => {
+            (Many::Bfe, []) => {
                 let f: Map3 = match ty {
                     Type::U32 => |a, p, l| extract(a, p, l, 32, false),
                     Type::S32 => |a, p, l| extract(a, p, l, 32, true),
@@ -348,8 +361,8 @@ impl<'m> Decoder<'_, 'm> {
                 };
                 self.emit(Op::Map3(f, d, a, b, c));
             }
-            ("bfi", 3) => {
-                let length = self.value(&rest[2], Type::U32)?;
+            (Many::Bfi, [length]) => {
+                let length = self.value(length, Type::U32)?;
                 // Position and length in one row.
                 let field = self.temporary();
                 self.emit(Op::Map2(|p, l| (p & 0xff) << 8 | l & 0xff, field, c, length));
@@ -360,8 +373,10 @@ impl<'m> Decoder<'_, 'm> {
                 };
                 self.emit(Op::Map3(f, d, a, b, field));
             }
-            ("fns", 2) => self.emit(Op::Map3(find_nth, d, a, b, c)),
-            _ => return Err(String::new()),
+            (Many::Fns, []) => self.emit(Op::Map3(find_nth, d, a, b, c)),
+            (Many::Mad | Many::Mad24 | Many::Sad | Many::Bfe | Many::Bfi | Many::Fns, _) => {
+                return Err(String::new());
+            }
         }
         Ok(())
     }
@@ -426,23 +441,22 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    /// Extended precision: `.cc` writes the carry, a trailing `c` reads it.
-    fn extended(&mut self, i: &Instruction<'m>, ty: Type) -> Result<()> {
-        let name = i.mnemonic();
+    /// Extended precision, a sum or a difference, of a product where there is a third source: `.cc` writes the carry.
+    fn extended(&mut self, i: &Instruction<'m>, op: Two, ty: Type, reads_carry: bool) -> Result<()> {
         let [d, a, b, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
         let d = self.result(d)?;
         let (mut a, mut b) = (self.value(a, ty)?, self.value(b, ty)?);
         let wide_type = ty.size() == 8;
         if let Some(c) = rest.first() {
-            let f = if i.has("hi") { high(ty) } else { binary_integer("mul.lo", ty) };
+            let f = if i.has("hi") { high(ty) } else { binary_integer(Two::Mul, ty) };
             let product = self.temporary();
             self.emit(Op::Map2(f.ok_or_else(String::new)?, product, a, b));
             a = product;
             b = self.value(c, ty)?;
         }
-        let subtract = name.starts_with("sub");
+        let subtract = op == Two::Sub;
         let carry = self.carry();
-        let carry_in = if name.ends_with('c') { carry } else { self.constant(0) };
+        let carry_in = if reads_carry { carry } else { self.constant(0) };
         let out = self.temporary();
         let (value, flag): (Map3, Map3) = match (subtract, wide_type) {
             (false, false) => (
@@ -473,13 +487,55 @@ impl<'m> Decoder<'_, 'm> {
     }
 }
 
-fn packed(name: &str, ty: Type) -> Option<Map2> {
-    Some(match (name, ty) {
-        ("add", _) => |a, b| pairs(a, b, |a, b| a.wrapping_add(b)),
-        ("min", Type::U16x2) => |a, b| pairs(a, b, |a, b| a.min(b)),
-        ("max", Type::U16x2) => |a, b| pairs(a, b, |a, b| a.max(b)),
-        ("min", Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).min(b as i16) as u64),
-        ("max", Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).max(b as i16) as u64),
+/// The function of an instruction of two sources with its modifiers.
+fn two(i: &Instruction<'_>, op: Two, ty: Type) -> Option<Map2> {
+    match op {
+        Two::Mul if i.has("wide") => wide(ty),
+        Two::Mul if i.has("hi") => high(ty),
+        Two::Mul24 if ty == Type::U32 && i.has("lo") => {
+            Some(|a, b| ((a & 0xff_ffff) * (b & 0xff_ffff)) & 0xffff_ffff)
+        }
+        Two::Mul24 if i.has("lo") => {
+            Some(|a, b| ((a as i32) << 8 >> 8).wrapping_mul((b as i32) << 8 >> 8) as u32 as u64)
+        }
+        Two::Add if i.has("sat") && ty == Type::S32 => {
+            Some(|a, b| (a as i32).saturating_add(b as i32) as u32 as u64)
+        }
+        Two::Sub if i.has("sat") && ty == Type::S32 => {
+            Some(|a, b| (a as i32).saturating_sub(b as i32) as u32 as u64)
+        }
+        Two::Add | Two::Min | Two::Max if matches!(ty, Type::U16x2 | Type::S16x2) => packed(op, ty),
+        Two::Add | Two::Sub | Two::Div | Two::Rem | Two::Min | Two::Max | Two::And | Two::Or | Two::Xor
+            if i.has("sat") =>
+        {
+            None
+        }
+        // `.relu` of `min` and `max` is for signed types.
+        Two::Min if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).min(b as i32).max(0) as u64),
+        Two::Max if i.has("relu") && ty == Type::S32 => Some(|a, b| (a as i32).max(b as i32).max(0) as u64),
+        Two::Add
+        | Two::Sub
+        | Two::Mul
+        | Two::Mul24
+        | Two::Div
+        | Two::Rem
+        | Two::Min
+        | Two::Max
+        | Two::And
+        | Two::Or
+        | Two::Xor
+        | Two::Shl
+        | Two::Shr => binary_integer(op, ty),
+    }
+}
+
+fn packed(op: Two, ty: Type) -> Option<Map2> {
+    Some(match (op, ty) {
+        (Two::Add, _) => |a, b| pairs(a, b, |a, b| a.wrapping_add(b)),
+        (Two::Min, Type::U16x2) => |a, b| pairs(a, b, |a, b| a.min(b)),
+        (Two::Max, Type::U16x2) => |a, b| pairs(a, b, |a, b| a.max(b)),
+        (Two::Min, Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).min(b as i16) as u64),
+        (Two::Max, Type::S16x2) => |a, b| pairs(a, b, |a, b| (a as i16).max(b as i16) as u64),
         _ => return None,
     })
 }

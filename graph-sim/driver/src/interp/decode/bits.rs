@@ -2,6 +2,7 @@
 
 use super::compare::combine;
 use super::function::{Decoder, Result};
+use super::operation::Bits;
 use crate::interp::code::*;
 use cuweave_ptx::{Instruction, Operand, Type};
 
@@ -82,29 +83,27 @@ fn dot2(a: u64, b: u64, c: u64, a_signed: bool, b_signed: bool, high: bool) -> u
 }
 
 impl<'m> Decoder<'_, 'm> {
-    pub fn bits(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let name = i.mnemonic();
+    pub fn bits(&mut self, i: &Instruction<'m>, op: Bits) -> Result<()> {
         let types: Vec<Type> = i.types().collect();
         let ty = *types.last().ok_or_else(String::new)?;
         let [d, a, b, rest @ ..] = i.operands.as_slice() else {
-            let [d, a] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
-            return self.testp(i, ty, d, a);
+            return Err("too few operands".to_owned());
         };
-        let first_type = if name == "slct" { types[0] } else { ty };
+        let first_type = if op == Bits::SelectBySign { types[0] } else { ty };
         let d_operand = d;
         let d = match d {
             Operand::Pair(value, _) => self.pair_part(value)?,
             d => self.result(d)?,
         };
-        let narrow = matches!(name, "szext" | "bmsk");
+        let narrow = matches!(op, Bits::Extend | Bits::Mask);
         let a = self.value(a, first_type)?;
         let b = self.value(b, if narrow { Type::U32 } else { first_type })?;
-        match (name, rest) {
-            ("selp", [p]) => {
+        match (op, rest) {
+            (Bits::Select, [p]) => {
                 let p = self.value(p, Type::Pred)?;
                 self.emit(Op::Map3(|a, b, p| if p & 1 != 0 { a } else { b }, d, a, b, p));
             }
-            ("slct", [c]) => {
+            (Bits::SelectBySign, [c]) => {
                 let c = self.value(c, ty)?;
                 let f: Map3 = match ty {
                     Type::S32 => |a, b, c| if c as i32 >= 0 { a } else { b },
@@ -112,12 +111,12 @@ impl<'m> Decoder<'_, 'm> {
                 };
                 self.emit(Op::Map3(f, d, a, b, c));
             }
-            ("prmt", [c]) => {
+            (Bits::Permute, [c]) => {
                 let c = self.value(c, Type::B32)?;
                 let f = i.modifiers().find_map(permute_mode).unwrap_or(permute);
                 self.emit(Op::Map3(f, d, a, b, c));
             }
-            ("lop3", [c, Operand::Integer(table), more @ ..]) => {
+            (Bits::Logic, [c, Operand::Integer(table), more @ ..]) => {
                 let c = self.value(c, ty)?;
                 let combined = i.modifiers().find_map(combine);
                 self.emit(Op::Lop3(*table as u8, d, [a, b, c]));
@@ -128,16 +127,16 @@ impl<'m> Decoder<'_, 'm> {
                     self.emit(Op::Map2(f, p, set, q));
                 }
             }
-            ("shf", [c]) => {
+            (Bits::Funnel, [c]) => {
                 let c = self.value(c, Type::U32)?;
                 self.emit(Op::Map3(funnel(i.has("l"), i.has("clamp")), d, a, b, c));
             }
-            ("dp4a", [c]) => {
+            (Bits::Dot4, [c]) => {
                 let c = self.value(c, Type::S32)?;
                 let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
                 self.emit(Op::Map3(dot4(*a_type == Type::S32, *b_type == Type::S32), d, a, b, c));
             }
-            ("dp2a", [c]) => {
+            (Bits::Dot2, [c]) => {
                 let c = self.value(c, Type::S32)?;
                 let [a_type, b_type] = types.as_slice() else { return Err("expected two types".to_owned()) };
                 let f: Map3 = match (*a_type == Type::S32, *b_type == Type::S32, i.has("hi")) {
@@ -152,14 +151,14 @@ impl<'m> Decoder<'_, 'm> {
                 };
                 self.emit(Op::Map3(f, d, a, b, c));
             }
-            ("copysign", []) => {
+            (Bits::Copysign, []) => {
                 let f: Map2 = match ty {
                     Type::F64 => |a, b| b & !(1 << 63) | a & 1 << 63,
                     _ => |a, b| b & 0x7fff_ffff | a & 0x8000_0000,
                 };
                 self.emit(Op::Map2(f, d, a, b));
             }
-            ("szext", []) => {
+            (Bits::Extend, []) => {
                 let f: Map2 = match (ty == Type::S32, i.has("wrap")) {
                     (true, true) => |a, n| sign_extend(a, n & 31),
                     (true, false) => |a, n| sign_extend(a, (n & 0xffff_ffff).min(32)),
@@ -168,7 +167,7 @@ impl<'m> Decoder<'_, 'm> {
                 };
                 self.emit(Op::Map2(f, d, a, b));
             }
-            ("bmsk", []) => {
+            (Bits::Mask, []) => {
                 let f: Map2 = if i.has("wrap") {
                     |p, n| ((1u64 << (n & 31)) - 1) << (p & 31) & 0xffff_ffff
                 } else {
@@ -179,15 +178,26 @@ impl<'m> Decoder<'_, 'm> {
                 };
                 self.emit(Op::Map2(f, d, a, b));
             }
-            _ => return Err(String::new()),
+            (
+                Bits::Select
+                | Bits::SelectBySign
+                | Bits::Permute
+                | Bits::Logic
+                | Bits::Funnel
+                | Bits::Dot4
+                | Bits::Dot2
+                | Bits::Copysign
+                | Bits::Extend
+                | Bits::Mask,
+                _,
+            ) => return Err(String::new()),
         }
         Ok(())
     }
 
-    fn testp(&mut self, i: &Instruction<'m>, ty: Type, d: &Operand, a: &Operand) -> Result<()> {
-        if i.mnemonic() != "testp" {
-            return Err(String::new());
-        }
+    pub fn testp(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let ty = i.types().next_back().ok_or_else(String::new)?;
+        let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
         macro_rules! test {
             ($read:expr) => {
                 match i.modifiers().next() {

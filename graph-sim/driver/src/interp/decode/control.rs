@@ -8,42 +8,29 @@ use cuweave_ptx::{Instruction, Operand, Type};
 const CLUSTER_BARRIER: u64 = 16;
 
 impl<'m> Decoder<'_, 'm> {
-    pub fn control(&mut self, i: &Instruction<'m>) -> Result<()> {
-        match i.mnemonic() {
-            "bra" => {
-                let target = i.operands.first().ok_or("too few operands")?;
-                let target = self.label(target)?;
-                self.emit(Op::Branch(target));
-            }
-            "brx" => {
-                let [index, list] = i.operands.as_slice() else {
-                    return Err("expected two operands".to_owned());
-                };
-                let index = self.value(index, Type::U32)?;
-                let targets = self.label_list(list)?;
-                self.emit(Op::BranchTable(index, targets));
-            }
-            "call" => return self.call(i),
-            "ret" => self.emit(Op::Return),
-            "exit" => self.emit(Op::Exit),
-            "trap" | "brkpt" => self.emit(Op::Trap),
-            "bar" | "barrier" => return self.barrier(i),
-            "shfl" => return self.shuffle(i),
-            "vote" => return self.vote(i),
-            "match" | "redux" | "elect" => return self.together(i),
-            "activemask" => {
-                let d = i.operands.first().ok_or("too few operands")?;
-                let d = self.result(d)?;
-                self.emit(Op::ActiveMask(d));
-            }
-            "nanosleep" => self.emit(Op::Rest),
-            "griddepcontrol" if i.opcode == "griddepcontrol.wait" => self.emit(Op::GridWait),
-            _ => self.emit(Op::Nop),
-        }
+    pub fn branch(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let target = i.operands.first().ok_or("too few operands")?;
+        let target = self.label(target)?;
+        self.emit(Op::Branch(target));
         Ok(())
     }
 
-    fn call(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn branch_table(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let [index, list] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
+        let index = self.value(index, Type::U32)?;
+        let targets = self.label_list(list)?;
+        self.emit(Op::BranchTable(index, targets));
+        Ok(())
+    }
+
+    pub fn active_mask(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let d = i.operands.first().ok_or("too few operands")?;
+        let d = self.result(d)?;
+        self.emit(Op::ActiveMask(d));
+        Ok(())
+    }
+
+    pub fn call(&mut self, i: &Instruction<'m>) -> Result<()> {
         let mut operands = i.operands.as_slice();
         let mut returns = Vec::new();
         if let [Operand::List(list), rest @ ..] = operands {
@@ -79,7 +66,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn barrier(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn barrier(&mut self, i: &Instruction<'m>) -> Result<()> {
         if i.has("warp") {
             let mask = i.operands.first().ok_or("too few operands")?;
             let mask = self.value(mask, Type::U32)?;
@@ -127,7 +114,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn shuffle(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn shuffle(&mut self, i: &Instruction<'m>) -> Result<()> {
         let [d, a, b, c, rest @ ..] = i.operands.as_slice() else {
             return Err("too few operands".to_owned());
         };
@@ -152,7 +139,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn vote(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn vote(&mut self, i: &Instruction<'m>) -> Result<()> {
         let [d, a, rest @ ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
         let kind = match () {
             () if i.has("all") => Vote::All,
@@ -170,26 +157,41 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn together(&mut self, i: &Instruction<'m>) -> Result<()> {
-        let (d, p) = match i.operands.first() {
-            Some(Operand::Pair(d, p)) => (self.pair_part(d)?, self.pair_part(p)?),
-            Some(d) => (self.result(d)?, NONE),
-            None => return Err("too few operands".to_owned()),
-        };
-        if i.mnemonic() == "elect" {
-            let mask = i.operands.get(1).ok_or("too few operands")?;
-            let mask = self.value(mask, Type::U32)?;
-            self.emit(Op::Elect(d, p, mask));
-            return Ok(());
+    /// The result of an instruction that combines the lanes of a warp, and the predicate beside it.
+    fn lanes_result(&mut self, i: &Instruction<'m>) -> Result<(Slot, Slot)> {
+        match i.operands.first() {
+            Some(Operand::Pair(d, p)) => Ok((self.pair_part(d)?, self.pair_part(p)?)),
+            Some(d) => Ok((self.result(d)?, NONE)),
+            None => Err("too few operands".to_owned()),
         }
+    }
+
+    pub fn elect(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let (d, p) = self.lanes_result(i)?;
+        let mask = i.operands.get(1).ok_or("too few operands")?;
+        let mask = self.value(mask, Type::U32)?;
+        self.emit(Op::Elect(d, p, mask));
+        Ok(())
+    }
+
+    /// The operand of each lane, the mask of lanes, and the type.
+    fn lanes_operands(&mut self, i: &Instruction<'m>) -> Result<(Slot, Slot, Type)> {
         let [_, a, mask] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
         let ty = i.types().next_back().ok_or("no type")?;
-        let (a, mask) = (self.value(a, ty)?, self.value(mask, Type::U32)?);
-        if i.mnemonic() == "match" {
-            let bits = if ty.size() == 8 { u64::MAX } else { 0xffff_ffff };
-            self.emit(Op::Match(i.has("all"), d, p, a, mask, bits));
-            return Ok(());
-        }
+        Ok((self.value(a, ty)?, self.value(mask, Type::U32)?, ty))
+    }
+
+    pub fn match_lanes(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let (d, p) = self.lanes_result(i)?;
+        let (a, mask, ty) = self.lanes_operands(i)?;
+        let bits = if ty.size() == 8 { u64::MAX } else { 0xffff_ffff };
+        self.emit(Op::Match(i.has("all"), d, p, a, mask, bits));
+        Ok(())
+    }
+
+    pub fn reduce_lanes(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let (d, _) = self.lanes_result(i)?;
+        let (a, mask, ty) = self.lanes_operands(i)?;
         let op = i.modifiers().find(|m| ["add", "min", "max", "and", "or", "xor"].contains(m));
         let f: Map2 = match (op.ok_or_else(String::new)?, ty) {
             ("add", Type::U32 | Type::S32) => |a, b| u64::from((a as u32).wrapping_add(b as u32)),

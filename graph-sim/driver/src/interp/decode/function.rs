@@ -1,7 +1,10 @@
 //! Decoding of one function: rows for its names, and its statements in order.
 
 use super::names::{Names, SharedVariable, shared_variable};
+use super::operation::{Alu, Bits, Many, One, Two};
 use crate::interp::code::*;
+use crate::interp::number::FloatOp;
+use cuweave_ptx::isa::Opcode;
 use cuweave_ptx::{self as ptx, Class, Instruction, Module, Statement, Type};
 use cuweave_ptx::{Names as BodyNames, Space as PtxSpace};
 use std::collections::HashMap;
@@ -205,23 +208,155 @@ impl<'d, 'm> Decoder<'d, 'm> {
         Ok(())
     }
 
+    /// Decodes an instruction. Every opcode of the table stands here, with its execution or among those that are refused.
     fn dispatch(&mut self, i: &Instruction<'m>) -> Result<()> {
-        match i.mnemonic() {
-            "ld" | "ldu" | "st" | "atom" | "red" | "cvta" | "isspacep" | "prefetch" | "prefetchu"
-            | "applypriority" | "discard" | "cp" | "mapa" | "createpolicy" | "membar" | "fence"
-            | "mbarrier" => self.memory(i),
-            "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "shfl"
-            | "vote" | "match" | "redux" | "activemask" | "elect" | "nanosleep" | "griddepcontrol"
-            | "pmevent" | "setmaxnreg" => self.control(i),
-            "ldmatrix" | "stmatrix" | "mma" | "wmma" | "movmatrix" => self.matrix(i),
-            "mov" => self.mov(i),
-            "cvt" => self.cvt(i),
-            "setp" => self.setp(i),
-            "set" => self.set(i),
-            "selp" | "slct" | "prmt" | "testp" | "copysign" | "szext" | "bmsk" | "dp4a" | "dp2a" | "lop3"
-            | "shf" => self.bits(i),
-            _ => self.alu(i),
+        match i.op() {
+            Opcode::Ld | Opcode::Ldu => self.load(i),
+            Opcode::St => self.store(i),
+            Opcode::Atom => self.atom(i, true),
+            Opcode::Red => self.atom(i, false),
+            Opcode::Cvta => self.cvta(i),
+            Opcode::Isspacep => self.isspacep(i),
+            Opcode::Cp => self.copy(i),
+            Opcode::Mbarrier => self.mbarrier(i),
+            Opcode::Mapa => self.mapa(i),
+            Opcode::Createpolicy => self.createpolicy(i),
+            Opcode::Membar | Opcode::Fence => self.plain(Op::Fence),
+            // Hints, and settings of what is not simulated.
+            Opcode::Prefetch
+            | Opcode::Prefetchu
+            | Opcode::Applypriority
+            | Opcode::Discard
+            | Opcode::Pmevent
+            | Opcode::Setmaxnreg => self.plain(Op::Nop),
+            Opcode::Bra => self.branch(i),
+            Opcode::Brx => self.branch_table(i),
+            Opcode::Call => self.call(i),
+            Opcode::Ret => self.plain(Op::Return),
+            Opcode::Exit => self.plain(Op::Exit),
+            Opcode::Trap | Opcode::Brkpt => self.plain(Op::Trap),
+            Opcode::Bar | Opcode::Barrier => self.barrier(i),
+            Opcode::Nanosleep => self.plain(Op::Rest),
+            Opcode::Griddepcontrol => self.plain(match i.opcode {
+                "griddepcontrol.wait" => Op::GridWait,
+                _ => Op::Nop,
+            }),
+            Opcode::Shfl => self.shuffle(i),
+            Opcode::Vote => self.vote(i),
+            Opcode::Activemask => self.active_mask(i),
+            Opcode::Elect => self.elect(i),
+            Opcode::Match => self.match_lanes(i),
+            Opcode::Redux => self.reduce_lanes(i),
+            Opcode::Ldmatrix => self.rows(i, true),
+            Opcode::Stmatrix => self.rows(i, false),
+            Opcode::Mma => self.mma(i, false),
+            Opcode::Wmma if i.has("mma") => self.mma(i, true),
+            Opcode::Wmma => self.fragment(i),
+            Opcode::Mov => self.mov(i),
+            Opcode::Cvt => self.cvt(i),
+            Opcode::Setp => self.setp(i),
+            Opcode::Set => self.set(i),
+            Opcode::Selp => self.bits(i, Bits::Select),
+            Opcode::Slct => self.bits(i, Bits::SelectBySign),
+            Opcode::Prmt => self.bits(i, Bits::Permute),
+            Opcode::Copysign => self.bits(i, Bits::Copysign),
+            Opcode::Szext => self.bits(i, Bits::Extend),
+            Opcode::Bmsk => self.bits(i, Bits::Mask),
+            Opcode::Dp4a => self.bits(i, Bits::Dot4),
+            Opcode::Dp2a => self.bits(i, Bits::Dot2),
+            Opcode::Lop3 => self.bits(i, Bits::Logic),
+            Opcode::Shf => self.bits(i, Bits::Funnel),
+            Opcode::Testp => self.testp(i),
+            Opcode::Add => self.alu(i, Alu::Two(Two::Add)),
+            Opcode::Sub => self.alu(i, Alu::Two(Two::Sub)),
+            Opcode::Mul => self.alu(i, Alu::Two(Two::Mul)),
+            Opcode::Mad => self.alu(i, Alu::Many(Many::Mad)),
+            Opcode::Fma => self.alu(i, Alu::Float(FloatOp::Fma)),
+            Opcode::Addc => self.alu(i, Alu::WithCarry(Two::Add)),
+            Opcode::Subc => self.alu(i, Alu::WithCarry(Two::Sub)),
+            Opcode::Madc => self.alu(i, Alu::WithCarry(Two::Add)),
+            Opcode::Mul24 => self.alu(i, Alu::Two(Two::Mul24)),
+            Opcode::Abs => self.alu(i, Alu::One(One::Abs)),
+            Opcode::Neg => self.alu(i, Alu::One(One::Neg)),
+            Opcode::Min => self.alu(i, Alu::Two(Two::Min)),
+            Opcode::Max => self.alu(i, Alu::Two(Two::Max)),
+            Opcode::Div => self.alu(i, Alu::Two(Two::Div)),
+            Opcode::Rem => self.alu(i, Alu::Two(Two::Rem)),
+            Opcode::Mad24 => self.alu(i, Alu::Many(Many::Mad24)),
+            Opcode::Sad => self.alu(i, Alu::Many(Many::Sad)),
+            Opcode::Rcp => self.alu(i, Alu::Float(FloatOp::Rcp)),
+            Opcode::Sqrt => self.alu(i, Alu::Float(FloatOp::Sqrt)),
+            Opcode::Rsqrt => self.alu(i, Alu::Float(FloatOp::Rsqrt)),
+            Opcode::Sin => self.alu(i, Alu::Float(FloatOp::Sin)),
+            Opcode::Cos => self.alu(i, Alu::Float(FloatOp::Cos)),
+            Opcode::Lg2 => self.alu(i, Alu::Float(FloatOp::Lg2)),
+            Opcode::Ex2 => self.alu(i, Alu::Float(FloatOp::Ex2)),
+            Opcode::Tanh => self.alu(i, Alu::Float(FloatOp::Tanh)),
+            Opcode::Shl => self.alu(i, Alu::Two(Two::Shl)),
+            Opcode::Shr => self.alu(i, Alu::Two(Two::Shr)),
+            Opcode::And => self.alu(i, Alu::Two(Two::And)),
+            Opcode::Or => self.alu(i, Alu::Two(Two::Or)),
+            Opcode::Xor => self.alu(i, Alu::Two(Two::Xor)),
+            Opcode::Not => self.alu(i, Alu::One(One::Not)),
+            Opcode::Cnot => self.alu(i, Alu::One(One::Cnot)),
+            Opcode::Bfe => self.alu(i, Alu::Many(Many::Bfe)),
+            Opcode::Bfi => self.alu(i, Alu::Many(Many::Bfi)),
+            Opcode::Bfind => self.alu(i, Alu::One(One::Bfind)),
+            Opcode::Brev => self.alu(i, Alu::One(One::Brev)),
+            Opcode::Popc => self.alu(i, Alu::One(One::Popc)),
+            Opcode::Clz => self.alu(i, Alu::One(One::Clz)),
+            Opcode::Fns => self.alu(i, Alu::Many(Many::Fns)),
+            // Not simulated.
+            Opcode::Add3
+            | Opcode::Vadd
+            | Opcode::Vsub
+            | Opcode::Vabsdiff
+            | Opcode::Vmin
+            | Opcode::Vmax
+            | Opcode::Vshl
+            | Opcode::Vshr
+            | Opcode::Vmad
+            | Opcode::Vset
+            | Opcode::Vadd2
+            | Opcode::Vsub2
+            | Opcode::Vavrg2
+            | Opcode::Vabsdiff2
+            | Opcode::Vmin2
+            | Opcode::Vmax2
+            | Opcode::Vset2
+            | Opcode::Vadd4
+            | Opcode::Vsub4
+            | Opcode::Vavrg4
+            | Opcode::Vabsdiff4
+            | Opcode::Vmin4
+            | Opcode::Vmax4
+            | Opcode::Vset4
+            | Opcode::Getctarank
+            | Opcode::Stacksave
+            | Opcode::Stackrestore
+            | Opcode::Alloca
+            | Opcode::Movmatrix
+            | Opcode::Istypep
+            | Opcode::Txq
+            | Opcode::Suq
+            | Opcode::Tex
+            | Opcode::Tld4
+            | Opcode::Suld
+            | Opcode::Sust
+            | Opcode::Sured
+            | Opcode::Multimem
+            | Opcode::Tensormap
+            | Opcode::Wgmma
+            | Opcode::Tcgen05
+            | Opcode::Clusterlaunchcontrol
+            | Opcode::Unknown => Err(String::new()),
         }
+    }
+
+    /// An instruction that is one operation without operands.
+    fn plain(&mut self, op: Op) -> Result<()> {
+        self.emit(op);
+        Ok(())
     }
 
     fn begin(&mut self, line: u32, guard: Slot, negated: bool) {

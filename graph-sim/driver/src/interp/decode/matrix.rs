@@ -14,16 +14,6 @@ fn shape(i: &Instruction) -> Option<Shape> {
 }
 
 impl<'m> Decoder<'_, 'm> {
-    pub fn matrix(&mut self, i: &Instruction<'m>) -> Result<()> {
-        match i.mnemonic() {
-            "ldmatrix" | "stmatrix" => self.rows(i),
-            "mma" => self.mma(i, false),
-            "wmma" if i.has("mma") => self.mma(i, true),
-            "wmma" => self.fragment(i),
-            _ => Err(String::new()),
-        }
-    }
-
     fn registers(&mut self, operand: &Operand, ty: Type) -> Result<Box<[Slot]>> {
         match operand {
             Operand::Vector(parts) => parts.iter().map(|part| self.value(part, ty)).collect(),
@@ -31,7 +21,8 @@ impl<'m> Decoder<'_, 'm> {
         }
     }
 
-    fn rows(&mut self, i: &Instruction<'m>) -> Result<()> {
+    /// `ldmatrix` if `loads`, else `stmatrix`.
+    pub fn rows(&mut self, i: &Instruction<'m>, loads: bool) -> Result<()> {
         if !i.has("m8n8") || !i.has("b16") {
             return Err(String::new());
         }
@@ -44,7 +35,7 @@ impl<'m> Decoder<'_, 'm> {
         if !matches!(registers, None | Some(1 | 2 | 4)) {
             return Err("1, 2 or 4 registers are possible".to_owned());
         }
-        if i.mnemonic() == "ldmatrix" {
+        if loads {
             let (to, at) = (self.registers(first, Type::B32)?, self.address(second, space)?);
             self.emit(Op::LoadMatrix { transposed, at, to });
         } else {
@@ -54,7 +45,8 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn mma(&mut self, i: &Instruction<'m>, warp: bool) -> Result<()> {
+    /// `mma`, or `wmma.mma` if `warp`.
+    pub fn mma(&mut self, i: &Instruction<'m>, warp: bool) -> Result<()> {
         let shape = shape(i).ok_or_else(String::new)?;
         if i.has("sp") || i.has("sp::ordered_metadata") || i.has("kind::f8f6f4") || i.has("block_scale") {
             return Err(String::new());
@@ -124,7 +116,8 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn fragment(&mut self, i: &Instruction<'m>) -> Result<()> {
+    /// `wmma.load` and `wmma.store`.
+    pub fn fragment(&mut self, i: &Instruction<'m>) -> Result<()> {
         let shape = shape(i).ok_or_else(String::new)?;
         let ty = i.types().next_back().ok_or_else(String::new)?;
         let load = i.has("load");

@@ -54,40 +54,19 @@ fn atomic(op: &str, ty: Type) -> Option<Map3> {
 const ATOMICS: [&str; 10] = ["and", "or", "xor", "cas", "exch", "add", "inc", "dec", "min", "max"];
 
 impl<'m> Decoder<'_, 'm> {
-    pub fn memory(&mut self, i: &Instruction<'m>) -> Result<()> {
-        match i.mnemonic() {
-            "ld" | "ldu" => self.load(i),
-            "st" => self.store(i),
-            "atom" | "red" => self.atom(i),
-            "cvta" => self.cvta(i),
-            "isspacep" => self.isspacep(i),
-            "cp" => self.copy(i),
-            "mbarrier" => self.mbarrier(i),
-            "membar" | "fence" => {
-                self.emit(Op::Fence);
-                Ok(())
-            }
-            "mapa" => {
-                // A cluster is one block: its own address.
-                let [d, a, _] = i.operands.as_slice() else {
-                    return Err("expected three operands".to_owned());
-                };
-                let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
-                self.emit(Op::Map1(|v| v, d, a));
-                Ok(())
-            }
-            "createpolicy" => {
-                let d = i.operands.first().ok_or_else(String::new)?;
-                let (d, zero) = (self.result(d)?, self.constant(0));
-                self.emit(Op::Map1(|v| v, d, zero));
-                Ok(())
-            }
-            // Hints.
-            _ => {
-                self.emit(Op::Nop);
-                Ok(())
-            }
-        }
+    pub fn mapa(&mut self, i: &Instruction<'m>) -> Result<()> {
+        // A cluster is one block: its own address.
+        let [d, a, _] = i.operands.as_slice() else { return Err("expected three operands".to_owned()) };
+        let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
+        self.emit(Op::Map1(|v| v, d, a));
+        Ok(())
+    }
+
+    pub fn createpolicy(&mut self, i: &Instruction<'m>) -> Result<()> {
+        let d = i.operands.first().ok_or_else(String::new)?;
+        let (d, zero) = (self.result(d)?, self.constant(0));
+        self.emit(Op::Map1(|v| v, d, zero));
+        Ok(())
     }
 
     fn element(&self, i: &Instruction<'m>) -> Result<Type> {
@@ -130,7 +109,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(At { strong, ..self.at(address, space)? })
     }
 
-    fn load(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn load(&mut self, i: &Instruction<'m>) -> Result<()> {
         let ty = self.element(i)?;
         let [d, address, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
         let to = self.results(d)?;
@@ -150,7 +129,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn store(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn store(&mut self, i: &Instruction<'m>) -> Result<()> {
         let ty = self.element(i)?;
         let [address, value, ..] = i.operands.as_slice() else { return Err("too few operands".to_owned()) };
         if i.has("async") || i.has("bulk") {
@@ -162,18 +141,17 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn atom(&mut self, i: &Instruction<'m>) -> Result<()> {
+    /// An atomic, whose first operand is its result, or a reduction, which has none.
+    pub fn atom(&mut self, i: &Instruction<'m>, has_result: bool) -> Result<()> {
         let ty = self.element(i)?;
         let op = i.modifiers().find(|m| ATOMICS.contains(m)).ok_or_else(String::new)?;
         if i.has("async") {
             return Err(String::new());
         }
-        let (result, operands) = match i.mnemonic() {
-            "red" => (None, i.operands.as_slice()),
-            _ => match i.operands.split_first() {
-                Some((first, rest)) => (Some(first), rest),
-                None => return Err("too few operands".to_owned()),
-            },
+        let (result, operands) = match i.operands.split_first() {
+            _ if !has_result => (None, i.operands.as_slice()),
+            Some((first, rest)) => (Some(first), rest),
+            None => return Err("too few operands".to_owned()),
         };
         let [address, b, rest @ ..] = operands else { return Err("too few operands".to_owned()) };
         let at = self.address(address, space(i)?)?;
@@ -214,7 +192,7 @@ impl<'m> Decoder<'_, 'm> {
         })
     }
 
-    fn cvta(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn cvta(&mut self, i: &Instruction<'m>) -> Result<()> {
         let [d, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
         let (d, a) = (self.result(d)?, self.value(a, Type::U64)?);
         let window = match i.space() {
@@ -230,7 +208,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn isspacep(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn isspacep(&mut self, i: &Instruction<'m>) -> Result<()> {
         let [p, a] = i.operands.as_slice() else { return Err("expected two operands".to_owned()) };
         let (p, a) = (self.result(p)?, self.value(a, Type::U64)?);
         let (way, window) = match i.space() {
@@ -247,7 +225,7 @@ impl<'m> Decoder<'_, 'm> {
     }
 
     /// Asynchronous copies are done when they are issued, which is one of the permitted orders.
-    fn copy(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn copy(&mut self, i: &Instruction<'m>) -> Result<()> {
         let waits = ["commit_group", "wait_group", "wait_all", "prefetch"];
         if i.has("tensor") || i.has("multicast::cluster") {
             return Err(String::new());
@@ -315,7 +293,7 @@ impl<'m> Decoder<'_, 'm> {
         Ok(())
     }
 
-    fn mbarrier(&mut self, i: &Instruction<'m>) -> Result<()> {
+    pub fn mbarrier(&mut self, i: &Instruction<'m>) -> Result<()> {
         let space = space(i)?;
         let none = [NONE; 2];
         if i.has("pending_count") {

@@ -10,6 +10,7 @@ mod memory;
 mod moves;
 mod names;
 mod operands;
+mod operation;
 mod rounding;
 
 use super::code::{Code, Function};

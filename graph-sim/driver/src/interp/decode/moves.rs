@@ -1,9 +1,11 @@
 //! Moves and conversions: `mov` and `cvt`.
 
 use super::function::{Decoder, Result, is_float};
+use super::operands::{Reading, special};
 use super::rounding::rounding;
 use crate::interp::code::*;
 use crate::interp::number::{ConvertSpec, Mode, format};
+use cuweave_ptx::isa::{self, Threads};
 use cuweave_ptx::{Instruction, Operand, Type};
 
 impl<'m> Decoder<'_, 'm> {
@@ -13,12 +15,21 @@ impl<'m> Decoder<'_, 'm> {
         if ty.size() > 8 {
             return Err(String::new());
         }
+        let read = if let Operand::Name(name) = a { counter(name) } else { None };
+        if let (Some((counter, upper)), Operand::Name(_) | Operand::Sink) = (read, d) {
+            let d = self.result(d)?;
+            self.emit(Op::Counter(counter, d));
+            if upper {
+                self.emit(Op::Map1(|v| v >> 32, d, d));
+            }
+            return Ok(());
+        }
         match (d, a) {
             // Component by component; without `.v4` a vector is the parts of one value.
             (Operand::Vector(parts), Operand::Name(name)) if i.has("v4") => {
                 let from = vector(name).filter(|_| parts.len() == 4 && ty.size() == 4);
                 for (to, from) in parts.iter().zip(from.ok_or_else(String::new)?) {
-                    let (to, from) = (self.result(to)?, self.value(&Operand::Name(from), ty)?);
+                    let (to, from) = (self.result(to)?, self.init(from));
                     self.emit(Op::Map1(|v| v, to, from));
                 }
             }
@@ -67,20 +78,6 @@ impl<'m> Decoder<'_, 'm> {
                     let next = if at + 1 == parts.len() { d } else { self.temporary() };
                     self.emit(Op::Map3(f, next, sum, part, by));
                     sum = next;
-                }
-            }
-            (
-                d,
-                Operand::Name(
-                    name @ ("%clock" | "%clock_hi" | "%clock64" | "%globaltimer" | "%globaltimer_lo"
-                    | "%globaltimer_hi"),
-                ),
-            ) => {
-                let d = self.result(d)?;
-                let counter = if name.starts_with("%clock") { Counter::Clock } else { Counter::Time };
-                self.emit(Op::Counter(counter, d));
-                if name.ends_with("hi") {
-                    self.emit(Op::Map1(|v| v >> 32, d, d));
                 }
             }
             (d, a) => {
@@ -205,13 +202,27 @@ fn fast_conversion(spec: &ConvertSpec) -> Option<Map1> {
     })
 }
 
+/// The counter behind a special register, and true for its upper half.
+fn counter(name: &str) -> Option<(Counter, bool)> {
+    match special(isa::register(name)?, None, None)? {
+        Reading::Counter(counter, upper) => Some((counter, upper)),
+        Reading::Row(_) => None,
+    }
+}
+
 /// The components of a special register that is a vector.
-fn vector(name: &str) -> Option<[&'static str; 4]> {
-    Some(match name {
-        "%tid" => ["%tid.x", "%tid.y", "%tid.z", "%tid.w"],
-        "%ntid" => ["%ntid.x", "%ntid.y", "%ntid.z", "%ntid.w"],
-        "%ctaid" => ["%ctaid.x", "%ctaid.y", "%ctaid.z", "%ctaid.w"],
-        "%nctaid" => ["%nctaid.x", "%nctaid.y", "%nctaid.z", "%nctaid.w"],
-        _ => return None,
-    })
+fn vector(name: &str) -> Option<[Init; 4]> {
+    let register = isa::register(name)?;
+    let is_vector = match register.threads() {
+        Threads::ThreadIndex | Threads::BlockSize | Threads::BlockIndex | Threads::GridSize => true,
+        Threads::Lane | Threads::Other => false,
+    };
+    let at = |component| match special(register, Some(component), None)? {
+        Reading::Row(init) => Some(init),
+        Reading::Counter(..) => None,
+    };
+    if !is_vector || name.contains('.') {
+        return None;
+    }
+    Some([at(0)?, at(1)?, at(2)?, at(3)?])
 }

@@ -4,6 +4,7 @@ use super::function::{Decoder, Result, WRONG};
 use super::names::{function_address, parameter_address};
 use crate::interp::code::*;
 use crate::interp::number;
+use cuweave_ptx::isa::{self, Register};
 use cuweave_ptx::{self as ptx, Address, Instruction, Operand, Space as PtxSpace, Statement, Type};
 
 impl<'m> Decoder<'_, 'm> {
@@ -122,8 +123,8 @@ impl<'m> Decoder<'_, 'm> {
             }
             None => {}
         }
-        if name.starts_with('%')
-            && let Some(init) = special(name)
+        if let Some(register) = isa::register(name)
+            && let Some(Reading::Row(init)) = special(register, isa::component(name), isa::number(name))
         {
             return Ok(self.init(init));
         }
@@ -228,49 +229,56 @@ impl<'m> Decoder<'_, 'm> {
     }
 }
 
-/// Special registers.
-fn special(name: &str) -> Option<Init> {
-    let axis = |name: &str| match name.rsplit('.').next() {
-        Some("x") => 0,
-        Some("y") => 1,
-        Some("z") => 2,
-        _ => 3,
-    };
-    let stem = name.split('.').next().unwrap_or(name);
-    let at = axis(name);
-    let component = |make: fn(u8) -> Special| Some(Init::Special(make(at)));
-    let one = Some(Init::Const(1));
-    let zero = Some(Init::Const(0));
-    match stem {
-        "%tid" => component(Special::Thread),
-        "%ntid" => component(Special::ThreadCount),
-        "%ctaid" | "%clusterid" => component(Special::Block),
-        "%nctaid" | "%nclusterid" => component(Special::BlockCount),
+/// The value of a special register.
+pub(super) enum Reading {
+    /// That of a row, which is filled when the function is entered.
+    Row(Init),
+    /// That of a counter, which changes between reads; its upper half if true. Only `mov` reads it.
+    Counter(Counter, bool),
+}
+
+/// Returns the value of a special register, or of its component. `None` for one that is not simulated.
+pub(super) fn special(register: Register, component: Option<usize>, number: Option<u32>) -> Option<Reading> {
+    // Behind the third component stands 0.
+    let at = component.map_or(3, |component| component as u8);
+    let (zero, one) = (Init::Const(0), Init::Const(1));
+    Some(Reading::Row(match register {
+        Register::Tid => Init::Special(Special::Thread(at)),
+        Register::Ntid => Init::Special(Special::ThreadCount(at)),
+        Register::Ctaid | Register::Clusterid => Init::Special(Special::Block(at)),
+        Register::Nctaid | Register::Nclusterid => Init::Special(Special::BlockCount(at)),
         // Every cluster is one block.
-        "%cluster_ctaid" | "%cluster_ctarank" | "%is_explicit_cluster" => zero,
-        "%cluster_nctaid" | "%cluster_nctarank" => one,
-        "%laneid" => Some(Init::Special(Special::Lane)),
-        "%warpid" => Some(Init::Special(Special::Warp)),
-        "%nwarpid" => Some(Init::Special(Special::WarpCount)),
-        "%lanemask_eq" => Some(Init::Special(Special::Mask(0))),
-        "%lanemask_le" => Some(Init::Special(Special::Mask(1))),
-        "%lanemask_lt" => Some(Init::Special(Special::Mask(2))),
-        "%lanemask_ge" => Some(Init::Special(Special::Mask(3))),
-        "%lanemask_gt" => Some(Init::Special(Special::Mask(4))),
-        "%dynamic_smem_size" => Some(Init::Special(Special::DynamicShared)),
-        "%total_smem_size" | "%aggr_smem_size" => Some(Init::Special(Special::TotalShared)),
-        "%smid" => Some(Init::Special(Special::Multiprocessor)),
-        "%nsmid" => Some(Init::Const(132)),
-        "%gridid" => Some(Init::Special(Special::Grid)),
-        "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => {
-            Some(Init::Special(Special::Reserved(true)))
+        Register::ClusterCtaid | Register::ClusterCtarank | Register::IsExplicitCluster => zero,
+        Register::ClusterNctaid | Register::ClusterNctarank => one,
+        Register::Laneid => Init::Special(Special::Lane),
+        Register::Warpid => Init::Special(Special::Warp),
+        Register::Nwarpid => Init::Special(Special::WarpCount),
+        Register::LanemaskEq => Init::Special(Special::Mask(0)),
+        Register::LanemaskLe => Init::Special(Special::Mask(1)),
+        Register::LanemaskLt => Init::Special(Special::Mask(2)),
+        Register::LanemaskGe => Init::Special(Special::Mask(3)),
+        Register::LanemaskGt => Init::Special(Special::Mask(4)),
+        Register::DynamicSmemSize => Init::Special(Special::DynamicShared),
+        Register::TotalSmemSize | Register::AggrSmemSize => Init::Special(Special::TotalShared),
+        Register::Smid => Init::Special(Special::Multiprocessor),
+        Register::Nsmid => Init::Const(132),
+        Register::Gridid => Init::Special(Special::Grid),
+        Register::ReservedSmemEnd | Register::ReservedSmemCap => Init::Special(Special::Reserved(true)),
+        Register::ReservedSmem => Init::Special(Special::Reserved(false)),
+        Register::Environment => match number {
+            Some(1) => Init::Special(Special::Workspace(1)),
+            Some(2) => Init::Special(Special::Workspace(0)),
+            _ => zero,
+        },
+        Register::PerformanceMonitor => zero,
+        Register::Clock | Register::Clock64 => return Some(Reading::Counter(Counter::Clock, false)),
+        Register::ClockHi => return Some(Reading::Counter(Counter::Clock, true)),
+        Register::Globaltimer | Register::GlobaltimerLo => {
+            return Some(Reading::Counter(Counter::Time, false));
         }
-        _ if stem.starts_with("%reserved_smem_offset") => Some(Init::Special(Special::Reserved(false))),
-        "%envreg1" => Some(Init::Special(Special::Workspace(1))),
-        "%envreg2" => Some(Init::Special(Special::Workspace(0))),
-        _ if stem.starts_with("%envreg") || stem.starts_with("%pm") => zero,
-        _ => None,
-    }
+        Register::GlobaltimerHi => return Some(Reading::Counter(Counter::Time, true)),
+        Register::CurrentGraphExec => return None,
+    }))
 }
 
 /// The message about an undeclared name. A longer name after `%` may be a special register that is not known here.

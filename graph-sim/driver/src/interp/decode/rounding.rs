@@ -18,29 +18,6 @@ pub fn rounding(i: &Instruction) -> Mode {
     Mode::Nearest
 }
 
-pub fn float_op(name: &str) -> Option<FloatOp> {
-    Some(match name {
-        "add" => FloatOp::Add,
-        "sub" => FloatOp::Sub,
-        "mul" => FloatOp::Mul,
-        "fma" | "mad" => FloatOp::Fma,
-        "div" => FloatOp::Div,
-        "sqrt" => FloatOp::Sqrt,
-        "rcp" => FloatOp::Rcp,
-        "rsqrt" => FloatOp::Rsqrt,
-        "ex2" => FloatOp::Ex2,
-        "lg2" => FloatOp::Lg2,
-        "sin" => FloatOp::Sin,
-        "cos" => FloatOp::Cos,
-        "tanh" => FloatOp::Tanh,
-        "min" => FloatOp::Min,
-        "max" => FloatOp::Max,
-        "abs" => FloatOp::Abs,
-        "neg" => FloatOp::Neg,
-        _ => return None,
-    })
-}
-
 /// The operation of a floating-point instruction with its modifiers.
 pub fn float_spec(i: &Instruction, op: FloatOp, ty: Type) -> FloatSpec {
     FloatSpec {

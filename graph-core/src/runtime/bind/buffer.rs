@@ -1,0 +1,204 @@
+//! Device memory that any number of execs share, also mutably: each launch is ordered with the others by itself.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cudarc::driver::{
+    CudaContext, CudaSlice, CudaStream, DevicePtr, DevicePtrMut, DeviceRepr, DeviceSlice, DriverError,
+    SyncOnDrop, ValidAsZeroBits, sys,
+};
+
+use crate::runtime::context;
+use crate::runtime::cuda::{self, Driver, Failure, Keep, Own, Quiet, Stream};
+use crate::runtime::error::{Error, Result};
+use crate::runtime::waits::{HeldStream, OwnedEvent, home};
+
+use super::ledger::{Ledger, Tracked, User};
+
+/// Device memory with shared ownership, which any number of execs bind, to be read or written.
+///
+/// A clone is the same memory. `&buffer` is bound to `&[T; len]` and to `&mut [T; len]`: each launch comes after every earlier
+/// launch that conflicts with it, also of other execs, on other streams and threads. While all launches are on one stream,
+/// that asks nothing of the driver and takes no time; a launch on another stream waits for one event a stream.
+///
+/// The elements are reached through [`Buffer::with`] and [`Buffer::with_mut`], or copied by [`Buffer::to_host`] and
+/// [`Buffer::copy_from_host`]. The memory is freed, in stream order behind all uses, when the last clone and all execs that
+/// bind it are gone.
+pub struct Buffer<T> {
+    memory: Arc<Memory<T>>,
+}
+
+/// The memory of a buffer and of its clones.
+struct Memory<T> {
+    tracked: Arc<Tracked>,
+    /// Leaked where nothing can wait for its uses.
+    slice: Keep<Own<T>>,
+    stays: Arc<AtomicBool>,
+}
+
+impl<T> Drop for Memory<T> {
+    fn drop(&mut self) {
+        let over = self.tracked.end(&home(self.slice.stream()));
+        self.stays.store(!over, Ordering::Relaxed);
+    }
+}
+
+impl<T> Buffer<T> {
+    /// Takes a buffer of cudarc's over. Its stream frees it.
+    ///
+    /// # Errors
+    ///
+    /// A stream of the buffer's that is capturing; a failure of the driver. The memory is freed then.
+    pub fn new(mut slice: CudaSlice<T>) -> Result<Buffer<T>> {
+        let driver = cuda::driver()?;
+        let (ctx, owner) = (slice.context().clone(), home(slice.stream()));
+        context::enter(driver, &ctx)?;
+        if driver.is_capturing(Stream::of(&owner))? {
+            return Err(Error::OwnerCapturing);
+        }
+        let address = known(driver, &mut slice, &owner)?;
+        let ledger = Ledger::of(driver, &ctx);
+        let made = Arc::new(OwnedEvent::new(driver, &ctx)?);
+        driver.record(made.raw(), Stream::of(&owner))?;
+        let user = User::new(made);
+        user.used(&mut ledger.lock(), &HeldStream::of(&owner), true);
+        let (tracked, stays) = (Arc::new(Tracked::new(ledger, address, user)), Arc::<AtomicBool>::default());
+        let slice = Keep::new(Own::new(slice), stays.clone());
+        Ok(Buffer { memory: Arc::new(Memory { tracked, slice, stays }) })
+    }
+
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.slice().len()
+    }
+
+    /// True if it has no elements.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of bytes.
+    pub fn num_bytes(&self) -> usize {
+        self.slice().num_bytes()
+    }
+
+    /// Its context.
+    pub fn context(&self) -> &Arc<CudaContext> {
+        self.slice().context()
+    }
+
+    /// The stream that it is freed on.
+    pub fn stream(&self) -> &Arc<CudaStream> {
+        self.slice().stream()
+    }
+
+    /// True if both are the same memory.
+    pub fn is_same(&self, other: &Buffer<T>) -> bool {
+        Arc::ptr_eq(&self.memory, &other.memory)
+    }
+
+    pub(crate) fn slice(&self) -> &CudaSlice<T> {
+        &self.memory.slice
+    }
+
+    pub(crate) fn tracked(&self) -> &Arc<Tracked> {
+        &self.memory.tracked
+    }
+}
+
+impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
+    /// Allocates zeros, in the order of a stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
+    pub fn zeros(stream: &Arc<CudaStream>, len: usize) -> Result<Buffer<T>> {
+        refuse_capture(stream)?;
+        Buffer::new(told("cuMemAllocAsync", stream.alloc_zeros(len))?)
+    }
+}
+
+impl<T: DeviceRepr> Buffer<T> {
+    /// Allocates memory in the order of a stream, and copies elements there.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::new`]; lack of memory; a length of 0; a stream that is capturing.
+    pub fn from_host(stream: &Arc<CudaStream>, elements: &[T]) -> Result<Buffer<T>> {
+        refuse_capture(stream)?;
+        Buffer::new(told("cuMemcpyHtoDAsync_v2", stream.clone_htod(elements))?)
+    }
+}
+
+/// Refuses a stream that is capturing: what it captured would use memory that is gone when it runs.
+pub(crate) fn refuse_capture(stream: &CudaStream) -> Result<()> {
+    let driver = cuda::driver()?;
+    context::enter(driver, stream.context())?;
+    if driver.is_capturing(Stream::of(stream))? { Err(Error::BufferCapturing) } else { Ok(()) }
+}
+
+/// Returns the result of a call of cudarc's.
+pub(crate) fn told<V>(call: &'static str, result: std::result::Result<V, DriverError>) -> Result<V> {
+    result.map_err(|error| Error::from(Failure::of(call, error)))
+}
+
+/// Makes the owning stream of a buffer wait for all uses that cudarc has recorded, and returns its address.
+fn known<T>(driver: &'static Driver, slice: &mut CudaSlice<T>, owner: &CudaStream) -> Result<u64> {
+    let quiet = Quiet::of(driver, owner.context())?;
+    let stream = quiet.stream(Stream::of(owner));
+    Ok(quiet.watch("cuStreamWaitEvent", || {
+        let (address, guard) = slice.device_ptr_mut(&stream);
+        std::mem::forget(guard);
+        address
+    })?)
+}
+
+impl<T> Clone for Buffer<T> {
+    fn clone(&self) -> Buffer<T> {
+        Buffer { memory: self.memory.clone() }
+    }
+}
+
+/// The element type need not be `Debug`: the contents of device memory are not shown.
+impl<T> fmt::Debug for Buffer<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Buffer").field("len", &self.len()).finish_non_exhaustive()
+    }
+}
+
+/// A [`Buffer`] that is bound. It dereferences to the buffer.
+///
+/// As a device buffer for cudarc its address is 0, which no call takes: [`Buffer::with`] lends the elements.
+#[derive(Clone, Debug)]
+pub struct BoundBuffer<T>(pub(crate) Buffer<T>);
+
+impl<T> std::ops::Deref for BoundBuffer<T> {
+    type Target = Buffer<T>;
+
+    fn deref(&self) -> &Buffer<T> {
+        &self.0
+    }
+}
+
+impl<T> DeviceSlice<T> for BoundBuffer<T> {
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn stream(&self) -> &Arc<CudaStream> {
+        self.0.stream()
+    }
+}
+
+impl<T> DevicePtr<T> for BoundBuffer<T> {
+    fn device_ptr<'a>(&'a self, _: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        (0, SyncOnDrop::Record(None))
+    }
+}
+
+impl<T> DevicePtrMut<T> for BoundBuffer<T> {
+    fn device_ptr_mut<'a>(&'a mut self, _: &'a CudaStream) -> (sys::CUdeviceptr, SyncOnDrop<'a>) {
+        (0, SyncOnDrop::Record(None))
+    }
+}

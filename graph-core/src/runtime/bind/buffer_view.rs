@@ -1,0 +1,116 @@
+//! The elements of a [`Buffer`]: lent, and copied from and to the host.
+
+use std::sync::Arc;
+
+use cudarc::driver::{CudaStream, DeviceRepr};
+
+use crate::runtime::context;
+use crate::runtime::cuda::{self, Stream};
+use crate::runtime::error::{Error, Result};
+
+use super::buffer::{Buffer, refuse_capture, told};
+use super::ledger::{Lent, Tracked};
+use super::view::{DeviceView, DeviceViewMut, Mutable, Source};
+
+impl<T> Buffer<T> {
+    /// Lends the elements to be read. `stream` comes after everything that writes them before, as does each stream that uses
+    /// the view; what writes them later comes after what those streams have been given.
+    ///
+    /// No lock is held while `work` runs. In a stream that is capturing, the host waits for what comes before, and what is
+    /// captured may run only while nothing else writes the buffer.
+    ///
+    /// # Errors
+    ///
+    /// A buffer that is being lent already, also by another thread: as long as `work` runs, launches that use the buffer are
+    /// errors, too. A failure of the driver.
+    pub fn with<R>(&self, stream: &Arc<CudaStream>, work: impl FnOnce(DeviceView<'_, T>) -> R) -> Result<R> {
+        let _lent = self.lend(stream, false, Lent::Openly)?;
+        Ok(work(self.view(Source::Buffer(self.tracked()))))
+    }
+
+    /// As [`Buffer::with`], to be written.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::with`].
+    pub fn with_mut<R>(
+        &self,
+        stream: &Arc<CudaStream>,
+        work: impl FnOnce(DeviceViewMut<'_, T>) -> R,
+    ) -> Result<R> {
+        let _lent = self.lend(stream, true, Lent::Openly)?;
+        Ok(work(self.view_mut(Source::Buffer(self.tracked()))))
+    }
+
+    fn lend<'b>(&'b self, stream: &'b Arc<CudaStream>, write: bool, lent: Lent) -> Result<Lending<'b>> {
+        let (driver, tracked) = (cuda::driver()?, &**self.tracked());
+        if **stream.context() != **self.context() {
+            return Err(Error::BufferOfOtherContext);
+        }
+        context::enter(driver, self.context())?;
+        tracked.lend(lent)?;
+        let lending = Lending { tracked, stream, write };
+        // A failure is told before anything is done with the view.
+        drop(tracked.try_reach(stream, write)?);
+        Ok(lending)
+    }
+
+    pub(crate) fn view<'v>(&'v self, source: Source<'v>) -> DeviceView<'v, T> {
+        let view = self.slice().as_view();
+        DeviceView { source, address: self.tracked().address, view, buffer: Some(self) }
+    }
+
+    pub(crate) fn view_mut<'v>(&'v self, source: Source<'v>) -> DeviceViewMut<'v, T> {
+        let view = Mutable::Buffer(self.slice().as_view());
+        DeviceViewMut { source, address: self.tracked().address, view, buffer: Some(self) }
+    }
+}
+
+/// A buffer that is being lent.
+struct Lending<'b> {
+    tracked: &'b Tracked,
+    stream: &'b CudaStream,
+    write: bool,
+}
+
+impl Drop for Lending<'_> {
+    fn drop(&mut self) {
+        // What was done in the stream without a view is a use, too.
+        drop(self.tracked.reach(self.stream, self.write));
+        self.tracked.end_lending();
+    }
+}
+
+impl<T: DeviceRepr> Buffer<T> {
+    /// Copies the elements to the host, in the order of a stream, and waits for it. Other threads that use the buffer wait until
+    /// then.
+    ///
+    /// # Errors
+    ///
+    /// A buffer that `with` or `with_mut` lends; a stream that is capturing; a failure of the driver.
+    pub fn to_host(&self, stream: &Arc<CudaStream>) -> Result<Vec<T>> {
+        refuse_capture(stream)?;
+        let _lent = self.lend(stream, false, Lent::Briefly)?;
+        let driver = cuda::driver()?;
+        let view = self.view(Source::Buffer(self.tracked()));
+        let elements = told("cuMemcpyDtoHAsync_v2", driver.relaxed(|| stream.clone_dtoh(&view)))?;
+        driver.synchronize(Stream::of(stream))?;
+        Ok(elements)
+    }
+
+    /// Copies elements from the host to the first of the buffer, in the order of a stream.
+    ///
+    /// # Errors
+    ///
+    /// As [`Buffer::to_host`]; more elements than the buffer has.
+    pub fn copy_from_host(&self, stream: &Arc<CudaStream>, elements: &[T]) -> Result<()> {
+        if elements.len() > self.len() {
+            return Err(Error::BufferTooShort { len: self.len(), needed: elements.len() });
+        }
+        refuse_capture(stream)?;
+        let _lent = self.lend(stream, true, Lent::Briefly)?;
+        let mut view = self.view_mut(Source::Buffer(self.tracked()));
+        let copied = cuda::driver()?.relaxed(|| stream.memcpy_htod(elements, &mut view));
+        told("cuMemcpyHtoDAsync_v2", copied)
+    }
+}

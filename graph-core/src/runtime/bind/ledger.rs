@@ -1,0 +1,415 @@
+//! The order of everything that uses [`Buffer`](super::Buffer)s: notes of their uses, and one ledger for each context.
+//!
+//! A buffer has a note for each exec that has used it: the exec's event, which records its last launch, and whether it
+//! writes. A launch waits for the notes that conflict and whose last launch went to another stream, once for each stream.
+//!
+//! The ledger counts generations. In one generation all uses, of all buffers of the context, are on one stream. So an exec
+//! that has noted its buffers in the current generation need neither wait nor note anything when it is launched on that
+//! stream again: its event records that launch, too. Notes of the current generation are therefore kept until it ends, also
+//! when a later launch writes.
+//!
+//! The ledger is locked from the waits of a launch until it is noted, so that no two threads can both miss each other.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+
+use cudarc::driver::{CudaContext, CudaStream, SyncOnDrop};
+
+use crate::runtime::cuda::{Context, Driver, Outcome, Stream, record};
+use crate::runtime::error::{Error, Result};
+use crate::runtime::waits::{self, HeldStream, OwnedEvent, StreamKey};
+
+use super::uses::Uses;
+
+/// The order of the uses of all buffers of one context.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    pub driver: &'static Driver,
+    pub ctx: Arc<CudaContext>,
+    state: Mutex<Generation>,
+    /// Told when a buffer that was lent for a copy is back.
+    returned: Condvar,
+}
+
+/// The current generation.
+#[derive(Debug)]
+pub(crate) struct Generation {
+    number: u64,
+    /// The stream of all its uses; `None` before the first launch.
+    stream: Option<HeldStream>,
+    /// The number of launches and other uses so far.
+    uses: u64,
+    /// The number of buffers that are being lent.
+    lent: usize,
+    /// The streams that have waited for others, those that waited last at the end.
+    clocks: Vec<(HeldStream, Clock)>,
+}
+
+/// For each stream that another one has waited for: the place of the last use there that it has waited for.
+#[derive(Debug, Default)]
+pub(crate) struct Clock(Vec<(HeldStream, u64)>);
+
+/// The most streams that are remembered. One that is forgotten waits once more.
+const REMEMBERED: usize = 16;
+
+impl Clock {
+    /// True if a stream with this clock comes after the use.
+    fn is_after(&self, last: &LastUse) -> bool {
+        last.held && self.0.iter().any(|(stream, place)| *place >= last.place && stream.is(&last.stream))
+    }
+
+    fn learn(&mut self, last: &LastUse) {
+        match self.0.iter_mut().find(|(stream, _)| stream.is(&last.stream)) {
+            Some((_, place)) => *place = last.place.max(*place),
+            None => {
+                if self.0.len() >= REMEMBERED {
+                    self.0.remove(0);
+                }
+                self.0.push((last.stream.clone(), last.place));
+            }
+        }
+    }
+}
+
+/// The way in which a buffer is being lent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Lent {
+    /// For a copy of the runtime's, which others wait for.
+    Briefly,
+    /// To the user's code: others that need the buffer fail.
+    Openly,
+}
+
+impl Ledger {
+    /// Returns the ledger of a context.
+    pub fn of(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Arc<Ledger> {
+        static ALL: Mutex<Vec<(Context, Weak<Ledger>)>> = Mutex::new(Vec::new());
+        let context = Context::of(ctx);
+        let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = all.iter().filter(|entry| entry.0 == context).find_map(|entry| entry.1.upgrade());
+        if let Some(ledger) = known {
+            return ledger;
+        }
+        all.retain(|entry| entry.1.strong_count() > 0);
+        let state = Mutex::new(Generation { number: 1, stream: None, uses: 0, lent: 0, clocks: Vec::new() });
+        let ledger = Arc::new(Ledger { driver, ctx: ctx.clone(), state, returned: Condvar::new() });
+        all.push((context, Arc::downgrade(&ledger)));
+        ledger
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, Generation> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Locks the ledger while none of these buffers is lent for a copy.
+    pub fn lock_with<'l, 't>(
+        &'l self,
+        buffers: impl Iterator<Item = &'t Tracked> + Clone,
+    ) -> MutexGuard<'l, Generation> {
+        let copied = |generation: &mut Generation| {
+            generation.lent > 0 && buffers.clone().any(|buffer| buffer.notes().lent == Some(Lent::Briefly))
+        };
+        self.returned.wait_while(self.lock(), copied).unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Generation {
+    /// Makes `stream` the one of the generation, which is a new one if it was another.
+    pub fn enter(&mut self, stream: &HeldStream) {
+        if !self.stream.as_ref().is_some_and(|known| known.is(stream)) {
+            self.number += 1;
+            self.stream = Some(stream.clone());
+        }
+    }
+
+    /// True if an exec that noted its buffers in generation `noted` need not look at them for a launch on `stream`.
+    pub fn is_known(&self, noted: u64, stream: &CudaStream) -> bool {
+        noted == self.number
+            && self.lent == 0
+            && self.stream.as_ref().is_some_and(|known| known.is_here(stream))
+    }
+
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The clock of a stream; `None` if it has waited for none.
+    pub fn clock(&self, stream: &HeldStream) -> Option<&Clock> {
+        self.clocks.iter().find(|(known, _)| known.is(stream)).map(|(_, clock)| clock)
+    }
+
+    /// Notes that a stream has waited.
+    pub fn waited(&mut self, stream: &HeldStream, waits: &Waits) {
+        if waits.0.is_empty() {
+            return;
+        }
+        let known = self.clocks.iter().position(|(known, _)| known.is(stream));
+        let mut clock = known.map_or_else(Clock::default, |at| self.clocks.remove(at).1);
+        waits.0.iter().filter(|wait| wait.last.held).for_each(|wait| clock.learn(&wait.last));
+        if self.clocks.len() >= REMEMBERED {
+            self.clocks.remove(0);
+        }
+        self.clocks.push((stream.clone(), clock));
+    }
+}
+
+/// The uses by one exec, or by one call that is no launch.
+#[derive(Debug)]
+pub(crate) struct User {
+    /// Records the last use.
+    done: Arc<OwnedEvent>,
+    last: Mutex<Option<LastUse>>,
+    /// True once there are no more uses.
+    ended: AtomicBool,
+}
+
+/// The last use of a [`User`].
+#[derive(Clone, Debug)]
+struct LastUse {
+    stream: HeldStream,
+    /// Its place among all uses of the context.
+    place: u64,
+    /// True if the event is known to record it.
+    held: bool,
+}
+
+impl User {
+    /// Returns a user whose uses `done` records; none so far.
+    pub fn new(done: Arc<OwnedEvent>) -> User {
+        User { done, last: Mutex::default(), ended: AtomicBool::new(false) }
+    }
+
+    fn last(&self) -> MutexGuard<'_, Option<LastUse>> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a use, which comes after those before it; `held` is true if the event records it.
+    pub fn used(&self, generation: &mut Generation, stream: &HeldStream, held: bool) {
+        generation.uses += 1;
+        *self.last() = Some(LastUse { stream: stream.clone(), place: generation.uses, held });
+    }
+
+    /// Notes that there are no more uses.
+    pub fn end(&self) {
+        self.ended.store(true, Ordering::Relaxed);
+    }
+
+    /// True if it may be launched again without a note.
+    fn is_current(&self, noted: u64, generation: u64) -> bool {
+        noted == generation && !self.ended.load(Ordering::Relaxed)
+    }
+
+    /// True if its last use is over.
+    fn is_over(&self, driver: &Driver) -> bool {
+        let held = self.last().as_ref().is_none_or(|last| last.held);
+        held && driver.is_over(self.done.raw()) == Ok(true)
+    }
+}
+
+/// A use to wait for: the last one of those on a stream.
+struct Wait {
+    last: LastUse,
+    done: Arc<OwnedEvent>,
+}
+
+/// The uses that something that comes next waits for, one a stream.
+#[derive(Default)]
+pub(crate) struct Waits(Vec<Wait>);
+
+impl Waits {
+    fn add(&mut self, user: &User) {
+        let Some(last) = user.last().clone() else { return };
+        match self.0.iter_mut().find(|known| known.last.held && known.last.stream.is(&last.stream)) {
+            Some(known) if last.held => {
+                if known.last.place < last.place {
+                    *known = Wait { last, done: user.done.clone() };
+                }
+            }
+            _ => self.0.push(Wait { last, done: user.done.clone() }),
+        }
+    }
+
+    /// Makes a stream wait for them.
+    pub fn order(&self, driver: &Driver, stream: Stream) -> Outcome<()> {
+        self.0.iter().try_for_each(|wait| match wait.last.held {
+            true => waits::behind(driver, stream, wait.done.raw()),
+            false => driver.synchronize_context(),
+        })
+    }
+}
+
+/// A note of an exec that has used a buffer.
+#[derive(Debug)]
+struct Note {
+    user: Arc<User>,
+    wrote: bool,
+    /// The generation in which it was noted last.
+    generation: u64,
+}
+
+/// A buffer as the ledger sees it.
+#[derive(Debug)]
+pub(crate) struct Tracked {
+    pub ledger: Arc<Ledger>,
+    pub address: u64,
+    notes: Mutex<Notes>,
+}
+
+#[derive(Debug, Default)]
+struct Notes {
+    list: Vec<Note>,
+    /// The uses through views since the last launch that came after them.
+    uses: Uses,
+    lent: Option<Lent>,
+}
+
+impl Tracked {
+    /// Returns a buffer whose first contents `user` makes.
+    pub fn new(ledger: Arc<Ledger>, address: u64, user: User) -> Tracked {
+        let list = vec![Note { user: Arc::new(user), wrote: true, generation: 0 }];
+        Tracked { ledger, address, notes: Mutex::new(Notes { list, ..Notes::default() }) }
+    }
+
+    fn notes(&self) -> MutexGuard<'_, Notes> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds the uses that a launch of `user` on `stream` waits for, and orders it behind the uses through views. The ledger
+    /// must be locked. Returns false if the buffer is being lent.
+    pub fn before(
+        &self,
+        user: &Arc<User>,
+        (stream, clock): (&HeldStream, Option<&Clock>),
+        write: bool,
+        waits: &mut Waits,
+    ) -> Outcome<bool> {
+        let notes = self.notes();
+        if notes.lent.is_some() {
+            return Ok(false);
+        }
+        let known = |last: &LastUse| {
+            last.held && last.stream.is(stream) || clock.is_some_and(|clock| clock.is_after(last))
+        };
+        let elsewhere = |user: &User| user.last().as_ref().is_some_and(|last| !known(last));
+        let conflicting = notes.list.iter().filter(|note| write || note.wrote);
+        conflicting
+            .filter(|note| !Arc::ptr_eq(&note.user, user) && elsewhere(&note.user))
+            .for_each(|note| waits.add(&note.user));
+        if notes.uses.is_used() {
+            let (driver, raw) = (self.ledger.driver, stream.raw());
+            let key = StreamKey::of(driver, raw);
+            notes.uses.order(driver, (raw, Some(&key)), write)?;
+        }
+        Ok(true)
+    }
+
+    /// Notes a launch of `user` that came after the uses that conflict. The ledger must be locked.
+    pub fn after(&self, user: &Arc<User>, generation: u64, write: bool) {
+        const MANY: usize = 16;
+        let driver = self.ledger.driver;
+        let mut notes = self.notes();
+        if write {
+            // Whoever waits for this launch need not wait for those before it.
+            notes.list.retain(|note| note.generation == generation);
+            notes.uses.renew();
+        }
+        match notes.list.iter_mut().find(|note| Arc::ptr_eq(&note.user, user)) {
+            Some(note) => {
+                note.wrote |= write;
+                note.generation = generation;
+            }
+            None => {
+                if notes.list.len() >= MANY {
+                    let over = |note: &Note| {
+                        !note.user.is_current(note.generation, generation) && note.user.is_over(driver)
+                    };
+                    driver.relaxed(|| notes.list.retain(|note| !over(note)));
+                }
+                notes.list.push(Note { user: user.clone(), wrote: write, generation });
+            }
+        }
+    }
+
+    /// Begins to lend the buffer.
+    pub fn lend(&self, lent: Lent) -> Result<()> {
+        let mut generation = self.ledger.lock_with(std::iter::once(self));
+        let mut notes = self.notes();
+        if notes.lent.is_some() {
+            return Err(Error::BufferLentTwice);
+        }
+        generation.lent += 1;
+        notes.lent = Some(lent);
+        // Nothing is lent, so there are no guards.
+        notes.uses.prune(self.ledger.driver);
+        Ok(())
+    }
+
+    /// Ends to lend it. A use on another stream than the generation's begins a new one.
+    pub fn end_lending(&self) {
+        let mut generation = self.ledger.lock();
+        let mut notes = self.notes();
+        notes.lent = None;
+        generation.lent -= 1;
+        self.ledger.returned.notify_all();
+        if !self.is_by_generation(&generation, &notes) {
+            generation.number += 1;
+        }
+    }
+
+    /// True if all uses through views are on the stream of the generation.
+    fn is_by_generation(&self, generation: &Generation, notes: &Notes) -> bool {
+        // The per-thread stream of another thread has no key on this one.
+        let stream = generation.stream.as_ref().filter(|stream| stream.is_of_this_thread());
+        stream.is_some_and(|stream| notes.uses.is_all_by(&StreamKey::of(self.ledger.driver, stream.raw())))
+    }
+
+    /// Orders a use through a view that is lent. The guard records it.
+    pub fn reach<'a>(&self, stream: &CudaStream, write: bool) -> Option<SyncOnDrop<'a>> {
+        let reached = self.try_reach(stream, write);
+        // A use without its wait must not happen: the caller returns an address that no call takes.
+        reached.map_err(|failure| record(&self.ledger.ctx, failure)).ok()
+    }
+
+    /// As [`Tracked::reach`]; the failure is returned.
+    pub fn try_reach<'a>(&self, stream: &CudaStream, write: bool) -> Outcome<SyncOnDrop<'a>> {
+        let (driver, raw, ctx) = (self.ledger.driver, Stream::of(stream), stream.context());
+        driver.enter(Context::of(ctx))?;
+        let captures = driver.is_capturing(raw)?;
+        let key = StreamKey::of(driver, raw);
+        let _alone = self.ledger.lock();
+        let mut notes = self.notes();
+        let mut waits = Waits::default();
+        let here =
+            |user: &User| user.last().as_ref().is_some_and(|last| last.held && last.stream.is_here(stream));
+        let conflicting = notes.list.iter().filter(|note| write || note.wrote);
+        conflicting.filter(|note| captures || !here(&note.user)).for_each(|note| waits.add(&note.user));
+        waits.order(driver, raw)?;
+        notes.uses.order(driver, (raw, (!captures).then_some(&key)), write)?;
+        // A use of another context's may have been waited for.
+        driver.enter(Context::of(ctx))?;
+        if captures {
+            // The host has waited, and what is captured records nothing here.
+            return Ok(SyncOnDrop::Record(None));
+        }
+        Ok(notes.uses.of(driver, key, ctx)?.note(write))
+    }
+
+    /// Orders the stream that frees the buffer behind all of its uses. Returns false if neither the device nor the host can
+    /// wait for them.
+    pub fn end(&self, owner: &Arc<CudaStream>) -> bool {
+        let Ledger { driver, ctx, .. } = &*self.ledger;
+        let entered = waits::enter(driver, ctx);
+        let (owner, notes) = (HeldStream::of(owner), self.notes());
+        let mut waits = Waits::default();
+        let elsewhere =
+            |user: &User| user.last().as_ref().is_some_and(|last| !(last.held && last.stream.is(&owner)));
+        notes.list.iter().filter(|note| elsewhere(&note.user)).for_each(|note| waits.add(&note.user));
+        let ordered = waits.order(driver, owner.raw());
+        let ordered = ordered.and_then(|()| notes.uses.order(driver, (owner.raw(), None), true));
+        let over = ordered.or_else(|failure| {
+            record(ctx, failure);
+            waits::over(driver.synchronize_context())
+        });
+        over.map_err(|failure| record(ctx, failure)).is_ok() && entered
+    }
+}

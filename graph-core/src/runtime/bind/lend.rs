@@ -1,0 +1,107 @@
+//! The views that an exec hands out: what `args()` and `args_mut()` make of each bound argument.
+
+use cudarc::driver::PinnedHostSlice;
+
+use crate::runtime::cuda::PinnedViewMut;
+
+use super::bound::{Exclusive, ExclusivePinned, Shared, SharedPinned};
+use super::lending::{Lender, LentOperand};
+use super::view::{DeviceView, DeviceViewMut, Source};
+
+/// Returns the memory of a buffer of the program, and its address.
+fn source<'v>(lender: &Lender<'v>, buffer: u32) -> (Source<'v>, u64) {
+    match lender.operands.get(buffer as usize) {
+        None => (Source::Nothing, 0),
+        Some(operand) => match &operand.output {
+            Some(slot) => (Source::Output(slot), operand.address),
+            None => (Source::Operand(LentOperand { operand, lender: *lender }), operand.address),
+        },
+    }
+}
+
+/// A bound argument, or an array of them, that an exec lends.
+pub trait Lend<'v> {
+    /// The views.
+    type View;
+
+    /// Returns a view; `first` is the number of its first buffer in the program.
+    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View;
+}
+
+impl<'v, T> Lend<'v> for &'v Shared<'_, T> {
+    type View = DeviceView<'v, T>;
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceView<'v, T> {
+        let (source, address) = source(lender, first);
+        self.view_of(source, address)
+    }
+}
+
+impl<'v, T> Lend<'v> for &'v Exclusive<'_, T> {
+    type View = DeviceView<'v, T>;
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceView<'v, T> {
+        let (source, address) = source(lender, first);
+        self.view_of(source, address)
+    }
+}
+
+impl<'v, T> Lend<'v> for &'v mut Shared<'_, T> {
+    type View = Option<DeviceViewMut<'v, T>>;
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> Option<DeviceViewMut<'v, T>> {
+        let (source, address) = source(lender, first);
+        self.view_mut_of(source, address)
+    }
+}
+
+impl<'v, T> Lend<'v> for &'v mut Exclusive<'_, T> {
+    type View = DeviceViewMut<'v, T>;
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> DeviceViewMut<'v, T> {
+        let (source, address) = source(lender, first);
+        self.view_mut_of(source, address)
+    }
+}
+
+macro_rules! pinned {
+    ($($source:ty: $view:ty, $method:ident;)*) => {$(
+        impl<'v, T> Lend<'v> for $source {
+            type View = $view;
+
+            fn lend(self, _: &Lender<'v>, _: u32) -> $view {
+                self.$method()
+            }
+        }
+    )*};
+}
+pinned! {
+    &'v SharedPinned<'_, T>: &'v PinnedHostSlice<T>, view;
+    &'v ExclusivePinned<'_, T>: &'v PinnedHostSlice<T>, view;
+    &'v mut SharedPinned<'_, T>: Option<PinnedViewMut<'v, T>>, view_mut;
+    &'v mut ExclusivePinned<'_, T>: PinnedViewMut<'v, T>, view_mut;
+}
+
+impl<'v, B, const N: usize> Lend<'v> for &'v [B; N]
+where
+    &'v B: Lend<'v>,
+{
+    type View = [<&'v B as Lend<'v>>::View; N];
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
+        let mut at = first..;
+        self.each_ref().map(|one| one.lend(lender, at.next().unwrap_or(u32::MAX)))
+    }
+}
+
+impl<'v, B, const N: usize> Lend<'v> for &'v mut [B; N]
+where
+    &'v mut B: Lend<'v>,
+{
+    type View = [<&'v mut B as Lend<'v>>::View; N];
+
+    fn lend(self, lender: &Lender<'v>, first: u32) -> Self::View {
+        let mut at = first..;
+        self.each_mut().map(|one| one.lend(lender, at.next().unwrap_or(u32::MAX)))
+    }
+}

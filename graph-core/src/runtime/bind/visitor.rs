@@ -1,0 +1,228 @@
+//! The visitor of bound arguments, which makes operands of them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice, SyncOnDrop};
+
+use crate::runtime::cuda::{self, Event, Failure, Quiet, Stream};
+use crate::runtime::error::{Error, Result};
+use crate::runtime::waits::SideStream;
+
+use super::buffer::Buffer;
+use super::lending::LentOperand;
+use super::operand::{MemoryKind, Operand, Owners};
+use super::output::{OutputDescription, Slot};
+
+/// The visitor of bound arguments: collects their operands.
+pub struct Visitor<'v> {
+    ctx: &'v Arc<CudaContext>,
+    owners: &'v mut Owners,
+    /// cudarc's object of each owning stream that has been asked for: waits go through it.
+    waiting: Vec<Option<Arc<CudaStream>>>,
+    found: Vec<Operand>,
+    error: Option<Error>,
+}
+
+impl fmt::Debug for Visitor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Visitor").field("operands", &self.found.len()).finish_non_exhaustive()
+    }
+}
+
+impl<'v> Visitor<'v> {
+    /// Returns a visitor without operands. The context must be current.
+    pub(crate) fn new(ctx: &'v Arc<CudaContext>, owners: &'v mut Owners) -> Visitor<'v> {
+        Visitor { ctx, owners, waiting: Vec::new(), found: Vec::new(), error: None }
+    }
+
+    /// Returns the operands in the order of the visits, or the first error.
+    pub(crate) fn finish(mut self) -> Result<Vec<Operand>> {
+        if self.error.is_none()
+            && let Err(error) = self.check_owners()
+        {
+            self.error = Some(error);
+        }
+        self.error.map_or(Ok(self.found), Err)
+    }
+
+    /// Checks that no owning stream was drawn into a capture: a stream that waits for an event of a capture joins it.
+    fn check_owners(&self) -> Result<()> {
+        let driver = cuda::driver()?;
+        for (owner, _) in self.owners.list.iter().zip(&self.waiting).filter(|(_, waiting)| waiting.is_some())
+        {
+            if driver.is_capturing(owner.raw)? {
+                return Err(Error::OwnerCapturing);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds an operand; `operand` makes its owning stream wait for its uses.
+    fn try_push(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) {
+        if self.error.is_some() {
+            return;
+        }
+        match self.of_owner(stream, operand) {
+            Ok(found) => self.found.push(found),
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    fn of_owner(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        operand: impl FnOnce(&CudaStream, &Quiet) -> std::result::Result<Operand, Failure>,
+    ) -> Result<Operand> {
+        let driver = cuda::driver()?;
+        let quiet = Quiet::of(driver, self.ctx)?;
+        if **stream.context() != **self.ctx {
+            // A buffer of another context is only noted, to be refused: its streams and events are not used.
+            return Ok(Operand { same_context: false, owner: None, ..operand(stream, quiet)? });
+        }
+        let at = self.owners.index(driver, stream)?;
+        self.waiting.resize(self.owners.list.len(), None);
+        let owner = match &mut self.waiting[at] {
+            Some(owner) => owner.clone(),
+            unasked => {
+                let raw = self.owners.list[at].raw;
+                if driver.is_capturing(raw)? {
+                    return Err(Error::OwnerCapturing);
+                }
+                unasked.insert(quiet.stream(raw)).clone()
+            }
+        };
+        Ok(Operand { owner: Some(at), ..operand(&owner, quiet)? })
+    }
+
+    /// Adds elements from an address on of an output of another graph.
+    pub(crate) fn output<T>(
+        &mut self,
+        slot: &Arc<Slot>,
+        stream: &Arc<CudaStream>,
+        (address, len): (u64, usize),
+        exclusive: bool,
+    ) {
+        self.try_push(stream, |owner, _| {
+            slot.bind(Stream::of(owner), exclusive)?;
+            let operand = Operand::new::<T>(MemoryKind::Device, address, len, [true, exclusive]);
+            Ok(Operand { output: Some(slot.clone()), ..operand })
+        });
+    }
+
+    /// Adds a buffer that others may read while it is bound.
+    pub(crate) fn shared<T, B: DevicePtr<T>>(
+        &mut self,
+        buffer: &B,
+        lent: Option<LentOperand>,
+        borrowed: bool,
+    ) {
+        self.device::<T>(buffer.stream(), buffer.len(), lent, [borrowed, false], |owner| {
+            let (address, read) = reads(buffer, owner);
+            (address, [read, Event::NONE])
+        });
+    }
+
+    /// Adds a buffer that nobody else can use while it is bound.
+    pub(crate) fn exclusive<T, B: DevicePtrMut<T> + DevicePtr<T>>(
+        &mut self,
+        buffer: &mut B,
+        lent: Option<LentOperand>,
+        borrowed: bool,
+    ) {
+        let (stream, len) = (buffer.stream().clone(), buffer.len());
+        self.device::<T>(&stream, len, lent, [borrowed, true], |owner| {
+            // The owner waits for reads and writes.
+            let (_, guard) = buffer.device_ptr_mut(owner);
+            let write = unused(guard);
+            let (address, read) = reads(buffer, owner);
+            (address, [read, write])
+        });
+    }
+
+    /// Adds device memory; `events` makes its owning stream wait for its uses, and returns its address and the events of its
+    /// reads and writes.
+    fn device<T>(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        len: usize,
+        lent: Option<LentOperand>,
+        [borrowed, exclusive]: [bool; 2],
+        events: impl FnOnce(&CudaStream) -> (u64, [Event; 2]),
+    ) {
+        self.try_push(stream, |owner, quiet| {
+            if let Some(lent) = lent {
+                lent.order(Stream::of(owner), None, exclusive)?;
+            }
+            let (address, [read, write]) = quiet.watch("cuStreamWaitEvent", || events(owner))?;
+            let recorded = if borrowed { write } else { Event::NONE };
+            let operand = Operand::new::<T>(MemoryKind::Device, address, len, [borrowed, exclusive]);
+            Ok(Operand { read, write, recorded, ..operand })
+        });
+    }
+
+    /// Adds pinned host memory.
+    pub(crate) fn pinned<T>(&mut self, memory: &PinnedHostSlice<T>, borrowed: bool, mutable: bool) {
+        if self.error.is_some() {
+            return;
+        }
+        match self.pinned_parts(memory) {
+            Ok((address, read)) => {
+                let operand =
+                    Operand::new::<T>(MemoryKind::Pinned, address, memory.len(), [borrowed, mutable]);
+                let same_context = **memory.context() == **self.ctx;
+                self.found.push(Operand { same_context, read, ..operand });
+            }
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    /// Returns the address of pinned memory, and the event of its uses, which the first launch waits for.
+    fn pinned_parts<T>(&self, memory: &PinnedHostSlice<T>) -> Result<(u64, Event)> {
+        let driver = cuda::driver()?;
+        let quiet = Quiet::of(driver, self.ctx)?;
+        // cudarc gives the event only with a wait of a stream for it: the side stream has nobody else's work.
+        let side = SideStream::of(driver, self.ctx)?;
+        let stream = quiet.stream(side.raw());
+        Ok(quiet.watch("cuStreamWaitEvent", || cuda::pinned_parts(memory, &stream))?)
+    }
+
+    /// Adds the output of another graph.
+    pub(crate) fn taken<T>(&mut self, output: &OutputDescription<T>) {
+        let slot = output.slot();
+        let operand = Operand::new::<T>(MemoryKind::Taken, slot.address(), 0, [false, true]);
+        let same_context = **slot.context() == **self.ctx;
+        self.found.push(Operand { len: output.len(), same_context, slot: Some(slot.clone()), ..operand });
+    }
+
+    /// Adds a buffer that other execs may use between the launches.
+    pub(crate) fn buffer<T>(&mut self, buffer: &Buffer<T>, exclusive: bool) {
+        let tracked = buffer.tracked();
+        let operand =
+            Operand::new::<T>(MemoryKind::Device, tracked.address, buffer.len(), [false, exclusive]);
+        let same_context = **buffer.context() == **self.ctx;
+        self.found.push(Operand { same_context, shared: Some(tracked.clone()), ..operand });
+    }
+
+    /// Notes memory that cannot be bound.
+    pub(crate) fn refuse(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+}
+
+/// Makes a stream wait for the writes of a buffer. Returns its address and the event of its reads.
+fn reads<T>(buffer: &impl DevicePtr<T>, stream: &CudaStream) -> (u64, Event) {
+    let (address, guard) = buffer.device_ptr(stream);
+    (address, unused(guard))
+}
+
+/// Returns the event of a guard, which records nothing: nothing was done.
+fn unused(guard: SyncOnDrop<'_>) -> Event {
+    let event = cuda::guarded(&guard);
+    std::mem::forget(guard);
+    event
+}

@@ -1,0 +1,293 @@
+//! Labels of values: a forward data-flow analysis on static single assignment form.
+//!
+//! A label stands for a source, such as a parameter. It is carried from what a step reads (operands, addresses, guards, the
+//! values that a guarded definition keeps) to what it defines; through the body's own parameter variables, by which calls
+//! pass values; through memory that the analysis follows, as one cell; through the carry flag; and, where the rules ask for
+//! it, from the condition of a branch to the steps that run on one side of it only.
+
+use crate::analysis::code::{Code, NONE, Place, Source, Step};
+use crate::analysis::effect::{self, Effect};
+use crate::isa::{self, ControlFlow, Hidden};
+use crate::syntax::{Instruction, Space};
+
+/// A set of labels, as bits.
+pub(crate) type Labels = u64;
+
+/// The labels of a step's results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transfer {
+    /// Those of all that it reads.
+    Reads,
+    /// These, and those of the values that a guarded definition keeps.
+    Only(Labels),
+    /// Those of all that it reads, and these.
+    ReadsAnd(Labels),
+}
+
+/// The sources of labels, and the instructions that carry them.
+pub(crate) trait Rules {
+    /// Returns the labels of a step's results.
+    fn transfer(&self, step: &Step<'_, '_>) -> Transfer;
+
+    /// Returns the labels of a parameter of the function, by its index. The returns come behind the parameters.
+    fn parameter(&self, parameter: u32) -> Labels;
+
+    /// Returns true if the load or store is of memory that is followed.
+    fn is_followed(&self, instruction: &Instruction<'_>) -> bool;
+
+    /// Returns true if a condition carries its labels to the steps that it controls.
+    fn through_branches(&self) -> bool;
+}
+
+/// The labels of a part of a body.
+pub(crate) struct Taint<'c, 'm, 'a, R> {
+    code: &'c Code<'m, 'a>,
+    rules: R,
+    /// By cell: values, then variables of the body, then followed memory, then the carry flag.
+    cells: Vec<Labels>,
+    /// The steps of the part that read each cell: `readers[first[cell]..first[cell + 1]]`.
+    first: Vec<u32>,
+    readers: Vec<u32>,
+    /// By block: its steps, where it is in the part.
+    ranges: Vec<Option<(u32, u32)>>,
+    /// By block: the labels of the conditions that control it.
+    control: Vec<Labels>,
+    /// By block: the blocks of the part that it dominates immediately. Empty where branches carry no labels.
+    dominated: Vec<Vec<u32>>,
+    queue: Vec<u32>,
+    queued: Vec<bool>,
+}
+
+impl<'c, 'm, 'a, R: Rules> Taint<'c, 'm, 'a, R> {
+    /// Prepares the analysis of the steps of some blocks. No step has been looked at: see [`Taint::settle`].
+    pub fn new(code: &'c Code<'m, 'a>, blocks: impl Iterator<Item = u32>, rules: R) -> Self {
+        let all = code.ranges();
+        let mut ranges = vec![None; all.len()];
+        for block in blocks {
+            ranges[block as usize] = Some(all[block as usize]);
+        }
+        let mut taint = Taint {
+            code,
+            rules,
+            cells: vec![0; code.values as usize + code.locals.len() + 2],
+            first: Vec::new(),
+            readers: Vec::new(),
+            control: vec![0; ranges.len()],
+            dominated: Vec::new(),
+            ranges,
+            queue: Vec::new(),
+            queued: vec![false; code.steps.len()],
+        };
+        taint.index();
+        if taint.rules.through_branches() {
+            taint.dominated = vec![Vec::new(); code.cfg.blocks.len()];
+            for block in (1..code.cfg.blocks.len()).filter(|&block| taint.ranges[block].is_some()) {
+                taint.dominated[code.cfg.dominator[block] as usize].push(block as u32);
+            }
+        }
+        taint
+    }
+
+    fn steps(&self) -> impl Iterator<Item = u32> + use<R> {
+        let ranges: Vec<(u32, u32)> = self.ranges.iter().flatten().copied().collect();
+        ranges.into_iter().flat_map(|(first, last)| first..last)
+    }
+
+    /// Lists the readers of each cell.
+    fn index(&mut self) {
+        let mut counts = vec![0u32; self.cells.len() + 1];
+        let mut reads = Vec::new();
+        for at in self.steps() {
+            let start = reads.len();
+            self.each_read(&self.code.steps[at as usize], |cell| reads.push((cell, at)));
+            reads[start..].iter().for_each(|&(cell, _)| counts[cell as usize + 1] += 1);
+        }
+        for at in 1..counts.len() {
+            counts[at] += counts[at - 1];
+        }
+        let mut next = counts.clone();
+        self.readers = vec![0; reads.len()];
+        for (cell, at) in reads {
+            self.readers[next[cell as usize] as usize] = at;
+            next[cell as usize] += 1;
+        }
+        self.first = counts;
+    }
+
+    fn local(&self, local: u32) -> u32 {
+        self.code.values + local
+    }
+
+    fn memory(&self) -> u32 {
+        self.cells.len() as u32 - 2
+    }
+
+    fn carry(&self) -> u32 {
+        self.cells.len() as u32 - 1
+    }
+
+    /// Calls `found` with the cells that a step reads.
+    fn each_read(&self, step: &Step<'_, '_>, mut found: impl FnMut(u32)) {
+        for source in &step.sources {
+            if let Some(value) = source.value() {
+                found(value);
+            }
+            if let Source::Place(Place::Local(local), _) | Source::Memory(Place::Local(local), _) = source {
+                found(self.local(*local));
+            }
+        }
+        let guard = step.guard.map(|guard| guard.0);
+        step.keeps.iter().copied().chain(guard).filter(|&value| value != NONE).for_each(&mut found);
+        let Some(instruction) = step.instruction else { return };
+        if effect::effect(instruction) == Effect::Load && self.rules.is_followed(instruction) {
+            found(self.memory());
+        }
+        if isa::row(instruction.op()).hidden == Hidden::ReadsCarry {
+            found(self.carry());
+        }
+    }
+
+    /// Calls `found` with the cells that a step defines.
+    fn each_write(&self, step: &Step<'_, '_>, mut found: impl FnMut(u32)) {
+        step.defines.iter().copied().filter(|&value| value != NONE).for_each(&mut found);
+        for place in step.call.iter().flat_map(|call| &call.returns) {
+            if let Some(Place::Local(local)) = place {
+                found(self.local(*local));
+            }
+        }
+        let Some(instruction) = step.instruction else { return };
+        if effect::effect(instruction) == Effect::Store {
+            match step.sources.first() {
+                Some(Source::Memory(Place::Local(local), _)) if instruction.space() == Some(Space::Param) => {
+                    found(self.local(*local));
+                }
+                _ if self.rules.is_followed(instruction) => found(self.memory()),
+                _ => {}
+            }
+        }
+        match isa::row(instruction.op()).hidden {
+            Hidden::SetsCarry | Hidden::ReadsCarry if instruction.has("cc") => found(self.carry()),
+            Hidden::SetsCarry
+            | Hidden::ReadsCarry
+            | Hidden::None
+            | Hidden::Sleeps
+            | Hidden::Grids
+            | Hidden::Cluster
+            | Hidden::ClusterIf(_)
+            | Hidden::Texture
+            | Hidden::ConstantWindow
+            | Hidden::Unknown => {}
+        }
+    }
+
+    /// Returns the labels of all that a step reads.
+    pub fn reads(&self, step: &Step<'_, '_>) -> Labels {
+        let mut labels = 0;
+        self.each_read(step, |cell| labels |= self.cells[cell as usize]);
+        for source in &step.sources {
+            if let Source::Place(Place::Parameter(parameter), _)
+            | Source::Memory(Place::Parameter(parameter), _) = source
+            {
+                labels |= self.rules.parameter(*parameter);
+            }
+        }
+        labels
+    }
+
+    /// Returns the labels of a value.
+    pub fn value(&self, value: u32) -> Labels {
+        self.cells[value as usize]
+    }
+
+    /// Gives labels to all that a step defines.
+    pub fn label(&mut self, step: &Step<'_, '_>, labels: Labels) {
+        let mut cells = Vec::new();
+        self.each_write(step, |cell| cells.push(cell));
+        cells.into_iter().for_each(|cell| self.add(cell, labels));
+    }
+
+    /// Gives labels to a value.
+    #[cfg(feature = "rewrite")]
+    pub fn label_value(&mut self, value: u32, labels: Labels) {
+        self.add(value, labels);
+    }
+
+    /// Gives labels to the contents of all memory that is followed.
+    #[cfg(feature = "rewrite")]
+    pub fn label_memory(&mut self, labels: Labels) {
+        self.add(self.memory(), labels);
+    }
+
+    fn add(&mut self, cell: u32, labels: Labels) {
+        let cell = cell as usize;
+        if self.cells[cell] | labels != self.cells[cell] {
+            self.cells[cell] |= labels;
+            for at in self.first[cell]..self.first[cell + 1] {
+                self.enqueue(self.readers[at as usize]);
+            }
+        }
+    }
+
+    fn enqueue(&mut self, step: u32) {
+        if !std::mem::replace(&mut self.queued[step as usize], true) {
+            self.queue.push(step);
+        }
+    }
+
+    /// Carries labels until nothing changes.
+    ///
+    /// # Complexity
+    ///
+    /// Each step is looked at once for each label of each cell that it reads.
+    pub fn settle(&mut self) {
+        let steps: Vec<u32> = self.steps().collect();
+        steps.into_iter().rev().for_each(|step| self.enqueue(step));
+        while let Some(at) = self.queue.pop() {
+            self.queued[at as usize] = false;
+            let step = &self.code.steps[at as usize];
+            let reads = self.reads(step);
+            if self.rules.through_branches() && reads != 0 && turns(step) {
+                self.decided(step.block, reads);
+            }
+            let results = match self.rules.transfer(step) {
+                Transfer::Reads => reads,
+                Transfer::Only(labels) => {
+                    let kept = step.keeps.iter().filter(|&&kept| kept != NONE);
+                    kept.fold(labels, |labels, &kept| labels | self.value(kept))
+                }
+                Transfer::ReadsAnd(labels) => reads | labels,
+            };
+            // Values that meet in a phi were defined where the ways part.
+            let control = if step.instruction.is_some() { self.control[step.block as usize] } else { 0 };
+            if results | control != 0 {
+                self.label(step, results | control);
+            }
+        }
+    }
+
+    /// Labels the blocks that run for one outcome of a block's branch only.
+    fn decided(&mut self, block: u32, labels: Labels) {
+        let blocks = &self.code.cfg.blocks;
+        let successors = blocks[block as usize].successors.iter().copied();
+        let mut work: Vec<u32> =
+            successors.filter(|&to| blocks[to as usize].predecessors.len() == 1).collect();
+        while let Some(at) = work.pop() {
+            let block = at as usize;
+            if self.control[block] | labels == self.control[block] {
+                continue;
+            }
+            self.control[block] |= labels;
+            let (first, last) = self.ranges[block].unwrap_or_default();
+            (first..last).for_each(|step| self.enqueue(step));
+            work.extend_from_slice(&self.dominated[block]);
+        }
+    }
+}
+
+/// Returns true for a step at which control parts, or leaves the function.
+pub(crate) fn turns(step: &Step<'_, '_>) -> bool {
+    step.instruction.is_some_and(|instruction| match isa::row(instruction.op()).flow {
+        ControlFlow::Branch | ControlFlow::Table | ControlFlow::Return | ControlFlow::Exit => true,
+        ControlFlow::Next | ControlFlow::Trap => false,
+    })
+}
