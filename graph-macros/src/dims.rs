@@ -296,9 +296,9 @@ pub fn compact(expr: &Expr) -> String {
     text.replace(" . ", ".").replace(" (", "(").replace("( ", "(").replace(" )", ")").replace(" :: ", "::")
 }
 
-/// Substitutes values for loop variables.
+/// Puts the values of loop variables in.
 pub struct Substitute<'v> {
-    /// The variables with their values, innermost last.
+    /// Innermost last.
     pub variables: &'v [(String, i128)],
 }
 
@@ -316,7 +316,7 @@ impl VisitMut for Substitute<'_> {
     }
 }
 
-/// Returns the value of an expression of literals and loop variables.
+/// The value of an expression of literals and loop variables.
 pub fn constant(expr: &Expr, variables: &[(String, i128)]) -> Option<i128> {
     match expr {
         Expr::Paren(inner) => constant(&inner.expr, variables),

@@ -67,7 +67,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 }
 
 impl lower::Lowered {
-    /// Takes over the access modes that the check has settled.
+    /// Takes over the modes that the check has settled.
     fn settle(&mut self, checked: &Program) {
         let statements = self.source.program.statements.to_mut().iter_mut();
         for (statement, checked) in statements.zip(checked.statements.iter()) {

@@ -18,7 +18,7 @@ pub enum Binding {
     Statement,
     /// The variable of a loop that is being unrolled.
     Number,
-    /// The name of a faulty `let`: its uses are not reported.
+    /// A faulty `let` gave it: nothing is said of its uses.
     Unknown,
 }
 
@@ -100,7 +100,7 @@ impl Scopes {
         }
     }
 
-    /// Declares the name of a statement; `None` if a fault made the statement unknown.
+    /// Names a statement; `None` where a fault made it unknown.
     pub fn bind_statement(&mut self, name: &Ident, statement: Option<StatementId>) {
         self.known.push(name.to_string());
         if let Some(frame) = self.frames.last_mut() {
