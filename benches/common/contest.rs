@@ -289,7 +289,7 @@ fn widths(setup: &Setup, all: usize) -> Vec<usize> {
     widths
 }
 
-/// Returns the median, the least and the greatest of the repetitions' ratios.
+/// The median of the repetitions' ratios, and the least and the greatest.
 fn of_repetitions(times: &Times, to: &Times) -> String {
     let mut ratios: Vec<Duration> = times
         .repetitions

@@ -107,7 +107,7 @@ impl Term {
         Term::Leaf(Rc::new((wrapped(expr), key(expr))))
     }
 
-    /// Appends its operations in postfix; `leaf` returns the number of a leaf.
+    /// Its operations in postfix; a leaf is numbered by `leaf`.
     pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> u32) {
         match self {
             Term::Constant(value) => code.push(Op::Constant(*value)),

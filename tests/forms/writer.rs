@@ -161,7 +161,7 @@ impl Writer {
         (buffer, 0, self.lens[buffer as usize])
     }
 
-    /// Returns a random part of a buffer that is not empty.
+    /// Some part of a buffer that is not empty.
     fn part(&mut self, buffer: u32) -> Part {
         let units = self.lens[buffer as usize] / UNIT;
         let lo = self.random.below(units);
@@ -372,7 +372,7 @@ impl Writer {
         }
     }
 
-    /// Launches on disjoint parts of one buffer.
+    /// A buffer taken apart.
     fn slices(&mut self, buffer: u32, count: usize) -> Vec<Part> {
         let units = self.lens[buffer as usize] / UNIT;
         let each = (units / count as u32).max(1);
