@@ -13,15 +13,15 @@ use cuweave::ArenaPool;
 use common::table::Table;
 use common::{Race, Result, Setup, Until, agree, us};
 
-/// What the kernels touch of a buffer.
+/// The elements of each buffer that the kernels access.
 const N: u32 = 1_024;
 const GRAPHS: usize = 8;
 
 type Launch<'a> = Box<dyn FnMut(&Arc<CudaStream>) -> Result<()> + 'a>;
 
-/// How the graphs' temporaries are held.
+/// The lowering of the graphs' temporaries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Held {
+enum Lowering {
     Nodes,
     Arena,
     Owned,
@@ -66,16 +66,16 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
     let mut race = Race::new(Until::Synchronized, 20);
     let mut rows = Vec::new();
     let mut wanted: Vec<f32> = Vec::new();
-    for held in [Held::Nodes, Held::Arena, Held::Owned, Held::Pool] {
+    for lowering in [Lowering::Nodes, Lowering::Arena, Lowering::Owned, Lowering::Pool] {
         let before = in_use(&setup.ctx, &streams)?;
-        let (planned, mut launches) = build(setup, held, &streams)?;
+        let (planned, mut launches) = build(setup, lowering, &streams)?;
         cuweave::memory::reset_graph_pool_high(&setup.ctx)?;
         let forked = Forked::new(&setup.ctx, &streams)?;
         forked.run(&setup.stream, &mut launches)?;
         setup.stream.synchronize()?;
         let (after, high) = (used(&setup.ctx)?, cuweave::memory::graph_pool(&setup.ctx)?.used_high);
         rows.push((
-            held,
+            lowering,
             planned,
             [after.pool.saturating_sub(before.pool), high, after.device.saturating_sub(before.device)],
         ));
@@ -84,18 +84,18 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
         if wanted.is_empty() {
             wanted = values;
         } else {
-            agree(&format!("{held:?}"), &values, &wanted)?;
+            agree(&format!("{lowering:?}"), &values, &wanted)?;
         }
-        race.ours(&format!("{held:?}"), move |stream| forked.run(stream, &mut launches));
+        race.ours(&format!("{lowering:?}"), move |stream| forked.run(stream, &mut launches));
     }
     let work = match streams.len() {
         1 => format!("{GRAPHS} graphs, one stream"),
         count => format!("{GRAPHS} graphs, {count} streams"),
     };
-    for (times, (held, (largest, sum), [pool, high, device])) in race.run(setup)?.iter().zip(rows) {
+    for (times, (lowering, (largest, sum), [pool, high, device])) in race.run(setup)?.iter().zip(rows) {
         table.row(&[
             work.clone(),
-            name(held).to_owned(),
+            name(lowering).to_owned(),
             if sum == 0 { "by the driver".to_owned() } else { format!("{largest} / {sum}") },
             pool.to_string(),
             high.to_string(),
@@ -108,22 +108,23 @@ fn measure(setup: &Setup, table: &mut Table, streams: usize) -> Result<()> {
     Ok(())
 }
 
-fn name(held: Held) -> &'static str {
-    match held {
-        Held::Nodes => "memory nodes",
-        Held::Arena => "an arena a graph, alloc nodes",
-        Held::Owned => "an arena a graph, owned",
-        Held::Pool => "`ArenaPool`, one a stream",
+fn name(lowering: Lowering) -> &'static str {
+    match lowering {
+        Lowering::Nodes => "memory nodes",
+        Lowering::Arena => "an arena a graph, alloc nodes",
+        Lowering::Owned => "an arena a graph, owned",
+        Lowering::Pool => "`ArenaPool`, one a stream",
     }
 }
 
-/// A graph's launch, and the first element of what it computed.
+/// A graph's launch, and a read of the first element of its result.
 type Member<'a> = (Launch<'a>, Box<dyn FnMut() -> Result<f32> + 'a>);
 
-/// The graphs, and the bytes of the largest and of all. Graph i goes to stream i, or to the only one.
+/// Returns the bytes of the largest graph and of all graphs, and the graphs. Graph i is for stream i, or for the only
+/// one.
 fn build<'a>(
     setup: &'a Setup,
-    held: Held,
+    lowering: Lowering,
     streams: &[Arc<CudaStream>],
 ) -> Result<((u64, u64), Vec<Member<'a>>)> {
     let ctx = &setup.ctx;
@@ -138,8 +139,8 @@ fn build<'a>(
         macro_rules! member {
             ($graph:expr, $($instantiate:tt)*) => {{
                 let graph = $graph;
-                let planned = match held {
-                    Held::Nodes => 0,
+                let planned = match lowering {
+                    Lowering::Nodes => 0,
                     _ => graph.report().planned_bytes,
                 };
                 largest = largest.max(planned);
@@ -157,11 +158,11 @@ fn build<'a>(
                 members.push((launch, value));
             }};
         }
-        match held {
-            Held::Nodes => member!(graphs::nodes(ctx, N, len, x)?, instantiate()),
-            Held::Arena => member!(graphs::arena(ctx, N, len, x)?, instantiate()),
-            Held::Owned => member!(graphs::owned(ctx, N, len, x)?, instantiate()),
-            Held::Pool => {
+        match lowering {
+            Lowering::Nodes => member!(graphs::nodes(ctx, N, len, x)?, instantiate()),
+            Lowering::Arena => member!(graphs::arena(ctx, N, len, x)?, instantiate()),
+            Lowering::Owned => member!(graphs::owned(ctx, N, len, x)?, instantiate()),
+            Lowering::Pool => {
                 member!(graphs::owned(ctx, N, len, x)?, instantiate_in(&pools[at % pools.len()]));
             }
         }
@@ -169,7 +170,7 @@ fn build<'a>(
     Ok(((largest, sum), members))
 }
 
-/// Streams that begin after one stream, and that it goes on after.
+/// Streams that are forked from one stream and joined to it again.
 struct Forked {
     streams: Vec<Arc<CudaStream>>,
     begin: CudaEvent,
@@ -198,7 +199,7 @@ impl Forked {
     }
 }
 
-/// What is in use once everything that can be given back was.
+/// Returns the memory in use after the device's graph pool is trimmed.
 fn in_use(ctx: &Arc<CudaContext>, streams: &[Arc<CudaStream>]) -> Result<Memory> {
     for stream in streams {
         stream.synchronize()?;

@@ -1,6 +1,6 @@
 //! The host's time to build a graph, a node: evaluation of lengths and launches and `cuGraphAdd*` calls, against the
-//! same adds by hand: the adds alone, and all of the build, which also computes and checks every length, configuration and
-//! argument. Modules are loaded on both sides, and the plan is kept from the first build of that size; planning is
+//! same adds by hand: the adds alone, and all of the build, which also computes and checks every length, configuration
+//! and argument. Modules are loaded on both sides, and the plan is kept from the first build of that size; planning is
 //! measured by itself.
 
 #[allow(dead_code)]
@@ -31,7 +31,7 @@ const LEN: u32 = 1 << 20;
 /// Nodes and edges.
 type Size = (usize, usize);
 
-/// The time of a build, and of its calls that add nodes; and the size of what was built, which is dropped outside of it.
+/// The time of a build, the part of it in calls that add nodes, and the size of the graph. Drops are not timed.
 macro_rules! timed {
     ($build:expr) => {{
         let start = Instant::now();
@@ -48,7 +48,7 @@ fn main() -> Result<()> {
     let module = hand::Module::load(ctx)?;
     let columns = ["work", "side", "nodes / edges", "us", "a node us", "ratio a node", "planning us", "goal"];
     let mut table = Table::new(&setup, "build_time", &columns)?;
-    // What is loaded stays so.
+    // Keeps the modules loaded.
     let _loaded = (chain::touch::load(ctx)?, chains::produce::load(ctx)?, joins::after_all::load(ctx)?);
 
     let mut x = stream.alloc_zeros::<u32>(1)?;
@@ -59,7 +59,7 @@ fn main() -> Result<()> {
 
     let (mut a, mut b) = (stream.alloc_zeros::<u32>(32)?, stream.alloc_zeros::<u32>(32)?);
     let addresses = [hand::address(&a), hand::address(&b)];
-    // The compiler's own module, which hubs come from, stays loaded with the one beside it.
+    // Keeps the runtime's own module, with the kernel of hubs, loaded too.
     let by_hand = || layers_by_hand(&module, addresses);
     let ours = || timed!(joins::w32(ctx, &mut a, &mut b)?);
     race::<joins::w32::Args<'_>>(&setup, &mut table, "8 layers of 32", &[], by_hand, ours)?;
@@ -89,7 +89,7 @@ fn main() -> Result<()> {
     table.finish()
 }
 
-/// Builds in turn, and drops what was built outside of the times.
+/// Builds in turn; drops are not timed.
 fn race<A: GraphFn>(
     setup: &Setup,
     table: &mut Table,
@@ -176,7 +176,7 @@ fn chain_by_hand(module: &hand::Module, x: u64) -> Result<hand::Graph> {
     Ok(graph)
 }
 
-/// With hubs, which is the best of the ways by hand.
+/// With hubs, the fastest of the hand-written forms.
 fn layers_by_hand(module: &hand::Module, buffers: [u64; 2]) -> Result<hand::Graph> {
     let (kernel, hub) = (module.single(c"after_all")?, module.single(c"hub")?);
     let mut graph = hand::Graph::new()?;
@@ -192,7 +192,7 @@ fn layers_by_hand(module: &hand::Module, buffers: [u64; 2]) -> Result<hand::Grap
     Ok(graph)
 }
 
-/// Where the temporaries of the chains lie.
+/// The memory of the chains' temporaries.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ByHand {
     Nodes,

@@ -1,5 +1,5 @@
-//! Which lowering of memory is better for which graph: the shapes of real graphs, one big buffer beside many tiny ones,
-//! and two graphs that share the driver's pool, each as memory nodes, in an arena, and in memory of the exec's own.
+//! Compares the lowerings of memory: the shapes of real graphs, one big buffer beside many tiny ones, and two graphs
+//! that share the driver's pool, each as memory nodes, in an arena, and in memory of the exec's own.
 
 mod common;
 #[path = "graphs/shapes.rs"]
@@ -35,7 +35,7 @@ fn main() -> Result<()> {
         "spread",
     ];
     let mut table = Table::new(&setup, "default_memory", &columns)?;
-    // Kept, so that no build has to load them.
+    // Keeps the kernels loaded for all builds.
     let _kernels = graphs::matmul::load(&setup.ctx)?;
     shapes(&setup, &mut table)?;
     together(&setup, &mut table)?;
@@ -132,7 +132,8 @@ fn shapes(setup: &Setup, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// A U-Net and a solver, launched one after the other: what the one leaves in the driver's pool, the other can use.
+/// A U-Net and a solver, launched one after the other: the second can use the memory that the first returns to the
+/// pool.
 fn together(setup: &Setup, table: &mut Table) -> Result<()> {
     let ctx = &setup.ctx;
     let inputs = Inputs { stream: setup.stream.clone() };
@@ -168,7 +169,7 @@ fn together(setup: &Setup, table: &mut Table) -> Result<()> {
     rows(table, "U-Net, then conjugate gradient", &measured, &race.run(setup)?)
 }
 
-/// What is known of a graph but its launch time.
+/// The measurements of a graph, without its launch time.
 struct Measured {
     report: Report,
     usage: Usage,
@@ -176,7 +177,7 @@ struct Measured {
     instantiate: Duration,
 }
 
-/// The report of two graphs as if they were one; the plans' bounds are each graph's own.
+/// Returns the sum of the reports of two graphs. Bounds cannot be added, so it has no plan.
 fn sum(mut one: Report, other: &Report) -> Report {
     one.kernels += other.kernels;
     one.fills += other.fills;
@@ -197,7 +198,7 @@ fn instantiate<A: GraphFn>(graph: Graph<A>) -> Result<(Exec<A>, Report, Duration
     Ok((exec, report, start.elapsed()))
 }
 
-/// The median time, after a first one that is not counted.
+/// Returns the median time of several runs, after one that is not counted.
 fn repeat(setup: &Setup, mut what: impl FnMut() -> Result<()>) -> Result<Duration> {
     what()?;
     let mut times = Vec::new();

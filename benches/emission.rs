@@ -1,8 +1,8 @@
-//! How the driver packs graphs of memory nodes: in the order and with the chains that cuweave gives them, without
-//! either, and with one of the two; and in one arena.
+//! The bytes that the driver takes for graphs of memory nodes: with cuweave's order of adding nodes, with its chains of
+//! frees, with both and with neither; and in one arena.
 //!
 //! The graphs are MiniMalloc's traces, a kernel a moment and all in one chain, and partial orders. Sizes of the traces
-//! are 64 times as large as they are in the files, so that the pool's steps do not hide what is measured.
+//! are 64 times those in the files, so that the granularity of the pool does not hide differences.
 //!
 //! usage: emission [FOLDER OF TRACES]
 
@@ -81,7 +81,7 @@ fn traces() -> Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// A kernel between each two moments at which something begins or ends.
+/// Puts a kernel between each two moments at which live ranges begin or end.
 fn on_a_chain(rows: &Vector<Rank, csv::Row>) -> (Preds, Buffers) {
     let mut moments: Vec<i64> = rows.iter().flat_map(|row| [row.lower, row.upper]).collect();
     moments.sort_unstable();
@@ -104,7 +104,7 @@ fn size(random: &mut Random) -> u64 {
     (512 << 10) + 256 * random.below(6_145_u64)
 }
 
-/// Partial orders in which each kernel writes a buffer of some size, which others read.
+/// Partial orders in which each kernel writes a buffer that others read.
 fn shapes() -> Vec<Case> {
     let mut random = Random::from_state(0x9e37_79b9_7f4a_7c15);
     let mut cases = Vec::new();
@@ -246,7 +246,7 @@ fn bare(buffers: &Buffers) -> MemoryNodes {
     }
 }
 
-/// For each buffer those before it that are before no other one before it.
+/// Returns for each buffer its direct predecessors in the order of buffers.
 fn all_before(order: &BufferOrder) -> Vector<BufferIndex, Vec<BufferIndex>> {
     let last = |c: BufferIndex| {
         let before: Vec<BufferIndex> = order.all_before(c).collect();
@@ -284,7 +284,7 @@ fn emission(nodes: &[Node], order: &BufferOrder) -> Vec<Emit> {
     list
 }
 
-/// The dependencies of a node of the list: kernels, then allocs, then frees.
+/// Returns the dependencies of a node of the list: kernels, then allocs, then frees.
 fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) -> Vec<Emit> {
     match emit {
         Emit::Alloc(c) => nodes.alloc_after[c].iter().map(|&b| Emit::Free(b)).collect(),
@@ -300,13 +300,13 @@ fn after(emit: Emit, reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes) ->
     }
 }
 
-/// Any order that the edges allow.
+/// Returns a random order that the edges allow.
 fn shuffled(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes, seed: u64) -> Vec<Emit> {
     let mut random = Random::from_state(0x2545_f491_4f6c_dd1d * seed);
     picked(reach, order, nodes, |ready| random.below(ready.len()))
 }
 
-/// The order that takes what is ready by the rank of its kind (allocs, kernels, frees), then by number.
+/// Returns the list schedule by the rank of the kind (allocs, kernels, frees), then by number.
 fn ranked(reach: &Reach, order: &BufferOrder, nodes: &MemoryNodes, ranks: [u8; 3]) -> Vec<Emit> {
     picked(reach, order, nodes, |ready| {
         let rank = |emit: Emit| (ranks[usize::from(key(emit).0)], key(emit).1);
@@ -402,7 +402,7 @@ fn measure(
     })
 }
 
-/// The bytes that lie in at least one range.
+/// Returns the number of bytes in the union of ranges.
 fn covered(mut ranges: Vec<(u64, u64)>) -> u64 {
     ranges.sort_unstable();
     let (mut end, mut bytes) = (0, 0);

@@ -11,7 +11,7 @@ use common::hand::{self, Node};
 use common::table::Table;
 use common::{Race, Result, Setup, Until, agree};
 
-/// What the kernels touch of a buffer.
+/// The elements of each buffer that the kernels access.
 const N: u32 = 1_024;
 /// The factors of the branches.
 const FACTORS: [f32; 16] =

@@ -1,4 +1,5 @@
-//! 1,000 launches of one graph, and 1,000 graphs built, launched and dropped: what the memory of device and host does.
+//! The growth of device and host memory over 1,000 launches of one graph, and over 1,000 graphs built, launched and
+//! dropped.
 
 mod common;
 #[path = "graphs/chains.rs"]
@@ -86,7 +87,7 @@ fn memory(ctx: &Arc<CudaContext>) -> Result<Memory> {
     Ok(Memory { device: total as i128 - free as i128, pool: pool.into(), host: resident() })
 }
 
-/// What the process has in memory. The second number of `statm`, in pages of 4 KiB.
+/// Returns the resident memory of the process in bytes: the second number of `statm`, in pages of 4 KiB.
 fn resident() -> i128 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<i128>().ok()).unwrap_or(0) * 4096

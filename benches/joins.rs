@@ -1,5 +1,5 @@
-//! Layers of W kernels, each of which waits for the whole layer before it: what the compiler makes of it, against
-//! direct edges, empty nodes and kernels that do nothing as hubs, by hand.
+//! Layers of W kernels, each of which waits for the whole layer before it: the compiler's graph against hand-written
+//! ones with direct edges, with empty nodes, and with kernels that do nothing as hubs.
 
 mod common;
 #[path = "graphs/joins.rs"]
@@ -11,7 +11,7 @@ use common::hand::{self, Node};
 use common::table::Table;
 use common::{Race, Result, Setup, Until};
 
-/// How a layer is joined to the next.
+/// The nodes between two layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Join {
     Direct,

@@ -39,7 +39,7 @@ fn eight(mut step: impl FnMut(usize, usize) -> Result<Step>) -> Result<Work> {
     Ok(work)
 }
 
-/// Which turn a chain has at a step.
+/// Returns the turns of a chain's kernel at a step: chain, step, and the long and the short count.
 type Pattern = fn(u32, u32, [u32; 2]) -> u32;
 
 fn by_scalar(setup: &Setup, table: &mut Table, blocks: u32, counts: [u32; 2]) -> Result<()> {

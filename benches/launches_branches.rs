@@ -60,7 +60,7 @@ impl Rounds {
         Ok(Rounds { fork: kernel(c"fork")?, step: kernel(c"tiny")?, join: kernel(c"join")?, n })
     }
 
-    /// `at` is the address of what is forked, and those of the branches' buffers.
+    /// `at` has the address of the forked buffer, then those of the branches' buffers.
     fn work(&self, at: &[u64], rounds: usize, steps: usize) -> Work {
         let n = u64::from(self.n);
         let (x, ts) = (at[0], &at[1..]);

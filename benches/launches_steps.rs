@@ -14,7 +14,7 @@ use common::{Result, Setup};
 
 const GOAL: &str = "<= 1.02";
 const LAUNCHES: &str = include_str!("kernels/launches.ptx");
-/// What the scalar is set to in turn.
+/// The values that the scalar is set to in turn.
 const RATES: [f32; 2] = [0.01, 0.02];
 
 fn main() -> Result<()> {

@@ -109,7 +109,8 @@ fn update(setup: &Setup, table: &mut Table, all: u32, goal: &'static str) -> Res
     contest.run(table)
 }
 
-/// A contest with the launches by hand: the kernel takes so many buffers a tensor, of which it only reads the last.
+/// Returns a contest with the hand-written launches. The kernel takes `buffers` buffers a tensor and only reads the
+/// last.
 fn by_hand<'a>(
     setup: &'a Setup,
     work: (String, &'static str),
@@ -149,7 +150,7 @@ fn as_they_follow() -> impl Iterator<Item = usize> {
     })
 }
 
-/// What the work would take if all elements were in one tensor: no merging of launches can be faster.
+/// Adds the work with all elements in one tensor: a lower bound for any batching of the launches.
 fn one_launch<'a>(
     setup: &'a Setup,
     contest: &mut Contest<'a>,

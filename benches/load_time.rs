@@ -3,7 +3,7 @@
 
 #[macro_use]
 mod common;
-// Not every side is built.
+// Some sides are not built.
 #[allow(dead_code)]
 #[path = "graphs/launches/load.rs"]
 mod graphs;
@@ -30,7 +30,7 @@ const KERNELS: [&CStr; 10] = [
     c"gelu",
     c"mean",
 ];
-/// The driver's own cache of what it compiled, which it reads once, when it is loaded.
+/// The driver's cache of compiled code, whose settings the driver reads once, when it is loaded.
 const NO_CACHE: &str = "CUDA_CACHE_DISABLE";
 
 fn main() -> Result<()> {
@@ -86,7 +86,7 @@ fn main() -> Result<()> {
 
 type Built = cuweave::Exec<graphs::everything::ten::Args<'static>>;
 
-/// What was built is launched once, so that nothing that a build may leave for later goes unseen.
+/// Launches once, so that work that a build defers to the first launch would be seen.
 fn check_that_it_runs(setup: &Setup, mut exec: Built) -> Result<()> {
     exec.launch(&setup.stream)?;
     let result: Vec<f32> = setup.stream.clone_dtoh(&exec.args().x)?;

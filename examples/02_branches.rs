@@ -1,5 +1,5 @@
-//! 16 independent branches, joined at the end. Nothing says that they are independent: the compiler sees that they
-//! touch disjoint buffers and disjoint slices, so the graph is 16 wide. The depth in the report shows it.
+//! 16 independent branches, joined at the end. The program does not declare them independent: the compiler proves that
+//! they access disjoint buffers and disjoint slices, so the graph is 16 wide. The depth in the report shows it.
 
 use std::error::Error;
 

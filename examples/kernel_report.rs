@@ -1,5 +1,5 @@
-//! What the kernels of a PTX file are and do: `cargo run --example kernel_report -- file.ptx`. Without a file, those
-//! of the first example.
+//! Prints the kernels of a PTX file with their parameters and accesses:
+//! `cargo run --example kernel_report -- file.ptx`. Without a file, the kernels of the first example.
 
 use std::error::Error;
 

@@ -1,7 +1,7 @@
 //! Draws how the temporaries of two graphs share their memory: `memory_pictures [FOLDER]` writes `unet.svg` and
-//! `butterflies.svg`, the pictures of the README, there (where none is given: into `docs/memory`).
+//! `butterflies.svg`, the pictures of the README, there (by default into `docs/memory`).
 //!
-//! Nothing is launched, so this runs where there is no GPU.
+//! Nothing is launched, so this runs without a GPU.
 
 #[path = "../benches/graphs/shapes.rs"]
 #[allow(dead_code)]

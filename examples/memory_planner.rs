@@ -1,6 +1,6 @@
 //! Plans a trace in the MiniMalloc format: `memory_planner FILE.csv [--effort EFFORT]`.
 //!
-//! Efforts are `quick`, `default` (what graphs are built with) and `thorough` (taken where none is given). The last line
+//! Efforts are `quick`, `default` (that of graphs) and `thorough` (that of this program by default). The last line
 //! printed is
 //!
 //! ```text

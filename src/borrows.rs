@@ -1,4 +1,4 @@
-//! Programs that the borrow checker refuses: each would be a use after free, or a race, if it compiled.
+//! Programs that rustc refuses: each would be a use after free, or a race, if it compiled.
 //!
 //! A buffer ends before the exec that borrows it:
 //!

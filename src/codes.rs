@@ -1,4 +1,4 @@
-//! The error codes: one page each, with a wrong program, what the compiler says to it, and a right one.
+//! The error codes: one page each, with a wrong program, the compiler's message for it, and a right program.
 
 macro_rules! pages {
     ($($code:ident $module:ident $severity:ident $title:literal;)*) => {$(

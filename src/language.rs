@@ -1,23 +1,23 @@
-//! The words that stand in graph functions and kernel declarations. The attributes read them; nothing calls them.
+//! The words of graph functions and kernel declarations. The attributes read them as tokens; nothing calls them.
 
 use std::marker::PhantomData;
 
 use cuweave_core::runtime::private;
 
-/// The parameter of the words that only graph functions can use: no value of this type exists.
+/// The parameter of the words that are allowed in graph functions only. It has no value, so nothing can call them.
 #[derive(Debug)]
 pub enum InGraphFunctions {}
 
 /// `let b = alloc::<T>(len);` allocates a buffer of `len` elements when the graph runs.
 ///
-/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or, where the function returns it, by
-/// its receiver.
+/// It is freed by a free node that the compiler places after its last use, by `free(b);`, or, where the function
+/// returns it, by its receiver.
 pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
     match only {}
 }
 
-/// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with feature
-/// `f16` also of `half::f16` and `half::bf16`.
+/// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with
+/// feature `f16` also of `half::f16` and `half::bf16`.
 pub fn fill(only: InGraphFunctions) {
     match only {}
 }
@@ -34,9 +34,9 @@ pub fn free(only: InGraphFunctions) {
 
 /// `atomic(&mut b)` is the argument for a parameter `&[Atomic<T>; len]`, which a kernel updates by atomics.
 ///
-/// Two such launches are not ordered among each other where the PTX shows that they commute: all that both do to the
-/// buffer is one reduction (`add`, `min`, `max`, `and`, `or` or `xor`) of one type, at the scope of the device or wider,
-/// whose results are not used. All others are ordered as they are written; in explicit order the build refuses them.
+/// Two such launches are not ordered if the PTX shows that they commute: both only apply one reduction (`add`, `min`,
+/// `max`, `and`, `or` or `xor`) of one type to the buffer, at the scope of the device or wider, and do not use its
+/// results. All others are ordered as they are written; in explicit order the build refuses them.
 pub fn atomic(only: InGraphFunctions) {
     match only {}
 }
@@ -47,14 +47,14 @@ pub fn per_item(n: impl private::ToDim) -> private::PerItem {
     private::per_item(n)
 }
 
-/// An item that every glob import of the prelude brings, whatever the names of the program's own items are.
+/// An item that generated code uses, so that a glob import of the prelude never counts as unused.
 #[doc(hidden)]
 #[allow(non_camel_case_types)]
 #[derive(Debug)]
 pub enum __Prelude {}
 
-/// The words as macros, for programs that do not import them: generated code refers to each word that it reads, and macros have
-/// a namespace of their own, where they meet no module, type or function of the program.
+/// The words as macros, for programs that do not import them: generated code refers to each word of a function. Macros
+/// have a namespace of their own, so they collide with no module, type or function of the program.
 pub mod found {
     macro_rules! words {
         ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };

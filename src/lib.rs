@@ -1,7 +1,7 @@
 //! CUDA graphs written as Rust functions: ordered, checked and planned while your crate compiles.
 //!
-//! A kernel is declared once, a graph is a function that launches kernels, and its calls build a graph that is launched as
-//! often as you like:
+//! A kernel is declared once, a graph is a function that launches kernels, and its calls build a graph that is launched
+//! as often as you like:
 //!
 //! ```
 //! use cuweave::prelude::*;
@@ -43,35 +43,36 @@
 //!
 //! # Kernels
 //!
-//! [`#[kernels]`](macro@kernels) declares the kernels of a PTX file. The types of the parameters say what a kernel does: a
-//! scalar stands by value, `&[T; len]` is read, `&mut [T; len]` read and written, `&mut [MaybeUninit<T>; len]` written in
-//! all its elements before any is read, `&[Atomic<T>; len]` updated by atomics. `len` is an expression over the kernel's own
-//! integers. The declaration is held against the PTX while the crate compiles; what cannot be proved, the block's `unsafe`
-//! vouches for, and [`Report::vouched_for`](report::Report::vouched_for) lists it.
+//! [`#[kernels]`](macro@kernels) declares the kernels of a PTX file. The types of the parameters say what a kernel
+//! does: a scalar stands by value, `&[T; len]` is read, `&mut [T; len]` read and written, `&mut [MaybeUninit<T>; len]`
+//! written in all its elements before any is read, `&[Atomic<T>; len]` updated by atomics. `len` is an expression over
+//! the kernel's own integers. The declaration is checked against the PTX while the crate compiles; the block's `unsafe`
+//! vouches for what cannot be proved, and [`Report::vouched_for`](report::Report::vouched_for) lists it.
 //!
-//! Each kernel is an item, which `use`, paths and globs name. `nn::matvec::load(&ctx)` keeps the module of its block loaded,
-//! so that graphs of it are built faster.
+//! Each kernel is an item, which `use`, paths and globs name. `nn::matvec::load(&ctx)` keeps the module of its block
+//! loaded, so that graphs of it are built faster.
 //!
 //! # Graph functions
 //!
 //! [`#[graph]`](macro@graph) makes a function that builds a graph. In its body stand launches, `alloc`, `fill`, `copy`,
-//! `free`, blocks, and loops with literal bounds; the [`prelude`] documents the words. Program order is the meaning: the
-//! graph keeps only the order that the accesses need. `order = "explicit"` takes it from `#[after(..)]` alone, and proves
-//! that it suffices.
+//! `free`, blocks, and loops with literal bounds; the [`prelude`] documents the words. Program order is the meaning:
+//! the graph keeps only the order that the accesses need. `order = "explicit"` takes it from `#[after(..)]` alone, and
+//! proves that it suffices.
 //!
-//! A launch is `kernel[config](args);`. The configuration is `(grid, block)` or `(grid, block, shared_bytes)`, of `u32` or
-//! tuples, a [`LaunchConfig`](prelude::LaunchConfig), or [`per_item(n)`](prelude::per_item).
+//! A launch is `kernel[config](args);`. The configuration is `(grid, block)` or `(grid, block, shared_bytes)`, of `u32`
+//! or tuples, a [`LaunchConfig`](prelude::LaunchConfig), or [`per_item(n)`](prelude::per_item).
 //!
-//! What is wrong is an error while the crate compiles, with a code: reads of memory that nothing has written, uses after a
-//! free, aliasing borrows, races. [`codes`] has a page for each.
+//! Mistakes are errors while the crate compiles, each with a code: reads of memory that nothing has written, uses after
+//! a free, aliasing borrows, races. [`codes`] has a page for each.
 //!
 //! # Graphs and execs
 //!
-//! The function returns a [`Graph`], bound to its arguments: [`bind`] says what can be given for each. [`Graph::instantiate`]
-//! returns the generated type `residual::Exec`, in whose documentation all methods stand: `launch`; a setter for each
-//! argument, which updates only the nodes that use it; `args()` and `args_mut()`, views of the bound buffers; `into_args()`,
-//! which gives them back; `report()` and `dot()`. An exec owns or borrows every buffer that it uses, and waits for its last
-//! launch before it gives one back: no order of drops leads to a use after free.
+//! The function returns a [`Graph`], bound to its arguments: [`bind`] lists the types that each takes.
+//! [`Graph::instantiate`] returns the generated type `residual::Exec`, in whose documentation all methods stand:
+//! `launch`; a setter for each argument, which updates only the nodes that use it; `args()` and `args_mut()`, views of
+//! the bound buffers; `into_args()`, which gives them back; `report()` and `dot()`. An exec owns or borrows every
+//! buffer that it uses, and waits for its last launch before it gives one back: no order of drops leads to a use after
+//! free.
 //!
 //! ```
 //! # use cuweave::prelude::*;
@@ -104,21 +105,21 @@
 //!
 //! # Memory
 //!
-//! Temporaries share bytes where the graph's order allows it, and no order is added for that unless a `budget` asks for it.
-//! `memory = "arena"`, `"nodes"` or `"owned"` says who allocates. Execs that are launched on one stream can share one arena,
-//! an [`ArenaPool`]. [`Report::plan`](report::Report::plan) has the bytes and their lower bound, [`Graph::memory_svg`] draws
-//! them, and [`memory`] asks the device's graph pool.
+//! Temporaries share bytes where the graph's order allows it, and no order is added for that unless a `budget` asks for
+//! it. `memory = "arena"`, `"nodes"` or `"owned"` says who allocates. Execs that are launched on one stream can share
+//! one arena, an [`ArenaPool`]. [`Report::plan`](report::Report::plan) has the bytes and their lower bound,
+//! [`Graph::memory_svg`] draws them, and [`memory`] asks the device's graph pool.
 //!
 //! # Errors
 //!
-//! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file and line, prints
-//! as its text by `Debug` too, so that `main` can return it, and has the driver's error as its
+//! Everything that can fail returns [`Result`]. An [`Error`] names the buffer or the statement with its file and line,
+//! prints as its text by `Debug` too, so that `main` can return it, and has the driver's error as its
 //! [`source`](std::error::Error::source). `?` takes cudarc's errors as well.
 //!
 //! # Without a GPU
 //!
-//! The crate `cuweave-sim` is a CUDA driver that runs PTX on the CPU and reports races, uses after free and reads of memory
-//! that nothing has written: call `cuweave_sim::load()` first in a test.
+//! The crate `cuweave-sim` is a CUDA driver that runs PTX on the CPU and reports races, uses after free and reads of
+//! memory that nothing has written: call `cuweave_sim::load()` first in a test.
 //!
 //! # Features
 //!
@@ -154,7 +155,7 @@ pub mod prelude {
 }
 
 pub mod bind {
-    //! The arguments of graphs: the traits of what binds, and the types that it is bound as.
+    //! The arguments of graphs: the traits of types that bind, and the types that they are bound as.
     //!
     //! | declared | takes | is bound as |
     //! |---|---|---|
@@ -177,7 +178,7 @@ pub mod output {
     pub use cuweave_core::runtime::{OutputBuffer, OutputDescription, OutputView, OutputViewMut};
 }
 
-/// What graphs tell of themselves: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
+/// The types of reports: [`Graph::report`], [`Graph::times`] and [`Graph::budget_curve`].
 pub mod report {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
@@ -200,7 +201,7 @@ pub mod error {
     };
 }
 
-/// The Rust of the README, compiled.
+/// The code of the README as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,4 +1,4 @@
-//! Execs that share an arena: the same bytes, one after the other, whatever grows, moves, ends or fails.
+//! Execs that share an arena: their results are right when the arena grows or moves, and when members end or calls fail.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn large(n: u32, x: &[f32; n], out: &mut [f32; n], ratio: &mut [f64; n]) {
     copy(&wide, &mut ratio);
 }
 
-/// An output, which is no part of the arena, made of a temporary, which is.
+/// An output, outside the arena, computed from a temporary inside it.
 #[cuweave::graph(memory = "owned")]
 fn produce(n: u32, x: &[f32; n]) -> [f32; n] {
     let t = alloc::<f32>(n);
@@ -57,14 +57,14 @@ fn consume(n: u32, y: [f32; n], out: &mut [f32; n]) {
     free(y);
 }
 
-/// Nothing to share.
+/// No temporaries.
 #[cuweave::graph]
 fn without_temporaries(n: u32, x: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 2.0, n);
 }
 
 const N: u32 = 300;
-/// A temporary of `small`, as planned.
+/// The planned bytes of the temporary of `small`.
 const SMALL: u64 = 4 * N as u64;
 
 /// Buffers of `N` elements.
@@ -286,7 +286,7 @@ fn streams_that_can_have_no_pool() {
     device.nothing_reported();
 }
 
-/// A pool whose last holder goes while its stream is capturing frees elsewhere, and the capture stays empty.
+/// A pool whose last holder is dropped while its stream is capturing is freed in another stream; the capture stays empty.
 #[test]
 fn the_end_of_a_pool_is_not_captured() {
     let device = alone();
@@ -323,7 +323,7 @@ fn the_end_of_a_pool_is_not_captured() {
     device.nothing_reported();
 }
 
-/// How the pool and its members end.
+/// The order in which the pool and its members are dropped.
 #[derive(Clone, Copy, Debug)]
 enum End {
     PoolFirst,
@@ -408,7 +408,7 @@ fn a_broken_member_is_caught() {
     apart("with_a_broken_member", &[]);
 }
 
-/// A plan that is broken on purpose is seen in a pool too, after the arena has moved.
+/// The simulated driver reports a plan that is broken on purpose in a pool too, after the arena has moved.
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn with_a_broken_member() {
@@ -428,7 +428,7 @@ fn with_a_broken_member() {
         }
     });
     let mut exec = graph.instantiate_in(&pool).expect("it joins");
-    // Before the launch that would tell, the arena moves.
+    // The arena moves before the launch that reports it.
     let y = device.stream.alloc_zeros::<f32>(8 * N as usize).expect("an allocation");
     let larger = produce(&device.ctx, 8 * N, &y).expect("it builds").instantiate_in(&pool).expect("it joins");
     let _ = exec.launch(&device.stream);
@@ -437,13 +437,13 @@ fn with_a_broken_member() {
     std::mem::forget((exec, larger, pool));
 }
 
-/// The scenario of the faults: two members, of which the second moves the arena under the first, and a third under both.
+/// The scenario of the faults: the second member moves the arena under the first, and a third one under both.
 fn scenario(ctx: &Arc<CudaContext>, stream: &Arc<CudaStream>, with: &mut Inputs) -> cuweave::Result<()> {
     let pool = ArenaPool::new(stream)?;
     let mut first = small(ctx, N, 3.0, &with.x, &mut with.out)?.instantiate_in(&pool)?;
     first.launch(stream)?;
     let second = large(ctx, N, &with.x, &mut with.other, &mut with.ratio)?.instantiate_in(&pool);
-    // Whatever became of the second, the first goes on; and what failed once does not fail twice.
+    // The first member works whether or not the second was built; a launch that failed succeeds the second time.
     let launched = first.launch(stream);
     first.launch(stream)?;
     launched?;

@@ -1,4 +1,4 @@
-//! Launches that update one buffer by atomics: unordered where they commute, else in program order, through real PTX.
+//! Launches that update one buffer by atomics: unordered if they commute, else in program order, through real PTX.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -157,7 +157,7 @@ cases! {
     } => 3, [42, 20], [10, 42];
 }
 
-/// Sums of floats of one kind are unordered: the order of their terms is nobody's.
+/// Sums of floats of one kind are unordered: the order of their terms is unspecified.
 #[cuweave::graph]
 fn floats(total: &mut [f32; 1]) {
     for i in 0..4 {
@@ -175,7 +175,7 @@ fn sums_of_floats_are_unordered() {
     assert_eq!(device.download(&total), [192.0]);
 }
 
-/// An address that goes through memory: what is done through it is not known.
+/// An address that goes through memory: accesses through it are unknown.
 #[cuweave::graph]
 fn out_of_sight(total: &mut [u32; 1], at: &mut [u64; 2]) {
     let (one, other) = at.split_at_mut(1);
@@ -212,7 +212,7 @@ fn atomics_on_variables_of_the_module_are_ordered() {
     assert_eq!((device.download(&first), device.download(&second)), (vec![3], vec![99]));
 }
 
-/// Sums on both sides of a ticket, many of each: the ticket waits for all of those before, all of those after for it.
+/// Many sums before and after a ticket: the ticket waits for all earlier ones, and all later ones wait for the ticket.
 #[cuweave::graph]
 fn many(total: &mut [u32; 1], out: &mut [u32; 1]) {
     for i in 0..5 {
@@ -234,7 +234,7 @@ fn a_ticket_stands_between() {
     assert_eq!((device.download(&total), device.download(&out)), (vec![112], vec![5]));
 }
 
-/// The same statements with `#[after]` the other way round: the order that the user gives stands.
+/// The same statements with `#[after]` in reverse order: the user's order is kept.
 #[cuweave::graph]
 fn turned(total: &mut [u32; 1]) {
     #[after(second)]
@@ -253,7 +253,7 @@ fn order_of_the_users_own_stands() {
     assert_eq!(device.download(&total), [3]);
 }
 
-/// `#[after]` that no order of the atomics in program order goes with.
+/// `#[after]` that contradicts the program order of the atomics.
 #[cuweave::graph]
 fn contradicting(total: &mut [u32; 1]) {
     #[after(third)]

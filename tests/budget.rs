@@ -1,4 +1,4 @@
-//! Budgets: order is added until the temporaries fit, and a budget below the floor is refused with what needs the memory.
+//! Budgets: order is added until the temporaries fit; a budget below the floor is an error that names the buffers.
 
 use cuweave::Error;
 use cuweave::prelude::*;

@@ -1,5 +1,5 @@
-//! Whatever uses a `Buffer` is ordered with everything else that does, seen from the driver calls: random programs on random
-//! streams against plain evaluation, several threads, calls that fail, execs that are forgotten.
+//! All uses of a `Buffer` that conflict are ordered, read from the driver calls: random programs on random streams against
+//! plain evaluation, several threads, calls that fail, execs that are forgotten.
 
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ fn random_programs() {
                         done.push((Vec::new(), Some(written)));
                     }
                     5 => {
-                        // On another stream than the one that was announced.
+                        // On another stream than the one that `with` was given.
                         let (read, other) = (random.below(BUFFERS), &streams[random.below(few)]);
                         let elements = buffers[read].with(stream, |view| other.clone_dtoh(&view));
                         let elements = elements.expect("it is lent").expect("a download");
@@ -194,7 +194,7 @@ fn readers_run_side_by_side() {
     }
 }
 
-/// An exec is launched on a stream again, to which another exec has come back in between from the stream of a third.
+/// An exec is launched again after a conflicting launch on another stream and an unrelated launch on its own.
 #[test]
 fn a_stream_is_come_back_to() {
     let Some(device) = simulated() else { return };
@@ -221,7 +221,7 @@ fn a_stream_is_come_back_to() {
     assert!(!launches[2].is_after(launches[1]));
 }
 
-/// A buffer is freed after all that was done through its views, on whatever streams, also where the context keeps an error.
+/// A buffer is freed after all uses of its views, on all streams, also if the context keeps an error.
 #[test]
 fn a_buffer_is_freed_after_its_views() {
     let Some(device) = simulated() else { return };
@@ -251,7 +251,7 @@ fn a_buffer_is_freed_after_its_views() {
     }
 }
 
-/// The per-thread default streams of two threads are two streams, of which one is lent the buffer.
+/// The per-thread default streams of two threads are two streams; the buffer is lent on one of them.
 #[test]
 fn per_thread_streams_are_told_apart() {
     let Some(device) = simulated() else { return };
@@ -327,7 +327,7 @@ fn launches_at(uses: &[&Work], at: usize) -> bool {
     uses[at].name == "cuGraphLaunch"
 }
 
-/// Each call fails in turn: what happens is ordered, and nothing is left behind.
+/// Each call fails in turn: the work that is done is ordered, and no object is leaked.
 #[test]
 fn every_call_fails() {
     let Some(device) = simulated() else { return };
@@ -360,7 +360,7 @@ fn every_call_fails() {
                 let _ = device.ctx.check_err();
                 hit
             });
-            // All that is done in the scenario conflicts.
+            // All work of the scenario conflicts.
             let uses: Vec<&Work> = work
                 .iter()
                 .filter(|work| work.name == "cuGraphLaunch" || work.name == "cuMemsetD8Async")

@@ -1,4 +1,4 @@
-//! `Buffer`s: memory that any number of execs share. What programs compute with them, and what they may not do.
+//! `Buffer`s: memory that any number of execs share. Results of programs that use them, and refused uses.
 
 use std::sync::Arc;
 
@@ -118,7 +118,7 @@ fn ping_pong_by_setters() -> Outcome {
         exec.set_out(&pair[1])?;
     }
     assert_eq!(read(&pair[0], &a), [6; N as usize]);
-    // One buffer twice in conflict is told by the launch, and nothing has happened.
+    // The launch reports a buffer that is bound twice in conflict, and launches nothing.
     exec.set_x(&pair[1])?;
     let error = exec.launch(&a).expect_err("one buffer is bound twice");
     assert!(matches!(error, Error::Overlap { .. }), "{error}");
@@ -193,14 +193,14 @@ fn elements_are_lent() -> Outcome {
     assert_eq!(read(&out, &a), [5, 5, 5, 9, 2, 2, 2, 2]);
     let error = x.copy_from_host(&b, &[0; 9]).expect_err("too many");
     assert_eq!(error.to_string(), "9 elements are copied to a buffer of 8");
-    // The exec gives the buffers.
+    // The views of an exec return the buffers.
     let given = exec.args().out.buffer().expect("the buffer").clone();
     assert!(given.is_same(&out) && exec.args_mut().out.buffer().is_some_and(|buffer| buffer.is_same(&out)));
     assert!(b.clone_dtoh(&exec.args().out).is_err(), "a view of a buffer that is not lent");
     let args = exec.into_args();
     assert!(args.x.view().buffer().is_some_and(|buffer| buffer.is_same(&x)));
     assert!(b.clone_dtoh(&args.out).is_err());
-    // What an exec is bound to can be bound to another.
+    // A buffer of one exec can be bound to another.
     let x = args.x.view().buffer().expect("the buffer").clone();
     let mut again = step(&device.ctx, N, args.out.view(), &x)?.instantiate()?;
     again.launch(&a)?;
@@ -288,7 +288,7 @@ fn captures_are_left_alone() -> Outcome {
                 2 => exec.launch(&b)?,
                 3 => assert!(matches!(exec.launch(&a), Err(Error::StreamCapturing { .. })), "{case}"),
                 6 => {
-                    // What is copied would be gone when the captured work runs.
+                    // The host memory would be freed before the captured work runs.
                     let refused = [
                         x.to_host(&a).map(drop),
                         x.copy_from_host(&a, &[1]),
@@ -300,7 +300,7 @@ fn captures_are_left_alone() -> Outcome {
                     }
                 }
                 4 => {
-                    // Its two nodes go, and nothing comes.
+                    // Its two nodes are destroyed, and none is added.
                     drop((exec, x, out));
                     captured = -2;
                 }
@@ -322,7 +322,7 @@ fn captures_are_left_alone() -> Outcome {
     Ok(())
 }
 
-/// What a buffer notes of execs that are gone does not pile up.
+/// A buffer's notes of dropped execs do not accumulate.
 #[test]
 fn execs_come_and_go() -> Outcome {
     let device = device();
@@ -342,7 +342,7 @@ fn execs_come_and_go() -> Outcome {
     Ok(())
 }
 
-/// On one stream the launches of execs with buffers make the calls of those without.
+/// On one stream, launches of execs with and without buffers make the same calls.
 #[test]
 fn one_stream_asks_nothing_of_the_driver() -> Outcome {
     let device = device();
@@ -373,7 +373,7 @@ fn one_stream_asks_nothing_of_the_driver() -> Outcome {
         assert_eq!(calls(&mut || shared.launch(&a))?, expected);
         x.with(&a, |view| drop(view.device_ptr(&a)))?;
     }
-    // Another stream waits for one event, and once for what both read.
+    // Another stream waits for one event, once for all buffers that both read.
     let b = stream(&device);
     let waits = |calls: &std::collections::BTreeMap<String, u64>| calls.get("cuStreamWaitEvent").copied();
     assert_eq!(waits(&calls(&mut || shared.launch(&b))?), Some(1));

@@ -1,5 +1,5 @@
-//! Launches must cover what they are declared to write: a write-only parameter counts as written in all, so a launch of too few threads is an error
-//! where that counts, and the report says it elsewhere. The kernels are those of nvcc, NVRTC and the tests' own.
+//! Launches must write all elements of their write-only parameters: too few threads are an error if later reads rely on it,
+//! and stand in the report otherwise. The kernels are those of nvcc, NVRTC and the tests' own.
 
 use cuweave::Error;
 use cuweave::error::ShortLaunch;
@@ -64,7 +64,7 @@ fn sum(n: u32, grid: u32, x: &[f32; n], y: &[f32; n]) -> [f32; n] {
     h
 }
 
-/// The program of the report: half of `h` was left unwritten, and read.
+/// A program that leaves half of `h` unwritten, and reads it.
 #[test]
 fn a_launch_of_too_few_threads_is_an_error_that_names_them() {
     let device = alone();
@@ -94,7 +94,7 @@ fn over(n: u32, grid: u32, out: &mut [f32; n]) {
     set[(grid, 32)](&mut out, 1.0, n);
 }
 
-/// All elements of an argument are values already.
+/// All elements of an argument are initialised.
 #[test]
 fn what_was_written_before_may_stay() {
     let device = alone();
@@ -116,7 +116,7 @@ fn blocks(grid: u32, count: u32, out: &mut [f32; 64]) {
     set[(count, 1)](&mut out, 2.0, 64);
 }
 
-/// A setter judges anew, and leaves the exec as it was where it is refused.
+/// A setter checks coverage again; if it is refused, the exec is unchanged.
 #[test]
 fn setters_are_held_to_it() {
     let device = alone();
@@ -154,7 +154,7 @@ fn forms(
     (flags, t, part, d)
 }
 
-/// Elements with invalid bits are taken where coverage is proved, and only there.
+/// Elements with invalid bits are accepted only if coverage is proved.
 #[test]
 fn kernels_of_nvcc_and_nvrtc_are_followed() {
     let device = alone();
@@ -170,7 +170,7 @@ fn kernels_of_nvcc_and_nvrtc_are_followed() {
     let (flags, t, part, _) = exec.launch(&device.stream).unwrap();
     device.stream.synchronize().unwrap();
     if device.simulated {
-        // Nothing is read that no kernel has written.
+        // Only elements that a kernel has written are read.
         let reports = cuweave_sim::take_reports().unwrap();
         assert!(reports.is_empty(), "{reports:?}");
     }
@@ -193,7 +193,7 @@ fn signs(n: u32, x: &[f32; n]) -> ([f32; n], [f32; n]) {
     (pos, neg)
 }
 
-/// A coverage that the data decides is vouched for, and the report says why.
+/// Coverage that depends on data is vouched for, and the report says why.
 #[test]
 fn what_is_not_proved_is_listed_with_its_reason() {
     let device = alone();
@@ -269,7 +269,7 @@ fn marked_bytes(n: u32, grid: u32, to: &[u32; n]) -> ([u8; n], [u8; n]) {
     (bytes, some)
 }
 
-/// Where the configuration leaves the verdict open, elements with invalid bits are refused, and others vouched for.
+/// If the verdict is unknown for a configuration, elements with invalid bits are refused, and others are vouched for.
 #[test]
 fn invalid_bits_are_kept_out_when_the_graph_is_built() {
     let device = alone();

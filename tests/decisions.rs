@@ -210,7 +210,7 @@ macro_rules! only {
 }
 only! { only_batched "batched" only_overlapped "overlapped" as_written "as-written" }
 
-/// Returns the operations of a graph with what was decided about them.
+/// Returns the operations of a graph as text, with the decisions about them.
 fn decisions<A: GraphFn>(graph: cuweave::Result<Graph<A>>) -> String {
     let graph = graph.expect("it builds");
     let operations = cuweave::__private::operations(&graph);

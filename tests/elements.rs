@@ -5,7 +5,7 @@ use cuweave::report::DeclaredPart;
 
 use cuweave_testkit::device::alone as device;
 
-/// The declarations whose elements are those of the kernels.
+/// Declarations with the kernels' element types.
 mod right {
     #[cuweave::kernels("tests/kernels/elements.ptx")]
     unsafe extern "ptx-kernel" {
@@ -21,7 +21,7 @@ mod right {
     use std::mem::MaybeUninit;
 }
 
-/// Those that the kernels say otherwise of.
+/// Declarations with other element types than the kernels'.
 mod wrong {
     #[cuweave::kernels("tests/kernels/elements.ptx")]
     unsafe extern "ptx-kernel" {

@@ -1,5 +1,5 @@
-//! Expressions of the user's that lengths, configurations and arguments are computed of: they are any Rust code, so they
-//! may panic, and give another value each time.
+//! The user's expressions in lengths, configurations and arguments: they are any Rust code, so they may panic, and may
+//! return another value each time.
 
 #![forbid(unsafe_code)]
 
@@ -80,7 +80,7 @@ fn a_panic_in_a_configuration_leaves_the_exec_as_it_was() {
     exec.launch(&device.stream).expect("it launches");
 }
 
-/// Gives an even length, or panics.
+/// Returns an even length, or panics.
 fn even(n: u32) -> u32 {
     assert!(n.is_multiple_of(2), "odd");
     n
@@ -125,7 +125,7 @@ macro_rules! batch_of_changing_configurations {
             let graph = $function(&device.ctx, 1.0, 1.0, &mut x, &mut y).expect("it builds");
             assert_eq!(graph.report().kernels, 1, "the two launches are a batch");
             let mut exec = graph.instantiate().expect("it instantiates");
-            // Another configuration than that of the other member, which is not evaluated anew.
+            // Another configuration than that of the other member, which is not evaluated again.
             $static.store(4, Ordering::Relaxed);
             let error = exec.$first(2.0).expect_err("the members differ");
             assert!(matches!(&error, Error::BuildAgain { at, .. } if at.name == "scale"), "{error}");
@@ -164,7 +164,7 @@ fn in_depth(a: f32, x: &mut [f32; 8], y: &mut [f32; 8]) {
     scale[((1, 1, depth()), 8)](&mut y, a, 8);
 }
 
-/// The members still agree, but the extent that they agree in counts the members.
+/// The members have equal configurations, but the common extent counts the members.
 #[test]
 fn a_batch_whose_members_all_change() {
     let device = device();
@@ -210,7 +210,7 @@ fn texts_in_lengths_are_compared_as_they_stand() {
 
 static ASKED: AtomicU32 = AtomicU32::new(0);
 
-/// Another value each time.
+/// Returns another value each time.
 fn next() -> u32 {
     4 + ASKED.fetch_add(1, Ordering::Relaxed)
 }
@@ -235,7 +235,7 @@ fn number(text: &str) -> u32 {
     text.parse().expect("a number")
 }
 
-/// The argument stands in texts only.
+/// The argument occurs in strings only.
 #[cuweave::graph]
 fn mentioned_in_a_text(k: u32, len: u32, x: &mut [f32; number(&format!("{len}"))]) {
     scale[(1, 8)](&mut x, number(&format!("{k:>4}").trim()) as f32, 8);
@@ -254,7 +254,7 @@ fn an_argument_that_a_text_captures_is_used_there() {
     assert!(matches!(&error, Error::BuildAgain { at, .. } if at.name == "len"), "{error}");
 }
 
-/// The variable of a loop within macros and closures, and where an expression gives its name to something else.
+/// The variable of a loop in macros and closures, and where an expression shadows its name.
 #[cuweave::graph]
 fn turns(x: &mut [f32; 8]) {
     for i in 0..4 {

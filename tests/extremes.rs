@@ -46,7 +46,7 @@ macro_rules! in_every_form {
     };
 }
 
-/// Evaluates an expression with each form of a function: `$form` is it.
+/// Evaluates an expression for each form of a function, bound to `$form`.
 macro_rules! each_form {
     ($name:ident, |$form:ident| $run:expr) => {
         each_form!(@ $name, $form, $run; arena nodes owned)

@@ -1,4 +1,4 @@
-//! The public face, as a crate that uses it sees it: names, errors, reports.
+//! The public interface as a dependent crate uses it: names, errors, reports.
 //!
 //! Warnings are denied, so that generated code needs no `allow` of the user's.
 
@@ -11,7 +11,7 @@ use cudarc::driver::{CudaContext, CudaSlice, CudaStream, DriverError, sys::CUres
 use cuweave::Error;
 use cuweave::error::FailedCall;
 
-/// Kernels of one file in two blocks of one module, whose items a glob brings into a module with names of its own.
+/// Kernels of one file in two blocks of one module, imported by a glob into a module with names of its own.
 pub mod kernels {
     #[cuweave::kernels("tests/kernels/common.ptx")]
     unsafe extern "ptx-kernel" {
@@ -28,7 +28,7 @@ pub mod kernels {
     pub use super::forms::*;
 }
 
-/// Kernels of a file that a glob brings beside others.
+/// Kernels of a file, imported by a glob beside others.
 pub mod forms {
     #[cuweave::kernels("tests/kernels/state.ptx")]
     unsafe extern "ptx-kernel" {
@@ -37,7 +37,7 @@ pub mod forms {
     }
 }
 
-/// A program with names that blocks of kernels had for themselves once.
+/// A program with names that generated code once occupied.
 pub mod program {
     use super::kernels::*;
     use cuweave::prelude::*;
@@ -72,7 +72,7 @@ pub mod program {
     }
 }
 
-/// Types of the program's own that nobody else sees, as scalars.
+/// Private types of the program as scalars.
 mod own {
     use cuweave::cudarc::driver::DeviceRepr;
     use cuweave::prelude::*;
@@ -167,7 +167,7 @@ fn all_that_methods_give_can_be_named() -> cuweave::Result<()> {
     let mut exec: program::doubled::Exec<'_> = graph.instantiate()?;
     let y: cuweave::Output<'_, f32> = exec.launch(&stream)?;
     assert_eq!(stream.clone_dtoh(&y)?, [2.0, 4.0]);
-    // No text is longer for what lies on the device, or for the file of a kernel.
+    // The length of a text does not depend on buffers or on the file of a kernel.
     let loaded = kernels::scale::load(&ctx)?;
     let pool = cuweave::ArenaPool::new(&stream)?;
     for text in [format!("{y:?}"), format!("{:?}", y.slice(1..)), format!("{loaded:?}"), format!("{pool:?}")]
@@ -208,7 +208,7 @@ fn reports_name_places() -> cuweave::Result<()> {
     Ok(())
 }
 
-/// `?` takes the errors of cudarc, and the error tells where it stood.
+/// `?` converts the errors of cudarc, and the error has the place of the `?`.
 const ASKED: u32 = line!() + 2;
 fn too_much(stream: &Arc<CudaStream>) -> cuweave::Result<CudaSlice<u8>> {
     let much = stream.alloc_zeros(1 << 50)?;

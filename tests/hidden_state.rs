@@ -1,5 +1,5 @@
-//! Module-level variables that kernels write where their instructions are not followed: launches are in program order
-//! all the same, and not batched.
+//! Module-level variables that kernels write by instructions that the analysis does not follow: launches are still in program
+//! order, and not batched.
 
 use cuweave::prelude::*;
 use cuweave_testkit::device::device;
@@ -76,7 +76,7 @@ in_program_order! {
     behind_initialisers: set_chained, get_chained;
 }
 
-/// Writers of one variable, independent but for it.
+/// Writers of one variable, otherwise independent.
 #[cuweave::graph]
 fn writers(marks: &mut [u32; 8]) {
     for i in 0..8 {

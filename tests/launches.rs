@@ -1,5 +1,5 @@
-//! Launches that are batched, overlapped, both, or as they are written give the same bytes; what is set, asked
-//! and reported still speaks of the launches as they are written.
+//! Launches give the same bytes whether they are batched, overlapped, both, or as written; setters, queries and reports
+//! refer to the launches as written.
 
 use cuweave::Graph;
 use cuweave::prelude::*;
@@ -300,7 +300,7 @@ fn a_member_that_faults_is_named_after_a_grid_was_set() {
 #[test]
 #[ignore = "run by the test above, in a process of its own"]
 fn with_a_member_that_faults() {
-    // What was the last launch's only block is one of the first's now.
+    // The block that belonged to the last launch belongs to the first one now.
     let Some(reports) = reports_with(1, 1 << 40, Some(3)) else { return };
     assert_eq!(reports.len(), 1);
     assert_eq!(reports[0].kind, "illegal-address");

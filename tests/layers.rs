@@ -76,6 +76,22 @@ fn modules_import_downwards() {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
+#[test]
+fn the_picture_of_the_architecture_has_these_rooms() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("ARCHITECTURE.md"))
+        .expect("a description of the architecture");
+    // The names of features stand beside the rooms of the core.
+    let words = text.split_whitespace().filter(|word| !["feature", "`driver`", "`back`"].contains(word));
+    let picture: Vec<&str> = words.collect();
+    let picture = picture.join(" ");
+    for (folder, rooms) in
+        CRATES.iter().filter(|(folder, _)| !["graph-sim/src", "testkit/src"].contains(folder))
+    {
+        let row = rooms.iter().rev().copied().collect::<Vec<_>>().join(" > ");
+        assert!(picture.contains(&row), "ARCHITECTURE.md does not draw the rooms of {folder}: {row}");
+    }
+}
+
 /// The path of the module that a folder of sources is: none for `src` itself.
 fn prefix(folder: &str) -> Module {
     folder.split('/').skip_while(|&part| part != "src").skip(1).map(str::to_owned).collect()

@@ -1,5 +1,5 @@
-//! The lowerings of memory have the same results; the memory that an arena takes of the device. On a GPU where
-//! there is one.
+//! The lowerings of memory have the same results, and an arena takes its planned memory. Runs on a GPU if there is
+//! one.
 
 #[path = "../benches/graphs/fork_join.rs"]
 #[allow(dead_code)]

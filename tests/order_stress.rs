@@ -4,7 +4,7 @@
 //! blocks let the next kernel start at once. The control: without the waits, on a GPU elements are wrong, and the
 //! simulated driver tells of it.
 //!
-//! By bare driver calls, since the runtime adds no edge that does not wait.
+//! Uses bare driver calls, since the runtime adds no programmatic edge into a kernel without the wait.
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
@@ -21,7 +21,7 @@ const PTX: &str = include_str!("kernels/order.ptx");
 const WAIT: &str = "griddepcontrol.wait;";
 const TRIGGER: &str = "griddepcontrol.launch_dependents;";
 
-/// The size of a test: on a GPU the slow blocks take some ten microseconds.
+/// The size of a test. On a GPU the slow blocks take about ten microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Size {
     blocks: u32,
@@ -104,7 +104,7 @@ impl Chain {
 /// The start of a kernel relative to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Start {
-    /// As the compiler makes them, along both kinds of edges that it makes.
+    /// The compiler's form, with both kinds of edges that it emits.
     AtTheEnd,
     LaunchOrder,
     /// Every kernel triggers the next launch (`griddepcontrol.launch_dependents`) before its wait.
@@ -125,7 +125,7 @@ impl Start {
     }
 }
 
-/// A function that this compiler made of `pass`: how many launches it stands for, and what it takes.
+/// A function that the compiler made of `pass`: the number of launches that it stands for, and its parameters.
 struct Rewritten {
     text: String,
     name: String,

@@ -1,5 +1,5 @@
-//! A structure with padding where the PTX takes a number: its bytes are not all initialised, and nothing reads them as a
-//! number.
+//! A structure with padding as an argument that the PTX declares as a number: its padding is not initialised, and the runtime
+//! does not read it as a number.
 
 use cudarc::driver::DeviceRepr;
 use cuweave::prelude::*;
@@ -49,7 +49,7 @@ fn of_numbers(out: &mut [u32; 64], rounds: u32) {
     }
 }
 
-/// Launches are batched that last equally long; the trip counts of these depend on the parameter.
+/// Launches of equal duration are batched; the trip counts of these depend on the parameter.
 #[test]
 fn launches_are_told_apart_by_numbers_alone() {
     let device = device();

@@ -1,5 +1,5 @@
-//! Right programs: together they use everything that a graph function may say, and every one of them is built,
-//! launched and compared with plain Rust on whichever driver is there.
+//! Right programs: together they use the whole language, and each is built, launched and compared with plain Rust, on a GPU
+//! or on the simulated driver.
 //!
 //! Warnings are denied here, so that these tests also show that generated code is free of lints.
 

@@ -46,7 +46,7 @@ fn chain(n: u32, x: &[f32; n]) -> [f32; n] {
     d
 }
 
-/// Order of the user's own, and an allocation taken over.
+/// Explicit order, and an allocation taken over.
 #[cuweave::graph(order = "explicit", launches = "as-written")]
 fn ordered(n: u32, h: [f32; n], out: &mut [f32; n]) {
     let twice = scale[per_item(n)](&mut h, 2.0, n);
@@ -81,7 +81,7 @@ fn counted(n: u32, k: u32, x: &[u32; 3 * n], out: &mut [u32; k]) {
     copy(&bins, &mut out);
 }
 
-/// What is freed early gives its bytes to what comes later; what is on another branch does not.
+/// A buffer that is freed early shares its bytes with later ones; a buffer on another branch does not.
 #[cuweave::graph(launches = "as-written")]
 fn early(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let first = alloc::<f32>(n);
@@ -128,7 +128,7 @@ fn joined(n: u32, a: &mut [f32; 4 * n], b: &mut [f32; 4 * n]) {
     }
 }
 
-/// Parts of parts, written in turn; a write leaves the ends of what it covers in the middle.
+/// Parts of parts, written in turn; a write in the middle of an earlier one leaves its ends.
 #[cuweave::graph(launches = "as-written")]
 fn parts(n: u32, k: u32, x: &mut [f32; n]) {
     let (lo, hi) = x.split_at_mut(k);
@@ -142,7 +142,7 @@ fn parts(n: u32, k: u32, x: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 5.0, n);
 }
 
-/// A budget: branches that need their memory at once are put in a row.
+/// A budget: branches that need their memory at once are put in sequence.
 #[cuweave::graph(launches = "as-written", budget = 8 * n)]
 fn budgeted(n: u32, x: &mut [f32; 3 * n]) {
     for i in 0..3 {
@@ -166,7 +166,7 @@ fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     scale[per_item(n)](&mut x, 2.0, n);
 }
 
-/// The stages, with these values of the expressions that lengths are computed of.
+/// Returns the stages as text, for these values of the expressions in lengths.
 fn stages<A: GraphFn>(leaves: &[u64]) -> String {
     let table = A::table(cuweave::__private::Token).get().expect("a table");
     let dims: Vec<u64> = table.dims.iter().map(|code| value(code, leaves)).collect();

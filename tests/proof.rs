@@ -1,6 +1,6 @@
 //! The proof of the compiler: random graph programs, compiled by cuweave's compiler, run on the simulated driver under
 //! many schedules, and compared with running their statements one after the other. No report, no difference. Then the
-//! same programs with a plan that is broken on purpose: each must be caught.
+//! same programs with a plan that is broken on purpose: each must be reported.
 //!
 //! The operations are added here by bare driver calls, as the runtime adds them, so that programs can be made at run time.
 #![allow(unsafe_code)]
@@ -64,7 +64,7 @@ fn program(seed: u64) -> Source {
             let mut pick = || (random.of(&alive), random.of(&PARTS));
             let (to, from) = (pick(), pick());
             let aliased = to.0 == from.0 && to.1.0 < from.1.1 && from.1.0 < to.1.1;
-            // The kernel reads as many elements as it writes: a longer source it would not touch as declared.
+            // The kernel reads as many elements as it writes, so a longer source would not match the declaration.
             if aliased || from.1.1 - from.1.0 > to.1.1 - to.1.0 {
                 continue;
             }
@@ -261,8 +261,8 @@ fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
     broken_plans_are_caught();
 }
 
-/// Drops an edge between two launches, or lets a free go before its buffer's last user: the operations that are left
-/// are legal for the driver.
+/// Removes an edge between two launches, or the edges from a buffer's users to its free. The driver accepts the
+/// remaining operations.
 fn broken_plans_are_caught() {
     let (mut edges, mut frees) = (0, 0);
     for seed in 0..400 {

@@ -1,4 +1,4 @@
-//! Kernels that require their block, `.reqntid`, as all that Triton writes: which configurations they take.
+//! Kernels that require a block size by `.reqntid`, such as Triton's: the configurations that they take.
 
 use cuweave::Error;
 use cuweave::prelude::*;

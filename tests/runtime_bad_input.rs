@@ -1,5 +1,5 @@
-//! Input that a graph function cannot take, at build and at launch, is an error that names the argument or the
-//! node and its line; nothing is left behind, and an exec is as it was.
+//! Invalid input, at build and at launch, is an error that names the argument or the node and its line; no object is
+//! leaked, and an exec is unchanged.
 
 use cudarc::driver::sys;
 use cuweave::Error;
@@ -167,7 +167,7 @@ fn parts_that_leave_what_they_are_parts_of() {
         points_at(at, "x", NESTED + line);
         assert_eq!(((lo, hi), (from, to)), (found, whole));
     }
-    // 4 + 5 is outside of the buffer, too, which is said first.
+    // 4 + 5 is outside of the buffer too, and that error comes first.
     assert!(matches!(refused(nested(&device.ctx, 4, 5, &mut x)), Error::Range { hi: 9, len: 8, .. }));
     let graph = nested(&device.ctx, 4, 3, &mut x).expect("all within");
     graph.instantiate().expect("it instantiates").launch(&device.stream).expect("it launches");
@@ -358,7 +358,7 @@ fn with_an_old_driver() {
     }
 }
 
-/// Two devices are needed, which the simulated driver has when it is told so before it is loaded.
+/// Needs two devices; the simulated driver has them if its setting is made before it is loaded.
 #[test]
 fn buffers_and_streams_of_another_context() {
     apart("with_two_devices", &[("CUWEAVE_SIM_DEVICES", "2")]);

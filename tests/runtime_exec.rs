@@ -1,5 +1,5 @@
-//! An exec: its report and picture, its setters, the modules that it keeps, and what the simulated driver is
-//! told of it.
+//! An exec: its report and picture, its setters, the modules that it keeps loaded, and its annotations for the simulated
+//! driver.
 
 use cudarc::driver::sys;
 use cuweave::Error;
@@ -220,7 +220,7 @@ fn a_module_is_loaded_once_and_as_long_as_it_is_used() {
     assert_eq!(device.download(&out), [1, 3, 5, 7]);
 }
 
-/// A stream that is capturing may own a buffer: it is not drawn into, and the launch is refused or waited for.
+/// A stream that is capturing may own a buffer: the capture is left alone, and the launch is refused or waited for.
 #[test]
 fn the_owner_of_a_buffer_is_capturing() {
     let device = alone();
@@ -249,8 +249,8 @@ fn the_owner_of_a_buffer_is_capturing() {
     assert_eq!(device.download(&out)[2], 8.0);
 }
 
-/// The simulated driver sees what a wrong plan would do, and says it in the user's words. That breaks the context, as
-/// a fault on a GPU does: it happens in a process of its own.
+/// The simulated driver reports the effects of a wrong plan with the user's names. The report breaks the context, as a
+/// fault on a GPU does, so this runs in a process of its own.
 #[test]
 fn a_broken_plan_is_found() {
     apart("with_a_broken_plan", &[]);

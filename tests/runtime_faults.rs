@@ -1,5 +1,5 @@
-//! Every driver call that the runtime makes fails once, wherever it stands: the error is told, everything that was
-//! created is destroyed, and the next run is as if nothing had been.
+//! Each driver call that the runtime makes fails once: the error is returned, all created objects are destroyed, and the
+//! next run succeeds.
 
 use std::sync::Arc;
 
@@ -130,7 +130,7 @@ fn every_call_fails_once() {
                 let text = error.to_string();
                 assert!(text.contains("(801)") || text.contains("(999)"), "`{call}` {nth}: {text}");
             }
-            // What was made before the fault still works, once the context has told what it kept.
+            // Objects made before the fault still work, once the context has returned its kept error.
             let _ = ctx.check_err();
             let mut again = inputs(&ctx);
             scenario(&mut again).unwrap_or_else(|error| panic!("after `{call}` {nth}: {error}"));

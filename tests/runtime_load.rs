@@ -1,5 +1,5 @@
-//! Modules and kernels that driver or device do not take: refused when the graph is built, in words that name the file
-//! and what it is made for, before anything is launched.
+//! Modules and kernels that the driver or the device does not take are refused when the graph is built: the error names the
+//! file and its target.
 
 use cuweave::Error;
 use cuweave::prelude::*;
@@ -33,7 +33,7 @@ mod hopper {
     }
 }
 
-/// The same machine code, declared wrongly: the macro cannot see that.
+/// The same machine code with a wrong declaration, which the macro cannot detect.
 mod misdeclared {
     #[cuweave::kernels("tests/kernels/load/raise.sm_90.cubin")]
     unsafe extern "ptx-kernel" {
@@ -105,7 +105,7 @@ fn unsized_clusters(blocks: u32, x: &mut [f32; blocks]) {
     ones_by_some[(blocks, 1)](&mut x, blocks);
 }
 
-/// The text of an error about a module, whose file it names.
+/// Returns the text of an error about a module, and checks that it names the file.
 fn module_error<T>(result: cuweave::Result<T>, file: &str) -> String {
     match result {
         Err(error @ Error::Module(_)) => {
@@ -162,7 +162,7 @@ fn machine_code_is_held_against_its_declaration() {
     let device = device();
     let mut x = device.zeros::<f32>(4);
     if device.simulated && is_hopper(&device) {
-        // What it cannot do, it says.
+        // The error states the reason.
         let text = module_error(of_hopper(&device.ctx, 4, &mut x), "raise.sm_90.cubin");
         return assert!(text.contains("machine code cannot be simulated, give the driver PTX"), "{text}");
     }

@@ -1,9 +1,9 @@
-//! Whatever safe code drops, forgets or moves, in whatever order and on whichever thread: a launch in flight reads
-//! and writes what it was given.
+//! A launch in flight reads and writes its own operands, whatever safe code drops, forgets or moves, in any order and on
+//! any thread.
 //!
-//! Each launch begins with a kernel that takes a while. Meanwhile the buffer that it is about to read is given up,
-//! and its memory, if it is free by then, is taken again and filled with something else. On the simulated driver,
-//! which does work when it is enqueued, the same programs show that nothing is freed twice or left behind.
+//! Each launch begins with a slow kernel. Meanwhile the buffer that it is about to read is dropped, and its memory, if
+//! it is free by then, is allocated again and overwritten. On the simulated driver, which does work when it is enqueued,
+//! the same programs show that nothing is freed twice or leaked.
 
 use std::sync::{Arc, MutexGuard, OnceLock};
 use std::time::Instant;
@@ -60,7 +60,7 @@ fn alone() -> Alone {
     Alone { since: Instant::now(), _guard: guard }
 }
 
-/// Says at its end how long a test took, of which the lock's own time is no part.
+/// Prints the duration of a test at its end, without the time spent waiting for the lock.
 struct Alone {
     since: Instant,
     _guard: MutexGuard<'static, ()>,
@@ -127,7 +127,7 @@ fn ramp(seed: usize) -> Vec<f32> {
     (0..N as usize).map(|i| (i + seed) as f32).collect()
 }
 
-/// Takes memory of that size again, where it is free, and fills it with something else.
+/// Allocates memory of that size again, if it is free, and overwrites it.
 fn scribble(streams: &Streams) -> Vec<CudaSlice<f32>> {
     let other = vec![-1.0_f32; N as usize];
     let mut taken = Vec::new();
@@ -225,7 +225,7 @@ fn with_no_module_kept() {
     let _alone = alone();
     let streams = Streams::new();
     for binding in [Binding::Borrowed, Binding::Owned] {
-        // Without those that forget the exec, and its module with it.
+        // Without the ways that forget the exec, which keep its module loaded.
         for how in [End::Drop, End::DropElsewhere, End::IntoArgs] {
             for launcher in KINDS {
                 given_up(&streams, binding, how, Kind::First, launcher, true);
@@ -433,7 +433,7 @@ fn outputs_end_in_every_way_and_are_made_again() {
                     }
                     Fate::TakenOver => taker.launch(&streams.of(next), (made,)).expect("it takes over"),
                 }
-                // Made again, of something else, while the one before may still be in use.
+                // Made again with other contents while the one before may still be in use.
                 streams
                     .second
                     .memcpy_htod(&ramp(2), &mut exec.args_mut().x.expect("owned"))
@@ -455,7 +455,7 @@ fn outputs_end_in_every_way_and_are_made_again() {
     }
 }
 
-/// All that can outlive anything else, given up in every order, each dropped or forgotten, on one thread or two.
+/// Objects that can outlive one another, given up in every order, each dropped or forgotten, on one thread or two.
 #[test]
 fn every_order_of_the_end() {
     let _alone = alone();
@@ -463,7 +463,7 @@ fn every_order_of_the_end() {
     for elsewhere in [false, true] {
         // None, each alone, all.
         for forgotten in [0, 1, 2, 4, 8, 16, 31_u32] {
-            // On a GPU, where what is forgotten adds up, some of them.
+            // On a GPU, where forgotten objects add up, some of them.
             let step = if simulated() { 1 } else { 11 };
             for order in permutations(5).iter().skip(forgotten as usize % step).step_by(step) {
                 ends(order, forgotten, elsewhere);
@@ -490,7 +490,7 @@ fn permutations(n: usize) -> Vec<Vec<usize>> {
     all
 }
 
-/// The end of one thing: what it is, and to be dropped by being called.
+/// A function that drops an object, or forgets it if the argument is true.
 type Thing = Box<dyn FnOnce(bool) + Send>;
 
 fn thing<T: Send + 'static>(value: T) -> Option<Thing> {
@@ -509,7 +509,7 @@ fn ends(order: &[usize], forgotten: u32, elsewhere: bool) {
         .instantiate()
         .expect("it instantiates");
     exec.launch(&stream).expect("it launches");
-    // An exec that is never dropped lends its output for ever.
+    // The exec is leaked, so its output has the lifetime `'static`.
     let graph = late_out(&ctx, 8, few, x.clone(), ticket()).expect("it builds");
     let maker = Box::leak(Box::new(graph.instantiate().expect("it instantiates")));
     let output = maker.launch(&stream).expect("it launches");

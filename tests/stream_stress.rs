@@ -1,8 +1,8 @@
-//! Streams that share memory, hidden state and outputs, all at once: results show what was not ordered.
+//! Streams that share memory, hidden state and outputs: missing order shows as wrong results.
 //!
-//! Each launch begins with a kernel that takes a while, so that on a GPU whatever does not wait comes too early. On the
-//! simulated driver, which does work when it is enqueued, the same programs show that nothing is refused, freed twice or
-//! left behind.
+//! Each launch begins with a slow kernel, so that on a GPU work that does not wait for it comes too early. On the simulated
+//! driver, which does work when it is enqueued, the same programs show that nothing is refused, freed twice or
+//! leaked.
 //!
 //! `STREAM_STRESS=small` repeats each pattern twice, with short kernels: for tools that slow kernels down, such as
 //! `compute-sanitizer --tool racecheck`.

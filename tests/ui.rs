@@ -1,12 +1,12 @@
-//! Wrong programs: each is refused with the right code on the right line, and with nothing besides.
+//! Wrong programs: each is refused with the right code on the right line, and with no other error.
 //!
 //! `tests/ui/*.rs` are whole crates. A line that must be refused ends in `//~ CW102`; the text of the messages is in
 //! the `.stderr` file beside the program. Two tests: the messages are the recorded ones (trybuild), and the recorded
 //! ones are, in number, line and code, what the programs say.
 //!
-//! What rustc finds (traits, constants) it says in words of its own, which differ between its versions. Those programs
-//! are in `tests/ui/rustc`, and their text is compared with one version of rustc only. `tests/ui/ptx` has what the
-//! declared kernels are held against.
+//! Errors that rustc reports itself (traits, constants) differ in wording between its versions. Those programs are in
+//! `tests/ui/rustc`, and their text is compared with one version of rustc only. `tests/ui/ptx` has the programs whose
+//! declarations contradict the PTX.
 //!
 //! `TRYBUILD=overwrite cargo test --test ui` records the messages again; a second time, and the pages of the error
 //! codes show them.
@@ -17,10 +17,10 @@ use std::process::Command;
 
 use cuweave_core::codes::Code;
 
-/// The rustc whose own words `tests/ui/rustc/*.stderr` record.
+/// The version of rustc whose messages `tests/ui/rustc/*.stderr` record.
 const RUSTC: &str = "rustc 1.95.";
 
-/// Where the programs are.
+/// The folders of the programs.
 const FOLDERS: [&str; 3] = ["tests/ui", "tests/ui/ptx", "tests/ui/rustc"];
 
 /// A message as `.stderr` files show it: its line in the program and its whole text.
@@ -99,7 +99,7 @@ fn every_code_has_a_page_with_a_program_and_its_message() {
     }
 }
 
-/// A page with the contents of its first block of this kind replaced.
+/// Returns a page with the contents of its first block of this kind replaced.
 fn block(page: &str, fence: &str, contents: &str) -> String {
     let start =
         page.find(&format!("{fence}\n")).map(|at| at + fence.len() + 1).expect("a block of this kind");
@@ -107,7 +107,7 @@ fn block(page: &str, fence: &str, contents: &str) -> String {
     format!("{}{}\n{}", &page[..start], contents.trim_end(), &page[end..])
 }
 
-/// A program as a page shows it: without its first comment and the marks.
+/// Returns a program as a page shows it: without its first comment and the marks.
 fn unmarked(source: &str) -> String {
     source
         .lines()
@@ -161,7 +161,7 @@ fn messages(stderr: &str) -> Result<Vec<Message>, String> {
         if line.starts_with("error") || line.starts_with("warning") {
             messages.push(String::new());
         }
-        // The program's own lines show the marks: they prove nothing.
+        // Lines of the program itself contain marks too; they do not count.
         if let Some(text) = messages.last_mut().filter(|_| !line.contains("//~")) {
             text.push_str(line);
             text.push('\n');
@@ -205,7 +205,7 @@ fn lend_kernels() {
     }
 }
 
-/// The target folder, as cargo says.
+/// Returns the target folder that cargo reports.
 fn target_folder() -> PathBuf {
     let output = Command::new(std::env::var("CARGO").unwrap_or_else(|_| "cargo".into()))
         .args(["metadata", "--no-deps", "--format-version=1", "--offline"])
@@ -217,7 +217,7 @@ fn target_folder() -> PathBuf {
     PathBuf::from(rest.split('"').next().unwrap_or_default())
 }
 
-/// Whether the sources are not here: the test binary was moved to another machine.
+/// Returns true if the sources are missing: the test binary was moved to another machine.
 fn recorded_elsewhere() -> bool {
     let elsewhere = !Path::new("tests/ui").is_dir();
     if elsewhere {

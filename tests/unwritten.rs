@@ -5,7 +5,7 @@ use cuweave_testkit::device::{Device, simulated_alone};
 
 #[cuweave::kernels("tests/ptx-corpus/12.9/basic.90.plain.ptx")]
 unsafe extern "ptx-kernel" {
-    /// Where it writes is data.
+    /// The written elements depend on data.
     fn scatter64(x: &[f32; n], index: &[i64; n], out: &mut [MaybeUninit<f32>; 64], n: u32);
 }
 
@@ -18,7 +18,7 @@ fn scattered(x: &[f32; 64], index: &[i64; 64], out: &mut [f32; 64], there: &mut 
     scatter64[(1, 64)](&x, &index, &mut out, 64);
 }
 
-/// Writes every `step`-th element, and returns what arrives on the host by both copies, and the reports.
+/// Writes every `step`-th element. Returns the contents that both copies bring to the host, and the reports.
 fn run(step: i64) -> Option<(Vec<f32>, Vec<f32>, Vec<cuweave_sim::Report>)> {
     let device = simulated_alone()?;
     let Device { ctx, stream, .. } = &*device;
@@ -26,7 +26,7 @@ fn run(step: i64) -> Option<(Vec<f32>, Vec<f32>, Vec<cuweave_sim::Report>)> {
     let x = stream.clone_htod(&vec![2.5_f32; 64]).expect("an upload");
     let index: Vec<i64> = (0..64).map(|i| i / step * step).collect();
     let index = stream.clone_htod(&index).expect("an upload");
-    // SAFETY: what is not written is the point; it is only copied, and every bit pattern is an `f32`.
+    // SAFETY: unwritten bytes are the subject of the test; they are only copied, and every bit pattern is an `f32`.
     #[allow(unsafe_code)]
     let (mut out, mut there) = unsafe {
         (stream.alloc::<f32>(64).expect("an allocation"), ctx.alloc_pinned::<f32>(64).expect("pinned memory"))

@@ -1,5 +1,5 @@
-//! The views that `args()` and `args_mut()` hand out, read and written on several streams: the next launch, and the end of the
-//! buffer, come after all of these uses, as seen from the driver calls.
+//! The views of `args()` and `args_mut()`, read and written on several streams: the next launch, and the free of the buffer,
+//! come after all of these uses. The order is read from the driver calls.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn free(work: &[Work], address: u64) -> &Work {
     named(work, "cuMemFreeAsync").into_iter().find(|work| work.arguments[0] == address).expect("a free")
 }
 
-/// What becomes of the exec.
+/// The end of the exec.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Drop,
@@ -119,7 +119,7 @@ fn a_buffer_is_freed_after_all_reads_of_its_views() {
                         if launched && is_written {
                             assert_after(launches[1], read, &case);
                         }
-                        // A forgotten exec keeps what it owns.
+                        // A forgotten exec keeps its own buffers.
                         let borrowed = kind == if is_written { 1 } else { 2 };
                         if end != End::Forget || borrowed {
                             assert_after(free(&work, at), read, &case);
@@ -228,7 +228,7 @@ fn views_are_written_between_launches() {
     }
 }
 
-/// A graph reads what a view shows, on a stream of its own, and is forgotten.
+/// A graph reads the buffer of a view, on a stream of its own, and is forgotten.
 #[test]
 fn a_view_is_bound_to_another_graph() {
     let Some(device) = simulated() else { return };
@@ -303,7 +303,7 @@ fn views_of_an_output_do_not_block_the_host() {
     }
 }
 
-/// Each call fails in turn, and errors are kept by the context: what happens is ordered, or does not happen.
+/// Each call fails in turn, and errors are kept by the context: work is ordered or not done.
 #[test]
 fn every_call_of_a_use_fails() {
     let Some(device) = simulated() else { return };

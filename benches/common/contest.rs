@@ -14,7 +14,7 @@ use super::{Race, Result, Setup, Times, Until, agree, hand, median, ratio, us};
 const WIDTHS: [usize; 6] = [1, 2, 4, 8, 16, 32];
 /// The measurements of each side.
 const REPETITIONS: usize = 5;
-/// How long each of them takes, about.
+/// The approximate duration of a measurement.
 const REPETITION: Duration = Duration::from_millis(20);
 
 /// Buffers as they are before a launch: from -1 to 1, no two alike.
@@ -39,7 +39,7 @@ impl Start {
         Ok(Start { stream, lens: lens.to_vec(), buffers })
     }
 
-    /// A copy of them, for one side.
+    /// Returns copies of them, for one side.
     pub fn buffers(&self) -> Result<Buffers> {
         Ok(Buffers(self.copy()?.into_iter()))
     }
@@ -73,12 +73,12 @@ fn noise(seed: usize, len: usize) -> Vec<f32> {
 pub struct Buffers(std::vec::IntoIter<CudaSlice<f32>>);
 
 impl Buffers {
-    /// The next one.
+    /// Returns the next buffer.
     pub fn one(&mut self) -> Result<CudaSlice<f32>> {
         Ok(self.0.next().ok_or("too few buffers")?)
     }
 
-    /// The next ones.
+    /// Returns the next buffers.
     pub fn some<const N: usize>(&mut self) -> Result<[CudaSlice<f32>; N]> {
         let buffers: Vec<_> = self.0.by_ref().take(N).collect();
         buffers.try_into().map_err(|_| "too few buffers".into())
@@ -100,8 +100,8 @@ pub struct Contest<'a> {
 }
 
 impl<'a> Contest<'a> {
-    /// A contest with what `by_hand` makes of the addresses of buffers, at each width; `results` are the buffers that
-    /// are compared. All widths give the same results, or it is an error.
+    /// Returns a contest with the hand-written graphs at each width; `by_hand` makes the work from the addresses of the
+    /// buffers, and `results` are the buffers that are compared. Results that differ between widths are an error.
     pub fn new(
         setup: &'a Setup,
         (work, goal): (String, &'static str),
@@ -112,8 +112,8 @@ impl<'a> Contest<'a> {
         Contest::setting(setup, (work, goal), start, results, by_hand, |_, _, _, _| Ok(()))
     }
 
-    /// The same; before each launch by hand, `set` is called with the exec, the nodes of its branches, the addresses of
-    /// the buffers, and the number of the launch (the first is 0).
+    /// As above. Before each hand-written launch, `set` is called with the exec, the nodes of its branches, the
+    /// addresses of the buffers, and the number of the launch, counted from 0.
     pub fn setting(
         setup: &'a Setup,
         (work, goal): (String, &'static str),
@@ -175,17 +175,17 @@ impl<'a> Contest<'a> {
         Ok(contest)
     }
 
-    /// The stream that everything is launched on.
+    /// Returns the stream of all launches.
     pub fn stream(&self) -> &'a Arc<CudaStream> {
         &self.setup.stream
     }
 
-    /// Buffers for another side, as they are before a launch.
+    /// Returns buffers for another side, with their contents before a launch.
     pub fn buffers(&self) -> Result<Buffers> {
         self.start.buffers()
     }
 
-    /// The used elements of buffers, which are this contest's results.
+    /// Returns the used elements of the buffers that are this contest's results.
     pub fn read(&self, results: &[impl DevicePtr<f32>]) -> Result<Vec<Vec<f32>>> {
         if results.len() != self.lens.len() {
             return Err(format!("{}: {} results, not {}", self.work, results.len(), self.lens.len()).into());
@@ -206,8 +206,8 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// Enters a side with the results of its first launch, which are the same as by hand, byte for byte, or it is an
-    /// error.
+    /// Enters a side with the results of its first launch. Results that differ from the hand-written ones in any byte
+    /// are an error.
     pub fn enter(
         &mut self,
         side: &str,
@@ -221,7 +221,7 @@ impl<'a> Contest<'a> {
         Ok(())
     }
 
-    /// Enters something to compare with, whose results are others: before the sides that have a goal.
+    /// Enters a contestant with other results, for comparison. Must be called before the sides that have a goal.
     pub fn beside(
         &mut self,
         name: &str,
@@ -232,7 +232,7 @@ impl<'a> Contest<'a> {
         self.race.ours(name, turn);
     }
 
-    /// Lets them race, and adds the rows.
+    /// Runs the race and adds its rows to a table.
     pub fn run(self, table: &mut Table) -> Result<()> {
         let times = self.race.run(self.setup)?;
         let (by_hand, ours) = times.split_at(self.widths.len());
@@ -265,7 +265,7 @@ impl<'a> Contest<'a> {
     }
 }
 
-/// A table for contests.
+/// Returns a table for contests.
 pub fn table(setup: &Setup, name: &'static str) -> Result<Table> {
     let columns = [
         "work",
@@ -281,7 +281,7 @@ pub fn table(setup: &Setup, name: &'static str) -> Result<Table> {
     Table::new(setup, name, &columns)
 }
 
-/// All of the widths that are below that of all; without a GPU the first and the last.
+/// Returns the widths below the full width; without a GPU the first and the last.
 fn widths(setup: &Setup, all: usize) -> Vec<usize> {
     let mut widths: Vec<usize> = WIDTHS.into_iter().filter(|&width| width < all).collect();
     widths.truncate(setup.scaled(widths.len(), 1));

@@ -1,9 +1,9 @@
-//! The hand-written side: the driver's calls as a careful C programmer would make them. Nothing of cuweave is used.
+//! The hand-written side: driver calls as a careful C programmer would make them, without cuweave.
 
 #![allow(unsafe_code)]
-// SAFETY, for all of it: handles are used between their creation and their drop and in the context that made them;
-// what a kernel is given are the parameters that its declaration asks for, and addresses of buffers that the
-// benchmark keeps alive while its graphs run.
+// SAFETY, for the whole file: handles are used between their creation and their drop, in the context that made them;
+// kernels get the parameters that their declarations require, and addresses of buffers that the benchmark keeps alive
+// while its graphs run.
 
 use std::ffi::{CStr, CString, c_void};
 use std::mem::MaybeUninit;
@@ -27,9 +27,9 @@ fn check(call: &str, code: sys::CUresult) -> Result<()> {
     if code == sys::CUresult::CUDA_SUCCESS { Ok(()) } else { Err(format!("`{call}` gives {code:?}").into()) }
 }
 
-/// The address of a buffer.
+/// Returns the address of a buffer.
 pub fn address<T>(buffer: &CudaSlice<T>) -> u64 {
-    // The guard orders nothing that matters here: benchmarks synchronise before they launch.
+    // The guard is not needed: benchmarks synchronise before they launch.
     buffer.device_ptr(buffer.stream()).0
 }
 
@@ -48,12 +48,12 @@ pub struct Kernel {
     pub grid: [u32; 3],
     /// Threads a block.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes: at most the 48 KiB that need no asking.
+    /// Dynamic shared memory of a block, in bytes: at most 48 KiB, for which no attribute has to be set.
     pub shared: u32,
 }
 
 impl Module {
-    /// Loads the kernels that most benchmarks share.
+    /// Loads the kernels of most benchmarks.
     pub fn load(ctx: &Arc<CudaContext>) -> Result<Module> {
         Module::of(ctx, PTX)
     }
@@ -69,17 +69,17 @@ impl Module {
         Ok(Module { ctx: ctx.clone(), module })
     }
 
-    /// One thread of a kernel.
+    /// Returns a kernel of one thread.
     pub fn single(&self, name: &CStr) -> Result<Kernel> {
         self.kernel(name, [1, 1, 1], [1, 1, 1])
     }
 
-    /// A kernel for `n` items, in blocks of 256.
+    /// Returns a kernel for `n` items, in blocks of 256.
     pub fn per_item(&self, name: &CStr, n: u32) -> Result<Kernel> {
         self.kernel(name, [n.div_ceil(256), 1, 1], [256, 1, 1])
     }
 
-    /// A kernel with this configuration.
+    /// Returns a kernel with this configuration.
     pub fn kernel(&self, name: &CStr, grid: [u32; 3], block: [u32; 3]) -> Result<Kernel> {
         let mut function = ptr::null_mut();
         check("cuModuleGetFunction", unsafe {
@@ -126,14 +126,14 @@ fn kernel_params(kernel: Kernel, pointers: &mut [*mut c_void; MOST]) -> sys::CUD
 /// A graph.
 pub struct Graph {
     graph: sys::CUgraph,
-    /// Its nodes and edges, for the tables.
+    /// The number of its nodes.
     pub nodes: usize,
-    /// See `nodes`.
+    /// The number of its edges.
     pub edges: usize,
 }
 
 impl Graph {
-    /// An empty one. The context is that of the calling thread.
+    /// Returns an empty graph of the calling thread's context.
     pub fn new() -> Result<Graph> {
         let mut graph = ptr::null_mut();
         check("cuGraphCreate", unsafe { sys::cuGraphCreate(&mut graph, 0) })?;
@@ -204,10 +204,10 @@ impl Graph {
         Ok(node)
     }
 
-    /// Adds an alloc node on device 0; gives the address of what it allocates, too.
+    /// Adds an alloc node on device 0. Returns the node and the address of its memory.
     pub fn add_alloc(&mut self, bytes: u64, after: &[Node]) -> Result<(Node, u64)> {
         let mut params = MaybeUninit::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>::zeroed();
-        // Numbers and pointers, for which zero is a value; enumerators are set before they are read.
+        // Zero is a valid value of numbers and pointers; enumerators are set before they are read.
         let params = unsafe {
             let props = &raw mut (*params.as_mut_ptr()).poolProps;
             (&raw mut (*props).allocType).write(sys::CUmemAllocationType::CU_MEM_ALLOCATION_TYPE_PINNED);
@@ -236,12 +236,12 @@ impl Graph {
         Ok(node)
     }
 
-    /// Its size, for a table.
+    /// Returns its numbers of nodes and edges, for a table.
     pub fn size(&self) -> String {
         format!("{} / {}", self.nodes, self.edges)
     }
 
-    /// Makes it ready to be launched. Its nodes stay valid as long as the exec.
+    /// Instantiates it. Its nodes stay valid as long as the exec.
     pub fn instantiate(self) -> Result<Exec> {
         let mut exec = ptr::null_mut();
         check("cuGraphInstantiate", unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, self.graph, 0) })?;
@@ -267,7 +267,7 @@ impl Exec {
         check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.exec, stream.cu_stream()) })
     }
 
-    /// Gives a kernel node other arguments.
+    /// Sets the arguments of a kernel node.
     pub fn set(&self, node: Node, kernel: Kernel, arguments: &[u64]) -> Result<()> {
         let mut pointers = pointers(arguments);
         let params = kernel_params(kernel, &mut pointers);
@@ -303,11 +303,11 @@ pub fn launch(kernel: Kernel, arguments: &[u64], stream: &CudaStream) -> Result<
     })
 }
 
-/// An event that takes no time.
+/// An event without timing.
 pub struct Event(sys::CUevent);
 
 impl Event {
-    /// A new one.
+    /// Creates an event.
     pub fn new() -> Result<Event> {
         let mut event = ptr::null_mut();
         let flags = sys::CUevent_flags::CU_EVENT_DISABLE_TIMING as u32;
@@ -315,7 +315,7 @@ impl Event {
         Ok(Event(event))
     }
 
-    /// Has `to` wait for what is on `from` now.
+    /// Makes `to` wait for the work enqueued on `from` so far.
     pub fn order(&self, from: &CudaStream, to: &CudaStream) -> Result<()> {
         check("cuEventRecord", unsafe { sys::cuEventRecord(self.0, from.cu_stream()) })?;
         check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(to.cu_stream(), self.0, 0) })
@@ -328,7 +328,7 @@ impl Drop for Event {
     }
 }
 
-/// Captures what is launched on a stream.
+/// Captures the launches on a stream.
 pub fn capture(stream: &CudaStream, work: impl FnOnce() -> Result<()>) -> Result<Graph> {
     let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     check("cuStreamBeginCapture", unsafe { sys::cuStreamBeginCapture_v2(stream.cu_stream(), mode) })?;

@@ -1,7 +1,7 @@
-//! What the benchmarks share: the machine, races between contestants, tables.
+//! Shared parts of the benchmarks: the machine, races between contestants, tables.
 //!
-//! A race runs all its contestants in turn, several times over, so that whatever changes on the machine changes for
-//! all of them. Nothing here judges a time: the tables say what was measured, and what the goal is.
+//! A race runs all its contestants in turn, several times over, so that changes of the machine's state affect all of
+//! them. Nothing here judges a time: the tables list the measurements and the goals.
 
 // Each benchmark uses a part of it.
 #![allow(dead_code)]
@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 use cudarc::driver::{CudaContext, CudaStream, sys};
 
-/// What a benchmark can fail with.
+/// The result of a benchmark.
 pub type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// The machine.
@@ -28,12 +28,12 @@ pub struct Setup {
     pub driver: cuweave_sim::Driver,
     /// Its first device.
     pub ctx: Arc<CudaContext>,
-    /// The stream that everything is launched on.
+    /// The stream of all launches.
     pub stream: Arc<CudaStream>,
 }
 
 impl Setup {
-    /// The real driver, or the simulated one, with which a benchmark only shows that it works.
+    /// Loads the real driver or the simulated one; on the latter a benchmark only shows that it works.
     pub fn new() -> Result<Setup> {
         let driver = cuweave_sim::load()?;
         let ctx = cuweave::context(0)?;
@@ -41,13 +41,13 @@ impl Setup {
         Ok(Setup { driver, ctx, stream })
     }
 
-    /// `real` on a GPU, `simulated` without.
+    /// Returns `real` on a GPU and `simulated` without one.
     pub fn scaled<T>(&self, real: T, simulated: T) -> T {
         if self.driver.is_simulated() { simulated } else { real }
     }
 }
 
-/// What a race measures of a contestant's turn.
+/// The end of the measured part of a contestant's turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Until {
     /// Up to the end of the work on the stream.
@@ -69,7 +69,7 @@ struct Contestant<'a> {
 pub struct Times {
     /// The contestant.
     pub name: String,
-    /// Whether it is hand-written.
+    /// True if it is hand-written.
     pub by_hand: bool,
     /// On the host's clock.
     pub host: Duration,
@@ -90,22 +90,22 @@ pub struct Race<'a> {
 }
 
 impl<'a> Race<'a> {
-    /// A race of so many turns a repetition.
+    /// Returns a race of so many turns a repetition.
     pub fn new(until: Until, turns: usize) -> Race<'a> {
         Race { until, turns, repetitions: 9, contestants: Vec::new() }
     }
 
-    /// The same with so many repetitions.
+    /// Returns the same race with so many repetitions.
     pub fn repeated(self, repetitions: usize) -> Race<'a> {
         Race { repetitions, ..self }
     }
 
-    /// Adds one of ours.
+    /// Adds a contestant built by cuweave.
     pub fn ours(&mut self, name: &str, turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a) {
         self.contestants.push(Contestant { name: name.to_owned(), by_hand: false, turn: Box::new(turn) });
     }
 
-    /// Adds a hand-written one.
+    /// Adds a hand-written contestant.
     pub fn by_hand(&mut self, name: &str, turn: impl FnMut(&Arc<CudaStream>) -> Result<()> + 'a) {
         self.contestants.push(Contestant { name: name.to_owned(), by_hand: true, turn: Box::new(turn) });
     }
@@ -182,23 +182,23 @@ fn between_events(turn: &mut Turn<'_>, setup: &Setup) -> Result<Duration> {
     Ok(Duration::from_secs_f64(f64::from(start.elapsed_ms(&end)?).max(0.0) / 1e3))
 }
 
-/// The median; of nothing, zero.
+/// Returns the median; zero for an empty list.
 pub fn median(times: &mut [Duration]) -> Duration {
     times.sort_unstable();
     times.get(times.len() / 2).copied().unwrap_or_default()
 }
 
-/// The quotient of two times.
+/// Returns the quotient of two times.
 pub fn ratio(a: Duration, b: Duration) -> f64 {
     a.as_secs_f64() / b.as_secs_f64().max(f64::MIN_POSITIVE)
 }
 
-/// In microseconds, for tables.
+/// Formats a time in microseconds, for tables.
 pub fn us(time: Duration) -> String {
     format!("{:.2}", time.as_secs_f64() * 1e6)
 }
 
-/// Says that two results differ, if they do.
+/// Returns an error if two results differ.
 pub fn agree(what: &str, ours: &[f32], by_hand: &[f32]) -> Result<()> {
     match ours.iter().zip(by_hand).position(|(a, b)| a.to_bits() != b.to_bits()) {
         None if ours.len() == by_hand.len() => Ok(()),

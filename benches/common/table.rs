@@ -12,7 +12,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table with a head that says where and when.
+    /// Returns a table whose head has the machine and the date.
     pub fn new(setup: &Setup, name: &'static str, columns: &[&str]) -> Result<Table> {
         let mut text = String::new();
         writeln!(text, "# {name}\n")?;
@@ -26,7 +26,7 @@ impl Table {
         Ok(Table { name, text })
     }
 
-    /// A table of races: see [`Table::race`].
+    /// Returns a table of races: see [`Table::race`].
     pub fn of_races(setup: &Setup, name: &'static str) -> Result<Table> {
         let columns = ["work", "", "nodes / edges", "host us", "events us", "ratio", "goal", "spread"];
         Table::new(setup, name, &columns)
@@ -40,7 +40,7 @@ impl Table {
         Ok(())
     }
 
-    /// Adds a race's rows. The ratio is that of host times to the best hand-written contestant's.
+    /// Adds a race's rows. Ratios are of host times to the best hand-written contestant's.
     pub fn race(&mut self, work: &str, goal: &str, times: &[Times], sizes: &[String]) -> Result<()> {
         let best = times.iter().filter(|times| times.by_hand).map(|times| times.host).min();
         for (at, times) in times.iter().enumerate() {
@@ -103,7 +103,7 @@ fn driver(setup: &Setup) -> String {
     }
 }
 
-/// Today, in UTC.
+/// Returns today's date in UTC.
 fn date() -> String {
     let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
     let (mut days, mut year) = (seconds / 86_400, 1970);

@@ -1,5 +1,4 @@
-//! Work as a careful programmer lays it out by hand: branches side by side, in layers, and as many of them side by side
-//! as is best.
+//! Hand-written work: branches in layers, of which a given number (the width) may run side by side.
 
 use super::Result;
 use super::hand::{Graph, Kernel, Node};
@@ -27,13 +26,13 @@ struct Branch {
 pub struct Work {
     branches: Vec<Branch>,
     layer: usize,
-    /// Where the layer begins.
+    /// The first branch of the layer.
     first: usize,
     widest: usize,
 }
 
 impl Work {
-    /// None yet.
+    /// Returns work without branches.
     pub fn new() -> Work {
         Work::default()
     }
@@ -54,13 +53,13 @@ impl Work {
         before
     }
 
-    /// The branches of the widest layer.
+    /// Returns the number of branches of the widest layer.
     pub fn widest(&self) -> usize {
         self.widest
     }
 
-    /// The graph with so many branches of a layer side by side: the k-th comes after the (k - `width`)-th. Edges that
-    /// this makes superfluous are left out. Returns the nodes of the branches, too.
+    /// Returns the graph in which `width` branches of a layer may run side by side, since the k-th comes after the
+    /// (k - `width`)-th, and the nodes of the branches. Redundant edges are left out.
     pub fn graph(&self, width: usize) -> Result<(Graph, Vec<Vec<Node>>)> {
         let mut graph = Graph::new()?;
         let mut nodes: Vec<Vec<Node>> = Vec::with_capacity(self.branches.len());
@@ -81,7 +80,7 @@ impl Work {
         Ok((graph, nodes))
     }
 
-    /// The branches that one comes after: less those that come before another of these in any case.
+    /// Returns the direct predecessors of a branch, without those that precede another of them.
     fn before(&self, branch: &Branch, width: usize) -> impl Iterator<Item = usize> {
         let line = |branch: &Branch| (branch.layer, branch.place % width);
         let previous = (branch.place >= width).then(|| self.index_of(branch) - width);

@@ -22,7 +22,7 @@ use std::process::Command;
 #[derive(thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// It is not run by cargo as a build script.
+    /// A variable that cargo sets for build scripts is missing.
     #[error("`{0}` is not set: this runs in a build script only")]
     NoBuildScript(&'static str),
     /// A pattern matches nothing.
@@ -33,7 +33,7 @@ pub enum Error {
     File {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// Neither NVRTC nor nvcc is there.
@@ -47,7 +47,7 @@ pub enum Error {
     Compile {
         /// The file.
         path: PathBuf,
-        /// What the compiler says.
+        /// The output of the compiler.
         log: String,
     },
 }
@@ -68,7 +68,7 @@ pub fn ptx(pattern: &str) {
     }
 }
 
-/// What is compiled, and how.
+/// A compilation: the files, the architectures and the options.
 #[derive(Clone, Debug)]
 pub struct Build {
     patterns: Vec<String>,
@@ -84,7 +84,7 @@ impl Default for Build {
 }
 
 impl Build {
-    /// Nothing yet, for compute capability 7.5 and later, or what `CUWEAVE_ARCHITECTURE` says.
+    /// Returns a build without files. The architecture is `CUWEAVE_ARCHITECTURE`, or `compute_75` if that is not set.
     pub fn new() -> Build {
         let architecture = std::env::var("CUWEAVE_ARCHITECTURE").unwrap_or_else(|_| "compute_75".to_owned());
         Build {
@@ -102,8 +102,8 @@ impl Build {
         self
     }
 
-    /// Compiles for these virtual architectures, such as `compute_90`. The PTX of the first is what the macro takes;
-    /// that of each other one stands beside it, as `nn.compute_90.ptx`.
+    /// Compiles for these virtual architectures, such as `compute_90`. The macro reads the PTX of the first; the PTX of
+    /// each other one is written beside it, as `nn.compute_90.ptx`.
     #[must_use]
     pub fn architectures<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Build {
         self.architectures = names.into_iter().map(str::to_owned).collect();
@@ -124,10 +124,10 @@ impl Build {
         self
     }
 
-    /// Compiles what has changed. The files of PTX, in the order of the sources.
+    /// Compiles the files that have changed. Returns the PTX files, in the order of the sources.
     ///
     /// # Errors
-    /// The first thing that is missing or wrong.
+    /// The first [`Error`]; later files are not compiled.
     pub fn compile(&self) -> Result<Vec<PathBuf>, Error> {
         let folder = |name| std::env::var_os(name).map(PathBuf::from).ok_or(Error::NoBuildScript(name));
         let (manifest, out) = (folder("CARGO_MANIFEST_DIR")?, folder("OUT_DIR")?);
@@ -135,7 +135,7 @@ impl Build {
             println!("cargo::rerun-if-env-changed={variable}");
         }
         let compiler = Compiler::find();
-        // NVRTC knows no folder of its own: CUDA's headers, such as `cuda_fp16.h`, are below its root.
+        // NVRTC has no default include folder: CUDA's headers, such as `cuda_fp16.h`, are below the toolkit's root.
         let mut build = self.clone();
         build
             .includes
@@ -147,7 +147,7 @@ impl Build {
         Ok(made)
     }
 
-    /// What is made, and what it was made of.
+    /// Returns the PTX files, and the files and folders that they depend on.
     fn compile_in(
         &self,
         manifest: &Path,
@@ -157,7 +157,7 @@ impl Build {
         let (mut made, mut seen) = (Vec::new(), Vec::new());
         for pattern in &self.patterns {
             let files = sources::matching(manifest, pattern)?;
-            // A file that is added later matches too.
+            // The folder itself: a file that is added later may match the pattern.
             seen.extend(manifest.join(pattern).parent().map(Path::to_owned));
             for file in files {
                 let inputs = sources::with_headers(manifest, &file, &self.includes)?;
@@ -190,7 +190,7 @@ impl Build {
         let folders = source.parent().into_iter().map(Path::to_owned).chain(self.includes.iter().cloned());
         options.extend(folders.map(|folder| format!("--include-path={}", manifest.join(folder).display())));
         options.extend(self.options.iter().cloned());
-        // Beside the PTX stands what it was made of and by.
+        // The hash of the inputs and of the compiler is kept in a file beside the PTX.
         let key = sources::key(&[compiler.name(), &options.join("\n")], inputs);
         let key_file = target.with_extension("key");
         if target.is_file() && std::fs::read_to_string(&key_file).is_ok_and(|old| old == key) {
@@ -210,16 +210,16 @@ impl Build {
     }
 }
 
-/// Where CUDA may be installed.
+/// Returns the folders in which a CUDA toolkit may be installed.
 fn roots() -> Vec<PathBuf> {
     let named = ["CUDA_PATH", "CUDA_HOME"].iter().filter_map(std::env::var_os).map(PathBuf::from);
     named.chain([PathBuf::from("/usr/local/cuda")]).collect()
 }
 
-/// What compiles.
+/// The compiler in use.
 enum Compiler {
     Nvrtc(nvrtc::Nvrtc),
-    /// The program, and what it says of its version.
+    /// The path of nvcc, and its output for `--version`.
     Nvcc(PathBuf, String),
 }
 
@@ -247,7 +247,7 @@ impl Compiler {
         }
     }
 
-    /// PTX, or what the compiler says.
+    /// Compiles a file. Returns the PTX, or the compiler's output as the error.
     fn compile(&self, source: &Path, options: &[String], target: &Path) -> Result<String, String> {
         match self {
             Compiler::Nvrtc(nvrtc) => nvrtc.compile(source, options),

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 type Program = *mut c_void;
 
-/// The library, with the names of its C interface.
+/// The loaded library.
 pub struct Nvrtc {
     library: Library,
     version: String,
 }
 
 impl Nvrtc {
-    /// The newest that is found.
+    /// Opens the first library found: `CUWEAVE_NVRTC`, then the system's folders, then those below `roots`; new
+    /// versions first.
     pub fn find(roots: &[PathBuf]) -> Option<Nvrtc> {
         let names = if cfg!(windows) {
             ["nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"]
@@ -41,12 +42,12 @@ impl Nvrtc {
         (status == 0).then(|| Nvrtc { library, version: format!("NVRTC {major}.{minor}") })
     }
 
-    /// Its name and version.
+    /// Returns its name and version.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// PTX of a file, or the log.
+    /// Compiles a file. Returns the PTX, or the log as the error.
     pub fn compile(&self, source: &Path, options: &[String]) -> Result<String, String> {
         let text = std::fs::read(source).map_err(|error| error.to_string())?;
         let text = CString::new(text).map_err(|_| "the file has a NUL byte".to_owned())?;
@@ -58,7 +59,7 @@ impl Nvrtc {
         let program = self.program(&text, &name)?;
         let result = self.run(program, &options);
         let mut program = program;
-        // SAFETY: as in nvrtc.h; the program was made by `program` and is used no more.
+        // SAFETY: as in nvrtc.h; the program was made by `program` and is not used afterwards.
         unsafe {
             if let Ok(destroy) =
                 self.library.get::<unsafe extern "C" fn(*mut Program) -> c_int>(b"nvrtcDestroyProgram\0")
@@ -90,7 +91,7 @@ impl Nvrtc {
 
     fn run(&self, program: Program, options: &[CString]) -> Result<String, String> {
         let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
-        // SAFETY: as in nvrtc.h; there are as many pointers as said, each to a string that ends in NUL.
+        // SAFETY: as in nvrtc.h; the count is that of the pointers, each to a string that ends in NUL.
         let status = unsafe {
             let compile: libloading::Symbol<
                 '_,
@@ -106,7 +107,7 @@ impl Nvrtc {
         self.text(program, b"nvrtcGetPTXSize\0", b"nvrtcGetPTX\0")
     }
 
-    /// A text of the program, by the function that gives its size and the one that gives it.
+    /// Returns a text of the program; `size_of` and `get` name the functions that return its size and its bytes.
     fn text(&self, program: Program, size_of: &[u8], get: &[u8]) -> Result<String, String> {
         let mut size = 0usize;
         let mut bytes;

@@ -1,4 +1,4 @@
-//! Which files are compiled, and what they are made of.
+//! Source files: those that match a pattern, the headers that they include, and a hash of both.
 
 use super::Error;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ pub struct Input {
     pub text: Vec<u8>,
 }
 
-/// The files that match a pattern, relative to the manifest's folder, sorted.
+/// Returns the files that match a pattern, relative to the manifest's folder, sorted.
 pub fn matching(manifest: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     let path = Path::new(pattern);
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
@@ -26,7 +26,7 @@ pub fn matching(manifest: &Path, pattern: &str) -> Result<Vec<PathBuf>, Error> {
     if files.is_empty() { Err(Error::NoSource(pattern.to_owned())) } else { Ok(files) }
 }
 
-/// Whether a name fits a pattern in which `*` stands for any characters.
+/// Returns true if a name matches a pattern in which `*` stands for any characters.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let first = parts.next().unwrap_or_default();
@@ -39,7 +39,8 @@ pub fn fits(pattern: &str, name: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// A source and all headers that it includes by name, each once. A header that is not found is the compiler's to tell.
+/// Returns a source and all headers that it includes by name, each once. Headers that are not found are left out: the
+/// compiler reports them.
 pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Result<Vec<Input>, Error> {
     let source = manifest.join(file);
     let text = std::fs::read(&source).map_err(|error| Error::File { path: source.clone(), source: error })?;
@@ -64,13 +65,13 @@ pub fn with_headers(manifest: &Path, file: &Path, includes: &[PathBuf]) -> Resul
     Ok(inputs)
 }
 
-/// `x.cuh` of `#include "x.cuh"`.
+/// Returns `x.cuh` for the line `#include "x.cuh"`.
 fn included(line: &str) -> Option<&str> {
     let rest = line.trim_start().strip_prefix('#')?.trim_start().strip_prefix("include")?.trim_start();
     rest.strip_prefix('"')?.split('"').next()
 }
 
-/// FNV-1a of everything that the result depends on.
+/// Returns the FNV-1a hash of the settings and the contents of the inputs.
 pub fn key(settings: &[&str], inputs: &[Input]) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325u64;
     let mut add = |bytes: &[u8]| {

@@ -1,7 +1,7 @@
 use super::*;
 use std::fs;
 
-/// A folder that is removed when the test is over.
+/// A temporary folder, removed on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -109,7 +109,7 @@ fn nvcc_runs_only_for_what_has_changed() {
     );
 }
 
-/// Where NVRTC is installed.
+/// Runs only if NVRTC is installed.
 #[test]
 fn nvrtc_compiles() {
     let Some(nvrtc) = nvrtc::Nvrtc::find(&[]) else {

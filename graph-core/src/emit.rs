@@ -1,7 +1,8 @@
 //! Stage 5: the operations, in the order in which they are added.
 //!
 //! Invariants:
-//! - between two kernels, copies and fills there is a path of operations exactly where the order has one;
+//! - between two kernels, copies and fills there is a path of operations exactly where the order has one: memory nodes and
+//!   hubs add none;
 //! - an alloc precedes, and a free follows, every user of its memory;
 //! - dependencies stand before what depends on them, sorted, each once;
 //! - the same input gives the same list.

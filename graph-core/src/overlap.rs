@@ -1,10 +1,14 @@
 //! Programmatic edges: which kernels may start before the kernel in front of them has ended.
 //!
-//! A kernel that waits first (`griddepcontrol.wait`, in all threads and before any access to memory) completes only after
-//! everything that it waited for has completed and its writes are visible. So a programmatic edge into it orders like a full
-//! one, and, by induction along the order, so does every chain of such edges: the completion of a consumer implies that of
-//! its producer, which implies that of all predecessors of the producer. A full edge into a producer that does not wait
-//! implies the same for that producer. So a programmatic edge only needs a consumer that waits first.
+//! A programmatic edge into a kernel that waits first (`griddepcontrol.wait`, in all threads and before any other
+//! instruction) orders like a full edge:
+//! - A thread passes the wait when all kernels in front of the edge have completed and their writes are visible. Nothing
+//!   that the kernel does comes before the wait.
+//! - A grid completes when all its threads have ended, so after all of them have passed the wait.
+//! - By induction along the order, the completion of a kernel implies the completion of everything from which a path of full
+//!   and programmatic edges leads to it: a full edge waits for the completion of its producer too.
+//!
+//! The time at which the consumer is launched plays no part. So a programmatic edge only needs a consumer that waits first.
 //!
 //! Edges are one to one: from a producer to its only dependent kernel, whose only dependency beside memory nodes it is. With
 //! 16 dependents of one producer, programmatic edges took 1.09 to 1.16 of the time of full ones, one-to-one edges 0.65 to

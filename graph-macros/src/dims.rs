@@ -14,9 +14,9 @@ use syn::{BinOp, Expr, Lit, Type};
 /// A length or bound in all its forms.
 #[derive(Clone)]
 pub struct Bound {
-    /// For the checks to compare.
+    /// Its polynomial, which the checks compare.
     pub poly: Poly,
-    /// For the build to compute.
+    /// Its code, which the build evaluates.
     pub term: Term,
     /// The source text.
     pub text: String,
@@ -40,9 +40,9 @@ impl Bound {
 
     /// Makes the bound of an expression over the arguments.
     ///
-    /// `as_written` is false where the values of loop variables were put in: the source says something else then.
+    /// `as_written` is false if values were substituted for loop variables, so that the text differs from the source.
     pub fn of(expr: &Expr, as_written: bool, integers: &BTreeSet<String>, symbols: &mut Symbols) -> Bound {
-        // Most are names, whose one key serves twice.
+        // The common case: a name, whose key is computed once.
         if let Expr::Path(path) = expr
             && let Some(name) = path.path.get_ident()
         {
@@ -55,7 +55,7 @@ impl Bound {
         Bound { poly, term: Term::of(expr, integers), text }
     }
 
-    /// `self + other`, for the bound of a slice of a slice.
+    /// Returns `self + other`, for the bound of a slice of a slice.
     pub fn plus(&self, other: &Bound, symbols: &mut Symbols) -> Bound {
         match (self.poly.as_constant(), other.poly.as_constant()) {
             (Some(0), _) => return other.clone(),
@@ -137,7 +137,7 @@ impl Term {
     }
 }
 
-/// Returns the variable of a name, as it stands in expressions.
+/// Returns the variable of a name, as expressions spell it.
 pub fn variable(name: &Ident, symbols: &mut Symbols) -> Poly {
     let mut key = String::new();
     name_key(name, &mut key);
@@ -176,7 +176,7 @@ fn transparent(expr: &Expr, integers: &BTreeSet<String>, symbols: &mut Symbols) 
     }
 }
 
-/// Returns whether an expression is arithmetic on integers, as far as its tokens tell.
+/// Returns true if the tokens of an expression show that it is arithmetic on integers.
 fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     match expr {
         Expr::Paren(inner) => is_integer(&inner.expr, integers),
@@ -196,7 +196,7 @@ fn is_integer(expr: &Expr, integers: &BTreeSet<String>) -> bool {
     }
 }
 
-/// The operator of a `Dim`, where it has this one.
+/// Returns the checked operator of `Dim` for an operator, if there is one.
 fn checked(op: &BinOp) -> Option<Op> {
     match op {
         BinOp::Add(_) => Some(Op::Add),
@@ -243,10 +243,11 @@ fn wrapped(expr: &Expr) -> TokenStream {
     quote_spanned!(expr.span()=> ::cuweave::__private::dim(#expr))
 }
 
-/// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names alike.
+/// Identifies an expression by its tokens: two expressions with one key are the same Rust code, and resolve names
+/// alike.
 ///
-/// Literals stand as they are written. A name stands with the context that it is resolved in, since a `macro_rules!` can
-/// bring a local name that is not the user's of the same spelling. Spaces and comments between tokens make no difference.
+/// The key holds literals as they are written, and each name with its hygiene context: a `macro_rules!` can introduce a
+/// local that is not the user's local of the same spelling. Spaces and comments between tokens make no difference.
 pub fn key(expr: &Expr) -> String {
     let mut text = String::new();
     // Most are names, and there are tens of thousands in a large function.
@@ -282,7 +283,7 @@ fn tokens_key(tokens: TokenStream, text: &mut String) {
             }
             TokenTree::Literal(literal) => text.push_str(&literal.to_string()),
         }
-        // In no literal's text but those of literals with an escape that is written out.
+        // Occurs in the text of a literal only if an escape is written out.
         text.push('\u{0}');
     }
 }
@@ -290,19 +291,19 @@ fn tokens_key(tokens: TokenStream, text: &mut String) {
 fn name_key(name: &Ident, text: &mut String) {
     let spelling = name.to_string();
     text.push_str(&spelling);
-    // A constant is an item, and has one meaning wherever its name comes from.
+    // A constant is an item: its meaning does not depend on the context of its name.
     if !spelling.contains(char::is_lowercase) {
         return;
     }
-    // rustc shows a span as `#3 bytes(10..11)`, of which the first part is the context. Nothing else tells it; where it
-    // looks otherwise, all contexts are one.
+    // rustc formats a span as `#3 bytes(10..11)`; the first part is the hygiene context, which has no stable API. If
+    // the format differs, all contexts count as one.
     let span = format!("{:?}", name.span());
     if let Some((context, _)) = span.split_once(' ').filter(|(context, _)| context.starts_with('#')) {
         text.push_str(context);
     }
 }
 
-/// The text of tokens, without the spaces that only tokens have.
+/// Returns the text of an expression without the spaces that printing tokens adds.
 pub fn compact(expr: &Expr) -> String {
     // Most are names, and there are tens of thousands in a large function.
     if let Expr::Path(path) = expr

@@ -14,9 +14,9 @@ use crate::report::Report;
 pub struct Image {
     /// The path in the source text.
     pub path: String,
-    /// An expression for its bytes, by which the crate is compiled again when the file changes.
+    /// An expression for its bytes. `include_bytes!` makes cargo compile the crate again when the file changes.
     pub bytes: TokenStream,
-    /// Its contents, where it could be read.
+    /// Its contents, if it could be read.
     pub contents: Option<Vec<u8>>,
     /// The attribute's argument.
     pub span: Span,
@@ -97,7 +97,7 @@ fn compiled(path: &str) -> Result<PathBuf, Missing> {
     }
 }
 
-/// The value of a string literal, `concat!` or `env!`.
+/// Returns the value of a string literal, `concat!` or `env!`.
 fn text(expr: &Expr) -> Option<String> {
     match expr {
         Expr::Paren(inner) => text(&inner.expr),

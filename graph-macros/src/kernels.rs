@@ -1,8 +1,8 @@
 //! `#[kernels("path")] unsafe extern "ptx-kernel" { .. }`: an item for each kernel.
 //!
-//! The item is a struct with braces, so that it lives in the namespace of types alone and an argument or a local may
-//! have the kernel's name. Its `load` is for users. Its `__launch` is called by launches in graph functions: rustc checks
-//! the arguments there, against the declaration. Nothing else of the block has a name in the user's module.
+//! The item is a struct with braces: it is in the namespace of types alone, so an argument or a local may have the
+//! kernel's name. `load` is for users. Launches in graph functions call `__launch`, and rustc checks the arguments
+//! there against the declaration. Nothing else of the block has a name in the user's module.
 
 use std::collections::BTreeSet;
 
@@ -87,7 +87,7 @@ fn head(block: &ItemForeignMod, report: &mut Report) {
     }
 }
 
-/// The items of one kernel, less what all kernels of a block share.
+/// The items of one kernel, without those that all kernels of a block share.
 struct Item {
     definition: TokenStream,
     implementation: TokenStream,
@@ -128,7 +128,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
         .filter(|parameter| matches!(parameter.kind, ParameterKind::Scalar(_)))
         .map(|parameter| parameter.name.to_string())
         .collect();
-    // No name that a parameter's could meet.
+    // Hygienic: no parameter's name can collide with it.
     let launch = Ident::new("launch", Span::mixed_site());
     let buffers =
         parameters.iter().filter(|parameter| matches!(parameter.kind, ParameterKind::Buffer { .. })).count();
@@ -192,10 +192,10 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
 
         #[allow(clippy::all, unused)]
         impl #name {
-            /// Loads the module of the kernel's file into a context, and keeps it there as long as the value lives.
+            /// Loads the module of the kernel's file into a context, and keeps it loaded as long as the value lives.
             ///
-            /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that is kept
-            /// is loaded once for all graphs, and those are built faster.
+            /// A graph loads the modules of its kernels itself, and unloads them after its last launch. A module that
+            /// is kept is loaded once for all graphs, and those are built faster.
             ///
             /// # Errors
             ///
@@ -208,7 +208,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
 
             #limits
 
-            // The user's arguments and nothing else, so that rustc counts what they count.
+            // Takes exactly the user's arguments, so that rustc reports their number as the user counts them.
             #[doc(hidden)]
             pub fn __launch<#(#generics),*>(#(#arguments),*) -> #private::Arguments {
                 let mut #launch = #private::Arguments::new(
@@ -222,7 +222,7 @@ fn implementation(name: &Ident, parameters: &[Parameter], checked: Option<&Check
     }
 }
 
-/// Returns the part of a kernel's item about a buffer that launches update by atomics.
+/// Returns the call that records how a kernel updates a buffer by atomics.
 fn updates(found: &Update) -> TokenStream {
     let private = quote!(::cuweave::__private);
     match found {
@@ -233,7 +233,7 @@ fn updates(found: &Update) -> TokenStream {
     }
 }
 
-/// The entry of a buffer in the kernel's table.
+/// Returns the entry of a buffer in the kernel's table of parameters.
 fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unproved]) -> TokenStream {
     let private = quote!(::cuweave::__private);
     let mut entry = quote!(#private::Param::fixed::<#element>(#label, #private::ParamKind::#kind));
@@ -265,7 +265,7 @@ fn param(label: &str, kind: &Ident, access: Access, element: &Type, open: &[Unpr
     entry
 }
 
-/// Returns the items, and behind them, without a name, the module that they share.
+/// Returns the items, followed by an unnamed constant that holds the module that they share.
 fn module(image: &Image, items: &[Item]) -> TokenStream {
     let definitions = items.iter().map(|item| &item.definition);
     let implementations = items.iter().map(|item| &item.implementation);

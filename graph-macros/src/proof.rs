@@ -16,14 +16,14 @@ use crate::image::Image;
 use crate::parameters::{Access, Parameter, ParameterKind};
 use crate::report::Report;
 
-/// A declared kernel, with the places that faults point at. Parameters are `None` where one is not in the language:
-/// such a kernel is not checked.
+/// A declared kernel, with the spans of faults. `parameters` is `None` if one of them is not in the language; the
+/// kernel is not checked then.
 pub struct Kernel<'k> {
     pub name: &'k syn::Ident,
     pub parameters: Option<&'k [Parameter]>,
 }
 
-/// Checks the kernels of a block. One result for each, `None` for what could not be checked.
+/// Checks the kernels of a block. Returns one result for each, `None` if it could not be checked.
 pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<Option<Checked>> {
     let nothing = || kernels.iter().map(|_| None).collect();
     let Some(contents) = &image.contents else { return nothing() };
@@ -67,7 +67,7 @@ pub fn check(image: &Image, kernels: &[Kernel<'_>], report: &mut Report) -> Vec<
     results
 }
 
-/// Returns true for a cubin or a fat binary: nothing of it is proved.
+/// Returns true for a cubin or a fat binary, about which nothing is proved.
 fn is_machine_code(contents: &[u8]) -> bool {
     contents.starts_with(b"\x7fELF") || contents.starts_with(&[0x50, 0xed, 0x55, 0xba])
 }
@@ -80,7 +80,7 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
         .collect();
     let mut symbols = Symbols::default();
     for parameter in parameters {
-        // In this order: the variable of a parameter is its index.
+        // In the order of the parameters: the variable of a parameter is its index.
         variable(&parameter.name, &mut symbols);
     }
     let parameters = parameters
@@ -109,20 +109,20 @@ fn declaration(name: &syn::Ident, parameters: &[Parameter]) -> Declaration {
     Declaration { name: plain(name), parameters }
 }
 
-/// A name without `r#`.
+/// Returns a name without `r#`.
 pub fn plain(name: &syn::Ident) -> String {
     let name = name.to_string();
     name.strip_prefix("r#").map_or(name.clone(), str::to_owned)
 }
 
-/// A type of Rust's own, by its name alone.
+/// Returns the primitive type of a name.
 fn primitive(ty: &Type) -> Option<Primitive> {
     match ty {
         Type::Path(path) if path.qself.is_none() => {
             if let Some(name) = path.path.get_ident() {
                 return Primitive::of(&name.to_string());
             }
-            // The crate that has them on stable Rust.
+            // `half` has these types on stable Rust.
             let names: Vec<_> = path.path.segments.iter().map(|segment| &segment.ident).collect();
             match names[..] {
                 [half, name] if half == "half" && (name == "f16" || name == "bf16") => {
@@ -137,7 +137,8 @@ fn primitive(ty: &Type) -> Option<Primitive> {
     }
 }
 
-/// Constants that rustc evaluates: the sizes of types that only it knows, and what a launch of the kernel may be.
+/// Returns constants that rustc evaluates: checks of the sizes of types that only rustc knows, and the limits of
+/// launches.
 pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     let mut all = TokenStream::new();
     for (parameter, (size, align)) in parameters.iter().zip(&checked.layout) {
@@ -161,12 +162,13 @@ pub fn assertions(parameters: &[Parameter], checked: &Checked) -> TokenStream {
     all
 }
 
-/// Returns true for a type that the macro knows by its name.
+/// Returns true for a primitive type, known by its name.
 pub fn is_primitive(ty: &Type) -> bool {
     primitive(ty).is_some()
 }
 
-/// A constant that rustc takes only for elements of which any bits are a value: nothing proves that all are written.
+/// Returns a constant that compiles only if every bit pattern is a value of the element type. Required where nothing
+/// proves that all elements are written.
 pub fn any_bits(element: &Type) -> TokenStream {
     quote_spanned!(element.span()=>
         const _: () = ::cuweave::__private::any_bits::<#element>();
@@ -190,8 +192,8 @@ pub fn unproved(checked: Option<&Checked>, at: usize, access: Access) -> Vec<Unp
     parts.into_iter().map(|what| Unproved { what, reason: reason() }).collect()
 }
 
-/// Returns the functions and texts of a kernel's item that say which launches it takes, for constant assertions at the
-/// launch.
+/// Returns the functions that say which configurations a kernel takes, with their messages, for constant assertions at
+/// launches.
 pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
     let rule = checked.map(|checked| checked.block).unwrap_or_default();
     let most = u64::from(rule.most.unwrap_or(1024).min(1024));
@@ -236,7 +238,7 @@ pub fn limits(name: &str, checked: Option<&Checked>) -> TokenStream {
         pub const fn __admits_grid(x: u32, y: u32, z: u32) -> bool {
             #grid
         }
-        /// Dynamic shared memory beside what is static: 227 KiB on the device that has most.
+        /// Dynamic shared memory in addition to the static: 227 KiB in all on the device with the most.
         #[doc(hidden)]
         pub const fn __admits_shared(bytes: u32) -> bool {
             bytes as u64 + #shared <= 232_448

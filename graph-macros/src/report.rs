@@ -18,7 +18,7 @@ pub struct Report {
 struct Found {
     span: Span,
     text: String,
-    /// The code, of a warning.
+    /// The code of a warning; `None` for a fault.
     warning: Option<Code>,
 }
 
@@ -47,7 +47,8 @@ impl Report {
         }
     }
 
-    /// Adds a fault, unless there is one of this code at this place: the turns of an unrolled loop share their places.
+    /// Adds a fault, unless there is one of this code at this place: the iterations of an unrolled loop share their
+    /// spans.
     fn push(&mut self, span: Span, text: String, warning: Option<Code>, code: &str) {
         let start = span.start();
         if self.seen.insert((start.line, start.column, code.to_owned())) {
@@ -60,8 +61,8 @@ impl Report {
         self.found.iter().any(|found| found.warning.is_none())
     }
 
-    /// Returns a `compile_error!` for each fault and a use of a deprecated constant for each warning, in the order of the
-    /// source. Warnings are left out if there are faults.
+    /// Returns a `compile_error!` for each fault and a use of a deprecated constant for each warning, in the order of
+    /// the source. Warnings are left out if there are faults.
     pub fn into_tokens(mut self) -> TokenStream {
         self.found.sort_by_key(|found| (found.span.start().line, found.span.start().column));
         let failed = self.failed();
@@ -70,7 +71,7 @@ impl Report {
             .filter(|found| !(failed && found.warning.is_some()))
             .map(|Found { span, text, warning }| {
                 if let Some(code) = warning {
-                    // Stable Rust lets a macro warn by nothing else.
+                    // The only way for a macro to emit a warning on stable Rust.
                     let [name, used] = [Span::call_site(), *span].map(|span| Ident::new(code.name(), span));
                     quote! {
                         const _: () = {

@@ -1,4 +1,4 @@
-//! The names that the attributes bring into a user's module, and what its documentation shows of them.
+//! The names that the attributes add to a user's module and to its documentation.
 
 use std::str::FromStr;
 
@@ -6,11 +6,11 @@ use proc_macro2::TokenStream;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Field, ImplItem, Item, ItemImpl};
 
-/// Collects names that a user did not write and that `cargo doc --document-private-items` would list.
+/// Collects the names that `cargo doc --document-private-items` lists and the user did not write.
 #[derive(Default)]
 struct Listed {
     names: Vec<String>,
-    /// Inside of a constant without a name, where only implementations are seen from outside.
+    /// True inside an unnamed constant, of which only implementations are visible outside.
     unnamed: bool,
 }
 

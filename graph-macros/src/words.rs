@@ -1,9 +1,9 @@
 //! The words of the prelude that an item uses.
 //!
-//! The macros read `alloc`, `fill` and so on as tokens and never call them, so rustc would call their import unused.
-//! Generated code imports them once more out of the user's scope. An import takes a name of whatever kind: a program may
-//! have a module, a type or a function of its own with the name, or none, for which there is a macro of that name, that
-//! does nothing.
+//! The macros read `alloc`, `fill` and so on as tokens and generate no call of them, so rustc would report the import
+//! of the prelude as unused. Generated code therefore imports each used word from the user's scope. Such an import
+//! resolves in every namespace: to the prelude's function, to an item of the program with that name, or, if the program
+//! has neither, to a macro of that name that does nothing (`found` in the facade's `language.rs`).
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use quote::quote;
 const WORDS: [&str; 9] =
     ["alloc", "fill", "copy", "free", "atomic", "per_item", "Atomic", "MaybeUninit", "Pinned"];
 
-/// An item that refers to each word in `tokens`.
+/// Returns an item that refers to each word in `tokens`.
 pub fn words(tokens: &TokenStream) -> TokenStream {
     let mut found = BTreeSet::new();
     collect(tokens, &mut found);
-    // For whoever imports all of the prelude.
+    // Marks a glob import of the prelude as used.
     found.insert("__Prelude");
     let words = found.iter().map(|word| {
         let [name, unused] =

@@ -1,9 +1,9 @@
 //! A CUDA driver for machines without a GPU.
 //!
 //! [`load`] makes a simulated `libcuda` the driver of the process, unless a real one is there. Programs that find
-//! the driver at run time, as cudarc does, then run on the CPU, and everything that the real driver lets pass in
-//! silence is checked: accesses outside live memory, races between the nodes of a graph, reads of memory that
-//! nothing has written.
+//! the driver at run time, as cudarc does, then run on the CPU. The simulated driver also checks what the real one
+//! accepts silently: accesses outside live memory, races between the nodes of a graph, reads of memory that nothing
+//! has written.
 //!
 //! ```
 //! let driver = cuweave_sim::load().unwrap();
@@ -57,7 +57,7 @@ pub use simulator::{
     take_reports, take_trace, trace,
 };
 
-/// The Rust of the README, compiled.
+/// The code of the README as a doc test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

@@ -1,8 +1,8 @@
-//! Declarations of the entries of a PTX file, made of what the file says of them.
+//! Declarations of the entries of a PTX file, derived from the PTX.
 
 use cuweave_ptx::{self as ptx, Access, Analysis, Class, Function, Item, Site, Space, Statement};
 
-/// What a parameter is declared to be, and the type of its elements or its own.
+/// The declared kind of a parameter.
 #[derive(Debug)]
 pub enum Kind {
     /// `&[T; len]`
@@ -23,7 +23,7 @@ pub enum Kind {
 #[derive(Debug)]
 pub struct Parameter {
     pub kind: Kind,
-    /// A type of Rust's own; nothing for an aggregate.
+    /// The primitive type of the scalar or of the elements; empty for an aggregate.
     pub ty: &'static str,
 }
 
@@ -38,13 +38,13 @@ pub struct Entry {
     pub most: Option<u32>,
     /// `.reqnctapercluster`
     pub cluster: Option<[u32; 3]>,
-    /// Whether the file has `.extern .shared` variables.
+    /// True if the file has `.extern .shared` variables.
     pub dynamic_shared: bool,
 }
 
-/// The entries of a file, and the names of those that no declaration fits: bits of an aggregate are an address. `said` tells
-/// which parameters of a kernel are pointers beside those that are found.
-pub fn of(text: &str, said: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
+/// Returns the entries of a file, and the names of those without a possible declaration: an aggregate holds an address.
+/// `declared` returns the parameters of a kernel that are pointers in addition to those that the analysis finds.
+pub fn of(text: &str, declared: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, Vec<String>), String> {
     let module = ptx::parse(text).map_err(|error| error.to_string())?;
     let mut analysis = Analysis::new(&module);
     let (mut entries, mut left) = (Vec::new(), Vec::new());
@@ -54,7 +54,7 @@ pub fn of(text: &str, said: impl Fn(&str) -> Vec<usize>) -> Result<(Vec<Entry>, 
     let outside = module.items.iter().any(|item| matches!(item, Item::Variable(found) if external(found)));
     for function in module.entries() {
         let mut pointers = analysis.pointers(function);
-        said(function.name).into_iter().for_each(|at| pointers[at] = true);
+        declared(function.name).into_iter().for_each(|at| pointers[at] = true);
         let facts = analysis.kernel(function.name, &pointers);
         let opaque = function.parameters.iter().any(|parameter| parameter.class() == Class::Opaque);
         let hidden_address =
@@ -99,7 +99,7 @@ fn buffer(facts: &ptx::ParameterFacts) -> Parameter {
     Parameter { kind, ty }
 }
 
-/// The type that an access moves.
+/// Returns the type of an access.
 fn element(site: &Site) -> Option<&'static str> {
     let text = site.text.rsplit_once("@").map_or(site.text.as_str(), |(_, rest)| {
         rest.split_once(char::is_whitespace).map_or(rest, |(_, rest)| rest)

@@ -1,4 +1,4 @@
-//! All PTX of this repository through the front door: a program declares the entries of every file as the file says,
+//! All PTX of this repository through the public interface: a program declares the entries of every file by its PTX,
 //! writes a crate with a graph function for each, and launches each once on the simulated driver, without a report.
 //!
 //! `CORPUS_ONLY=name` keeps the kernels whose file and name contain that.
@@ -16,7 +16,7 @@ use std::time::Instant;
 use program::File;
 use sizes::Sizes;
 
-/// Where PTX lies. Files of `tests/kernels/bad` are none, and what `load` refuses is tested in `runtime_load.rs`.
+/// The folders of PTX files. `tests/kernels/bad` has no valid ones; files that fail to load are in `runtime_load.rs`.
 const FOLDERS: [&str; 10] = [
     "tests/ptx-corpus/12.9",
     "tests/ptx-corpus/13.5",
@@ -42,10 +42,10 @@ fn every_entry_is_declared_compiled_and_launched() {
     let start = Instant::now();
     let binary = compile(root, &files);
     let compiled = start.elapsed();
-    let Outcome { done, told, refused, faults } = run(&binary, &launches);
+    let Outcome { done, reported, refused, faults } = run(&binary, &launches);
     println!("{} files, {} entries, {} not declared: {left:?}", files.len(), launches.len(), left.len());
     println!(
-        "{done} without a report, {told} with theirs; {compiled:.1?} compiled, {:.1?} in all",
+        "{done} without a report, {reported} with theirs; {compiled:.1?} compiled, {:.1?} in all",
         start.elapsed()
     );
     for (why, names) in &refused {
@@ -53,9 +53,9 @@ fn every_entry_is_declared_compiled_and_launched() {
     }
     assert!(faults.is_empty(), "{} entries:\n{}", faults.len(), faults.join("\n"));
     let not_simulated: usize = refused.values().map(Vec::len).sum();
-    assert_eq!(done + told + not_simulated, launches.len());
+    assert_eq!(done + reported + not_simulated, launches.len());
     if std::env::var_os("CORPUS_ONLY").is_none() {
-        assert!(done >= 1000 && told >= 2, "{done} launches without a report, {told} with theirs");
+        assert!(done >= 1000 && reported >= 2, "{done} launches without a report, {reported} with theirs");
         assert!(
             not_simulated <= 26 && left.len() <= 6,
             "{not_simulated} not simulated, {left:?} not declared"
@@ -67,7 +67,7 @@ fn every_entry_is_declared_compiled_and_launched() {
 struct Launched {
     /// The file and the entry.
     name: String,
-    /// The kind of report that it has to make.
+    /// The kind of report that it must cause.
     report: Option<String>,
 }
 
@@ -78,7 +78,7 @@ fn launched(file: &File) -> impl Iterator<Item = Launched> {
     })
 }
 
-/// The files with their entries, and the entries that no declaration fits.
+/// Returns the files with their entries, and the entries without a possible declaration.
 fn files(root: &Path) -> (Vec<File>, Vec<String>) {
     let sizes = Sizes::read(include_str!("sizes.txt"));
     let only = std::env::var("CORPUS_ONLY").unwrap_or_default();
@@ -120,7 +120,7 @@ fn compile(root: &Path, files: &[File]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("corpus");
     fs::create_dir_all(folder.join("src")).expect("a folder below the target folder");
     write(&folder.join("Cargo.toml"), &program::manifest(&root.display().to_string()));
-    // The versions of this workspace; cargo leaves out what is not needed.
+    // The versions of this workspace; cargo omits unused packages.
     if !folder.join("Cargo.lock").is_file() {
         fs::copy(root.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file of the workspace");
     }
@@ -139,7 +139,7 @@ fn compile(root: &Path, files: &[File]) -> PathBuf {
     target.join("debug").join(format!("corpus{}", std::env::consts::EXE_SUFFIX))
 }
 
-/// Writes a file if it is another: what is unchanged is not compiled again.
+/// Writes a file if its contents differ, so that unchanged files are not compiled again.
 fn write(path: &Path, text: &str) {
     if fs::read_to_string(path).is_ok_and(|before| before == text) {
         return;
@@ -147,19 +147,19 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
 }
 
-/// What came of the launches.
+/// The outcome of the launches.
 #[derive(Default)]
 struct Outcome {
     /// Launches without a report.
     done: usize,
-    /// Launches with the report that they are made for.
-    told: usize,
-    /// Entries that the simulator does not run, by its reason.
+    /// Launches with the expected report.
+    reported: usize,
+    /// Entries that the simulator refuses to run, by the reason.
     refused: BTreeMap<String, Vec<String>>,
     faults: Vec<String>,
 }
 
-/// Runs the program, again from the next entry on where one has broken the context.
+/// Runs the program; after an entry that broke the context, again from the next one on.
 fn run(binary: &Path, launches: &[Launched]) -> Outcome {
     let driver = cuweave_sim::library_folder().expect("the simulated driver");
     let mut outcome = Outcome::default();
@@ -180,7 +180,7 @@ fn run(binary: &Path, launches: &[Launched]) -> Outcome {
     outcome
 }
 
-/// Reads what the program said, and returns the number of the entry after the last.
+/// Reads the program's output, and returns the number of the entry after the last.
 fn read(said: &str, launches: &[Launched], outcome: &mut Outcome) -> usize {
     let mut parts: Vec<(usize, Vec<&str>)> = Vec::new();
     for line in said.lines() {
@@ -198,11 +198,11 @@ fn read(said: &str, launches: &[Launched], outcome: &mut Outcome) -> usize {
 }
 
 impl Outcome {
-    /// Takes in what was said while an entry was launched.
+    /// Counts the launch of an entry by the output during it.
     fn count(&mut self, launched: &Launched, lines: &[&str], at: usize) {
         let done = lines.contains(&format!("done {at}").as_str());
-        let told: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("cuweave-sim: ")).collect();
-        let refused = told.iter().find_map(|line| line.split_once("cannot be simulated: "));
+        let reports: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("cuweave-sim: ")).collect();
+        let refused = reports.iter().find_map(|line| line.split_once("cannot be simulated: "));
         let newer = lines.iter().find_map(|line| line.split_once("[CUDA_ERROR_NO_BINARY_FOR_GPU] "));
         let fault = || format!("{}: {}", launched.name, lines.join("; "));
         match (refused.or(newer), &launched.report) {
@@ -211,10 +211,12 @@ impl Outcome {
                     why.strip_prefix("line ").and_then(|why| why.split_once(": ")).map_or(why, |why| why.1);
                 self.refused.entry(why.to_owned()).or_default().push(launched.name.clone());
             }
-            (None, Some(kind)) if told.iter().all(|told| told.contains(&format!("[{kind}]"))) && !done => {
-                self.told += 1;
+            (None, Some(kind))
+                if reports.iter().all(|report| report.contains(&format!("[{kind}]"))) && !done =>
+            {
+                self.reported += 1;
             }
-            (None, None) if done && told.is_empty() => self.done += 1,
+            (None, None) if done && reports.is_empty() => self.done += 1,
             _ => self.faults.push(fault()),
         }
     }

@@ -10,7 +10,7 @@ use super::sizes::Size;
 /// Bytes of each buffer.
 pub const BYTES: u64 = 1 << 17;
 
-/// A file, its entries, and how each is launched.
+/// A file, its entries, and the launch of each.
 pub struct File {
     pub path: PathBuf,
     /// Its path in the repository.
@@ -18,8 +18,8 @@ pub struct File {
     pub entries: Vec<(Entry, Size)>,
 }
 
-/// The manifest of the crate; `root` is the folder of cuweave. What rustc need not generate for a thousand functions it does
-/// not: they take half the time so. The compiler of graphs keeps its assertions.
+/// Returns the manifest of the crate; `root` is the folder of cuweave. Options that only add code to a thousand functions are
+/// off, which halves the compile time. The compiler of graphs keeps its assertions.
 pub fn manifest(root: &str) -> String {
     format!(
         "[package]\nname = \"corpus\"\nversion = \"0.0.0\"\nedition = \"2024\"\n\n[workspace]\n\n\
@@ -30,7 +30,7 @@ pub fn manifest(root: &str) -> String {
     )
 }
 
-/// Everything but the modules: what each launch needs, and the loop over all of them.
+/// Returns the crate without its modules: the helpers of launches, and the loop over all of them.
 const MAIN: &str = r#"
 use std::error::Error;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Device {
     }
 }
 
-/// Launches the entries from the given number on, and says of each how it went. The first that breaks the context is the
+/// Launches the entries from the given number on, and prints the outcome of each. The first that breaks the context is the
 /// last.
 fn main() {
     let first: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(0);

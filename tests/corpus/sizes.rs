@@ -1,4 +1,4 @@
-//! How entries are launched: by what their PTX says of the block, and where a kernel needs more than that, by `sizes.txt`.
+//! The configurations of launches: from the block directives of the PTX, and from `sizes.txt` for kernels that need more.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ pub struct Size {
     pub block: [u32; 3],
     /// Dynamic shared memory, in bytes.
     pub shared: u32,
-    /// What integers are.
+    /// The value of integer parameters.
     pub integer: i64,
-    /// By parameter: what a number is, or each element of a buffer; else these are 0.
+    /// The value of a number, or of each element of a buffer, by parameter; 0 if absent.
     pub values: BTreeMap<usize, i64>,
-    /// The kind of report that the launch has to make.
+    /// The kind of report that the launch must cause.
     pub report: Option<String>,
 }
 
-/// What `sizes.txt` says, by the names of kernels.
+/// The contents of `sizes.txt`, by the names of kernels.
 pub struct Sizes(BTreeMap<String, Vec<(String, String)>>);
 
 impl Sizes {
@@ -38,19 +38,19 @@ impl Sizes {
         Sizes(lines.map(words).collect())
     }
 
-    /// The names that it knows.
+    /// Returns the names of the kernels in it.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(String::as_str)
     }
 
-    /// The parameters of a kernel that are pointers, where its PTX does not tell.
+    /// Returns the parameters of a kernel that are pointers, for PTX that does not show it.
     pub fn pointers(&self, name: &str) -> Vec<usize> {
         let settings = self.0.get(name).into_iter().flatten();
         let said = settings.filter(|(key, _)| key == "pointers").flat_map(|(_, value)| value.split(','));
         said.map(|at| at.parse().unwrap()).collect()
     }
 
-    /// How an entry is launched.
+    /// Returns the launch of an entry.
     pub fn of(&self, entry: &Entry) -> Size {
         let block = entry.required.unwrap_or([entry.most.map_or(64, |most| most.min(64)), 1, 1]);
         let shared = if entry.dynamic_shared { 32 << 10 } else { 0 };

@@ -1,4 +1,4 @@
-//! Forms broken on purpose: each must be told by the simulated driver, or give other bytes.
+//! Forms broken on purpose: the simulated driver must report each, or its bytes must differ.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -27,7 +27,7 @@ enum Caught {
     ByBytes,
 }
 
-/// A device that is had anew where a fault has broken its context, as on a GPU.
+/// A device whose context is created again after a fault has broken it, as on a GPU.
 struct Devices(Option<Device>);
 
 impl Devices {
@@ -51,7 +51,7 @@ impl Devices {
     }
 }
 
-/// The simulated driver, and otherwise says so.
+/// Returns the simulated driver; prints a message on a real one.
 fn simulated() -> Option<Devices> {
     let device = device();
     if !device.simulated {
@@ -124,7 +124,7 @@ fn a_dropped_wait_is_told() {
     assert!(broken[0] > 100 && broken[1] > 5, "{broken:?}");
 }
 
-/// A programmatic edge into a kernel with a wait of its own: behind its first access, or in front of all.
+/// A programmatic edge into a kernel with a wait of its own: after its first access, or before all accesses.
 #[test]
 fn an_early_edge_into_a_late_wait_is_told() {
     let Some(mut devices) = simulated() else { return };
@@ -150,7 +150,7 @@ fn an_early_edge_into_a_late_wait_is_told() {
 const EQUAL: [[u32; 3]; 3] = [[3, 1, 1]; 3];
 const UNEQUAL: [[u32; 3]; 3] = [[2, 1, 1], [1, 1, 1], [3, 1, 1]];
 
-/// Every kernel with equal and unequal grids: what it means, once it is batched.
+/// Calls `each` for every kernel with equal and unequal grids, after a check that its batch gives the right results.
 fn forks(devices: &mut Devices, mut each: impl FnMut(&mut Devices, &Function, Printable, &Inputs, &[Left])) {
     for kernel in 0..STATELESS {
         for grids in [EQUAL, UNEQUAL] {
@@ -205,7 +205,7 @@ fn wrong_grids_and_first_blocks_give_other_bytes() {
         if function.begins_alike() {
             return;
         }
-        // Kernels that do not ask for their grid see nothing of it where it has one dimension.
+        // Kernels that do not read their grid's size do not depend on it in one dimension.
         let asks = !matches!(&*statement.name, "staged" | "affine");
         change_next_tables(swapped_grids);
         let caught = devices.broken(batched, inputs, right) != Caught::No;
@@ -253,7 +253,7 @@ fn a_batch_that_is_dropped_after_planning_is_told() {
             batch.sources[2] = batch.sources[1];
         });
         assert_ne!(devices.broken(batched, inputs, right), Caught::No, "`{name}`: a member is lost");
-        // What comes after the batch does not wait for it.
+        // The successors of the batch do not wait for it.
         change_next_plan(|_, operations| {
             let last = operations.list.len() - 1;
             operations.list[last].after.clear();

@@ -1,5 +1,5 @@
-//! Every driver call of a graph with batches and early starts fails once, wherever it stands: the graph is built all the
-//! same, or the error is told, and nothing is left behind.
+//! Each driver call of a graph with batches and programmatic edges fails once: the graph is built nevertheless, or the error
+//! is returned, and no object is leaked.
 
 use cudarc::driver::CudaSlice;
 use cuweave::__private::{Kernel, Module, Param, ParamKind};
@@ -10,7 +10,7 @@ use super::function::{Args, Device, Inputs, Printable, device, set};
 use super::kernels::{Launched, Takes};
 use super::writer::fork_and_chain;
 
-/// The kernels once more: as nothing keeps them loaded, each build loads them.
+/// The kernels again: nothing keeps them loaded, so each build loads them.
 static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
 static MARCH: Launched = Launched {
     kernel: Kernel::new(
@@ -27,7 +27,7 @@ static MARCH: Launched = Launched {
     stages: false,
 };
 
-/// Calls that a graph as it is written does not need: where they fail, it is built all the same.
+/// Calls that a graph as written does not need: if they fail, it is built as written.
 const FOR_SPEED: &[&str] =
     &["cuGraphAddDependencies_v2", "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuFuncSetAttribute"];
 

@@ -1,4 +1,4 @@
-//! A random program as a graph function: what the macro generates for a written one.
+//! A random program as a graph function: the code that the macro generates for a written one.
 
 use std::cell::Cell;
 use std::ops::Deref;
@@ -20,12 +20,12 @@ use cuweave_testkit::random::Random;
 use super::kernels::{Affine, KERNELS, Launched, MODULE, Takes};
 use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, X, Z, len_of};
 
-/// A program in a table, for good.
+/// A program in a table that is never freed.
 #[derive(Clone, Copy)]
 pub struct Printable {
     table: &'static Table,
     does: &'static [Does],
-    /// The kernel of every launch, in the place of the one that the program says.
+    /// The kernel of every launch, instead of the program's.
     kernel: Option<&'static Launched>,
     program: &'static Program,
 }
@@ -53,14 +53,14 @@ impl Printable {
         Printable { table, does: &function.does, kernel: None, program }
     }
 
-    /// The same with all launches of one kernel, which takes what theirs take.
+    /// Returns the same program with all launches of one kernel, which has the same parameters.
     pub fn launching(self, kernel: &'static Launched) -> Printable {
         Printable { kernel: Some(kernel), ..self }
     }
 }
 
 thread_local! {
-    /// The program whose type [`Args`] is now: asked for at the begin of a build, and when it is instantiated.
+    /// The program that [`Args`] stands for: read at the begin of a build, and at instantiation.
     static BUILT: Cell<Option<&'static Table>> = const { Cell::new(None) };
 }
 
@@ -73,7 +73,7 @@ pub struct Args<'a> {
     pub scalars: [u32; SCALARS],
 }
 
-/// The exec, and how many outputs it has.
+/// The exec, with the number of its outputs.
 #[derive(Debug)]
 pub struct Methods<'a> {
     pub core: ExecCore<Args<'a>>,
@@ -214,7 +214,7 @@ impl Args<'_> {
 
 /// A device, and this test alone with it.
 pub struct Device {
-    /// Keeps the kernels loaded: no file is read, and no variant made, twice. Devices from before Volta refuse the file.
+    /// Keeps the kernels loaded, so that files and variants are loaded once. Devices older than Volta refuse the file.
     _loaded: Option<Loaded>,
     alone: device::Alone,
 }
@@ -273,7 +273,7 @@ impl Device {
         build(&self.ctx, args)
     }
 
-    /// Launches as often as the inputs say, with everything set between; or what failed, in words.
+    /// Launches once for each input, with all setters called between launches. The error is a message.
     pub fn launches(&self, exec: &mut Exec<Args<'static>>, inputs: &Inputs) -> Result<Vec<Left>, String> {
         let mut all = Vec::new();
         for (at, scalars) in inputs.scalars.iter().enumerate() {
@@ -299,7 +299,7 @@ impl Device {
         Ok(left)
     }
 
-    /// Builds and launches; what every launch leaves, the report, and how many batches are of unequal grids.
+    /// Builds and launches. Returns the contents after every launch, the report, and the number of batches of unequal grids.
     pub fn run(&self, function: Printable, inputs: &Inputs) -> Result<(Vec<Left>, Report, usize), String> {
         self.run_in(None, function, inputs)
     }
@@ -322,7 +322,7 @@ impl Device {
         Ok((left, exec.core.report(), flat))
     }
 
-    /// Returns the contents after each launch by a graph of the statements in sequence, built anew for each launch without setters.
+    /// Returns the contents after each launch of a graph of the statements in sequence, built again for each launch.
     pub fn meaning(&self, one_by_one: Printable, inputs: &Inputs) -> Vec<Left> {
         let mut inputs = inputs.clone();
         let all = inputs.scalars.clone();

@@ -1,4 +1,4 @@
-//! The kernels of tests/kernels/forms.cu and state.cu, and what each is given.
+//! The kernels of tests/kernels/forms.cu and state.cu, with their parameters.
 
 use cudarc::driver::DeviceRepr;
 use cuweave::__private::{Kernel, Module, Param, ParamKind, Updates};
@@ -6,7 +6,7 @@ use cuweave_core::ir::Mode;
 
 pub static MODULE: Module = Module::new("tests/kernels/forms.ptx", include_bytes!("../kernels/forms.ptx"));
 
-/// The structure that `affine` takes: with holes, which are no part of its value.
+/// The structure that `affine` takes. Its padding is not part of its value.
 #[derive(Clone, Copy, Default)]
 #[repr(C)]
 pub struct Affine {
@@ -22,13 +22,13 @@ unsafe impl DeviceRepr for Affine {}
 /// A parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Takes {
-    /// A buffer, accessed so.
+    /// A buffer with its access.
     Buffer(Mode),
-    /// How many elements the buffer of that number among its buffers has.
+    /// The length of the buffer of that index.
     Len(usize),
     /// A number, which may be an argument of the graph function.
     Number,
-    /// [`Affine`], made of such a number.
+    /// An [`Affine`] made of a number.
     Affine,
 }
 
@@ -36,14 +36,14 @@ pub enum Takes {
 pub struct Launched {
     pub kernel: Kernel,
     pub takes: &'static [Takes],
-    /// Whether its blocks and threads may lie in three dimensions.
+    /// True if its grid and block may have three dimensions.
     pub in_three: bool,
-    /// Whether it takes as much dynamic shared memory as its threads have words.
+    /// True if it takes a word of dynamic shared memory for each thread.
     pub stages: bool,
 }
 
 impl Launched {
-    /// How it accesses its buffers, in their order.
+    /// Returns the access modes of its buffers, in their order.
     pub fn buffers(&self) -> impl Iterator<Item = Mode> {
         self.takes.iter().filter_map(|takes| match takes {
             Takes::Buffer(mode) => Some(*mode),

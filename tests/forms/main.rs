@@ -26,7 +26,7 @@ const MEMORIES: [Memory; 3] = [Memory::Nodes, Memory::Arena, Memory::Owned];
 const FORMS: [Option<Launches>; 4] =
     [Some(Launches::AsWritten), Some(Launches::Batched), Some(Launches::Overlapped), None];
 
-/// The counts over all programs: a test of batches that are never made tests nothing.
+/// The counts over all programs: the test fails if no batches are made.
 #[derive(Debug, Default)]
 struct Seen {
     launches: usize,
@@ -95,12 +95,12 @@ impl Seen {
     }
 }
 
-/// At the floor, and between it and the plan: whatever fits as it is written fits, means the same, and is planned within the budget.
+/// Budgets at and above the floor: each that the launches as written meet is met, with the same results.
 #[test]
 fn every_form_keeps_a_budget() {
     let device = device();
     let (mut fit, mut batches, mut refused) = (0, 0, 0);
-    // Fewer than otherwise: each budget is a search for an order.
+    // Fewer programs than elsewhere: each budget is a search for an order.
     for seed in 0..PROGRAMS / 4 {
         let [program, _] = random(seed);
         let inputs = Inputs::random(seed, &program, LAUNCHES);

@@ -1,5 +1,5 @@
-//! A device or a driver that is too old changes nothing but speed: graphs are built, give the same bytes, and the report
-//! says what was not done, and why.
+//! Older devices and drivers affect speed only: graphs are built and give the same bytes, and the report lists the changes
+//! that were not made, with the reasons.
 
 use cuweave::report::Report;
 use cuweave_core::ir::{Launches, Memory};
@@ -45,7 +45,7 @@ fn with_random_programs() {
     device.nothing_reported();
     let (capability, early) = capability(&device);
     assert!(seen.batches > 16, "{seen:?}");
-    // Launches are flattened and serialized only where that was measured.
+    // Launches are flattened and serialized only on measured devices.
     let measured = capability == (9, 0);
     assert!(if measured { seen.batches > 64 && seen.flat > 16 } else { seen.flat == 0 }, "{seen:?}");
     assert!(measured || seen.serialized == 0, "{seen:?}");
@@ -84,8 +84,8 @@ fn with_a_report() {
     }
 }
 
-/// Parameters of more than 4,096 bytes need code for Volta. What is for older devices, and what runs on one, becomes more
-/// launches instead.
+/// Parameters of more than 4,096 bytes need code for Volta and a device that runs it. Otherwise a batch becomes several
+/// launches.
 #[test]
 fn a_batch_keeps_to_what_older_code_takes() {
     for setting in [("6.1", "12.4"), ("6.0", "13.0"), ("8.0", "12.4"), ("9.0", "13.0")] {
@@ -101,7 +101,7 @@ fn with_many_members() {
     let function = side_by_side(VOLUME, MEMBERS);
     let inputs = Inputs::random(1, &function, LAUNCHES);
     let (capability, _) = capability(&device);
-    // Of 16 bytes each, 256 fit into 4,096.
+    // 256 records of 16 bytes fit into 4,096.
     for (head, batches) in [(".version 6.0\n.target sm_60", 2), (".version 7.0\n.target sm_70", 1)] {
         let kernel = File { head, ..PLAIN }.launched();
         let run = |form| {

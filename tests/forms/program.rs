@@ -1,4 +1,4 @@
-//! Graph programs that are made at run time: what a statement does, beside what the compiler knows of it.
+//! Graph programs that are made at run time: the effects of statements, in addition to the compiler's program.
 
 use cuweave_core::ir::{Access, Launches, Memory, Options, Program};
 use cuweave_core::table::Scalar;
@@ -25,7 +25,7 @@ pub enum Number {
 /// The effect of a statement.
 #[derive(Clone, Debug)]
 pub enum Does {
-    /// Allocates, frees or copies: the statement says all of it.
+    /// Allocates, frees or copies: the statement holds all data.
     Nothing,
     Copy,
     Fill(u32),
@@ -39,13 +39,13 @@ pub struct Launch {
     pub grid: [u32; 3],
     pub block: [u32; 3],
     pub number: Number,
-    /// An argument that decides how many blocks there are in x.
+    /// The argument that determines the number of blocks in x.
     pub blocks_by: Option<usize>,
-    /// An argument that decides how many threads a block has.
+    /// The argument that determines the number of threads of a block.
     pub threads_by: Option<usize>,
 }
 
-/// A program with what its statements do.
+/// A program with the effects of its statements.
 #[derive(Clone)]
 pub struct Function {
     pub program: Program,
@@ -80,14 +80,14 @@ impl Function {
         grid(0) == grid(1)
     }
 
-    /// The same, checked, with these options.
+    /// Returns the checked program with these options.
     pub fn with(&self, launches: Option<Launches>, memory: Memory) -> Function {
         let mut function = self.clone();
         function.program.options = Options { launches, memory: Some(memory), ..self.program.options };
         function
     }
 
-    /// The same with a budget, in bytes.
+    /// Returns the program with a budget, in bytes.
     pub fn within(&self, budget: u64) -> Function {
         let mut function = self.clone();
         function.program.options.budget = Some(function.program.dims.len() as u32);

@@ -6,7 +6,7 @@ use cuweave::report::Change;
 use super::function::device;
 use super::refused::{File, PLAIN, both, expected, overlaps};
 
-/// A file, and what the report says of its kernel: nothing where it is batched, or starts early.
+/// A file, and the reasons in the report for its kernel; `None` if it is batched, or starts early.
 struct Case {
     file: File,
     batching: Option<&'static str>,
@@ -33,7 +33,7 @@ fn first(first: &'static str) -> File {
     File { first, ..PLAIN }
 }
 
-/// A variable, and what is done with it.
+/// A variable, and the instructions that use it.
 fn with(declared: &'static str, then: &'static str) -> File {
     File { declared, then, ..PLAIN }
 }

@@ -14,12 +14,12 @@ use super::writer::fork_and_chain;
 pub const VOLUME: usize = 2;
 const LAUNCHES: usize = 2;
 
-/// A file with a kernel `x[i] = 3 x[i] + c`, in which something is written that matters.
+/// A file with a kernel `x[i] = 3 x[i] + c` and inserted text.
 pub struct File {
     pub head: &'static str,
     pub declared: &'static str,
     pub directive: &'static str,
-    /// Before anything else.
+    /// Text before the kernel.
     pub first: &'static str,
     /// While `%r6` is the element and `%rd1` its address.
     pub then: &'static str,
@@ -72,7 +72,7 @@ fn launched(image: &'static [u8]) -> &'static Launched {
     }))
 }
 
-/// Both forms, run: what they leave, and the reports.
+/// Runs both forms. Returns the contents after them, and the reports.
 pub fn both(device: &Device, kernel: &'static Launched) -> [Result<(Vec<Left>, Report), String>; 2] {
     let function = fork_and_chain(VOLUME);
     let inputs = Inputs::random(1, &function, LAUNCHES);
@@ -169,7 +169,7 @@ fn what_is_not_loaded_or_added_is_launched_as_written() {
     device.nothing_reported();
 }
 
-/// In a pool the graph is added anew.
+/// In a pool the graph is added again.
 #[test]
 fn what_is_not_added_in_a_pool_is_launched_as_written() {
     let device = device();

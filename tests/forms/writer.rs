@@ -1,4 +1,4 @@
-//! Programs, random ones and others, as they are written: statements in program order.
+//! Random and fixed programs as lists of statements in program order.
 
 use cuweave_core::compile;
 use cuweave_core::ir::{Access, Buffer, Kind, Mode, Options, Origin, Program, Statement};
@@ -12,10 +12,10 @@ use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, UNIT, X, 
 /// A part of a buffer: its first element, and the one behind its last.
 type Part = (u32, u32, u32);
 
-/// A random program, and the same with its statements one after the other: what it means.
+/// Returns a random program, and the same program with its statements in sequence, which defines its result.
 pub fn random(seed: u64) -> [Function; 2] {
     let mut writer = Writer::new(seed);
-    // What the variable holds before is not the program's.
+    // The initial value of the variable is not part of the program.
     let state = seed % 5 == 3;
     if state {
         writer.set_state();
@@ -66,7 +66,7 @@ pub fn side_by_side(kernel: usize, count: usize) -> Function {
     function
 }
 
-/// How an allocation gets its contents.
+/// The way in which an allocation is initialised.
 #[derive(Clone, Copy)]
 enum Way {
     Fill,
@@ -169,7 +169,7 @@ impl Writer {
         (buffer, lo * UNIT, hi * UNIT)
     }
 
-    /// Some part of a buffer of which nothing lies in these.
+    /// Returns a random part of a buffer that is disjoint from these.
     fn beside(&mut self, taken: &[Part], written: bool) -> Option<Part> {
         for _ in 0..8 {
             let buffer = self.alive[self.random.below(self.alive.len() as u32) as usize];
@@ -288,7 +288,7 @@ impl Writer {
         self.push(name, Kind::Launch(()), accesses, Does::Launch(launch));
     }
 
-    /// A launch whose first buffer is that part; its others lie beside all that is taken. Whether there was room.
+    /// Adds a launch whose first buffer is that part and whose others are disjoint from `taken`. Returns false without room.
     fn launch_on(&mut self, kernel: usize, shape: ([u32; 3], [u32; 3]), first: Part, taken: &[Part]) -> bool {
         let mut parts = vec![first];
         for mode in KERNELS[kernel].buffers().skip(1) {
@@ -380,7 +380,7 @@ impl Writer {
         (0..(count as u32).min(units)).map(cut).collect()
     }
 
-    /// More small branches, none of which can be batched, than run well side by side.
+    /// Adds small branches that cannot be batched, more than there are lanes.
     fn many_branches(&mut self) {
         for (at, id) in self.allocate(40, Some(Way::Launch)).into_iter().enumerate() {
             let kernel = [2, 6][at % 2];

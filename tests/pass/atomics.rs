@@ -36,7 +36,7 @@ fn two_histograms_in_one() {
     assert_eq!(device.download(&out), want);
 }
 
-/// An atomic update of what is then changed in place, and updated again.
+/// An atomic update of a buffer that is then changed in place, and updated again.
 #[cuweave::graph]
 fn mixed(total: &mut [u32; 1]) {
     bump[(1, 32)](atomic(&mut total), 1);

@@ -1,4 +1,4 @@
-//! What binds to an argument: borrows, views, shared and owned buffers.
+//! The types that bind to an argument: borrows, views, shared and owned buffers.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What an exec offers: setters, views of what is bound, upload, pictures.
+//! The methods of an exec: setters, views of the bound buffers, upload, pictures.
 
 use cuweave::prelude::*;
 

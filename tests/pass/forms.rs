@@ -1,4 +1,4 @@
-//! The less usual forms of what the other programs say: every kind of length, loop, option and name.
+//! Less usual forms: every kind of length, loop, option and name.
 
 use cuweave::prelude::*;
 

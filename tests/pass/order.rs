@@ -37,7 +37,7 @@ fn program_order_is_the_meaning() {
     assert_eq!(device.download(&y), [0.0; 12]);
 }
 
-/// Every kind of statement has a name, and every kind may wait.
+/// Every kind of statement may have a name and an `#[after]`.
 #[cuweave::graph(launches = "as-written")]
 fn named(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     let first = scale[per_item(n)](&mut x, 2.0, n);
@@ -74,7 +74,7 @@ fn named_without_early_free(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     axpy[per_item(n)](1.0, &x, &mut y, n);
 }
 
-/// A name may be used before its statement, as long as no cycle comes of it.
+/// A name may be used before its statement, as long as that makes no cycle.
 #[cuweave::graph(launches = "as-written")]
 fn forward(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
     #[after(later)]
@@ -157,7 +157,7 @@ fn a_diamond() {
     assert_eq!(device.download(&out), ramp(33).iter().map(|x| x * 5.0).collect::<Vec<_>>());
 }
 
-/// A buffer that is only written by write-only launches is whole after the last of them.
+/// A buffer that only write-only launches write is fully written after the last of them.
 #[cuweave::graph(launches = "as-written")]
 fn overwritten(n: u32, out: &mut [f32; n]) {
     let h = alloc::<f32>(n);
@@ -174,7 +174,7 @@ fn the_last_write_stays() {
     assert_eq!(device.download(&out), [2.0; 6]);
 }
 
-/// What each graph comes to: `depth` is the longest path of launches, fills and copies.
+/// The counts of each graph: `depth` is the longest path of launches, fills and copies.
 #[test]
 fn only_the_order_that_the_meaning_needs() {
     let device = device();

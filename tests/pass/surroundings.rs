@@ -14,14 +14,14 @@ mod kernels {
     }
 }
 
-/// As a library of its own would have it: clippy asks for a section on errors, and finds it.
+/// Documented as in a library: clippy requires a section on errors.
 pub mod library {
     use super::kernels::scale;
 
     /// x = x * by * 1.5
     #[cuweave::graph]
     pub fn documented(n: u32, by: f32, _factor: f32, x: &mut [f32; n]) {
-        /// The levels of lints hold for what the statement says.
+        /// Lint levels apply to the expressions of the statement.
         #[allow(clippy::cast_precision_loss)]
         scale[cuweave::prelude::per_item(n)](&mut x, by + (n - n) as f32, n);
         #[expect(clippy::suboptimal_flops, clippy::allow_attributes, reason = "any level may stand here")]
@@ -69,7 +69,7 @@ macro_rules! graphs {
     )*};
 }
 graphs! {
-    /// Made by a macro, which puts what it is given in groups.
+    /// Made by a macro, which puts its arguments in groups.
     eightfold: kernels::scale, f32, (1, 32), 1.0 + 1.0, 3;
     #[cfg(any())]
     left_out: no_such_kernel, f32, (1, 32), 1.0, 1;

@@ -16,7 +16,7 @@ fn nodes() -> u64 {
     cuweave_sim::live().expect("counts").nodes
 }
 
-/// Whatever ends or is looked at while a stream captures, the capture holds the user's work and nothing else.
+/// Objects are read and dropped while a stream captures: the capture holds the user's work and nothing else.
 #[test]
 fn captures_are_left_alone() {
     let Some(device) = simulated_alone() else { return };
@@ -73,7 +73,7 @@ fn captures_are_left_alone() {
                     drop(producer);
                 }
             }
-            // The status of a capture that was broken is told by its end.
+            // The end of a broken capture returns its error.
             let ended = end_capture(&a);
             assert!(ended.is_ok(), "{case}: {:?}", ended.err());
             drop(ended);

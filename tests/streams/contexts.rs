@@ -39,7 +39,7 @@ fn pinned_memory_outlives_the_launch_with_an_error_kept() {
     }
 }
 
-/// Makes the context of another device current, once there is one.
+/// Makes the context of another device current, if there is one.
 fn elsewhere(value: u32) -> u32 {
     if let Some(other) = OTHER.get() {
         other.bind_to_thread().expect("a context");

@@ -25,7 +25,7 @@ struct Steps<'t> {
 }
 
 impl Steps<'_> {
-    /// Does a step, again where it fails.
+    /// Does a step; repeats it if it fails.
     fn step<T>(&mut self, mut work: impl FnMut() -> cuweave::Result<T>) -> T {
         let result = self.armed(&mut work);
         result.or_else(|_| work()).expect("a step that nothing hinders")
@@ -54,8 +54,8 @@ impl Steps<'_> {
 
 const STEPS: usize = 9;
 
-/// Binds, launches, looks, sets, launches elsewhere and ends. Returns whether a fault struck, and checks the order of
-/// all of it.
+/// Binds, launches, reads, sets, launches on another stream and ends, and checks the order of all of it. Returns true if a
+/// call failed.
 fn scenario(device: &Device, end: End, trouble: Trouble<'_>) -> bool {
     let ctx = &device.ctx;
     let [a, b, c] = [device.new_stream(), device.new_stream(), device.new_stream()];
@@ -77,7 +77,7 @@ fn scenario(device: &Device, end: End, trouble: Trouble<'_>) -> bool {
             });
             match built {
                 Ok(graph) => graph,
-                // What was given is gone with it.
+                // The failed build has dropped the owned buffer.
                 Err(_) => return,
             }
         };

@@ -1,6 +1,6 @@
-//! A launch is ordered with everything else that uses its memory, its kernels and their variables, on whatever streams. The
-//! order is read from the driver calls, each of which fails in turn, with an error kept in the context before each step, and
-//! while the user's streams capture.
+//! A launch is ordered with all other users of its memory, its kernels and their variables, on all streams. The order is read
+//! from the driver calls: without faults, with each call failing in turn, with an error kept in the context before each step,
+//! and while the user's streams capture.
 
 mod captures;
 mod contexts;
@@ -198,7 +198,7 @@ fn hidden_state_is_ordered_between_execs() {
             }
         }
     }
-    // On one stream nothing is asked.
+    // On one stream there are no such calls.
     let mut execs =
         [(); 3].map(|()| step(&device.ctx).expect("it builds").instantiate().expect("it instantiates"));
     let waits = || cuweave_sim::calls().expect("counts").get("cuStreamWaitEvent").copied().unwrap_or(0);

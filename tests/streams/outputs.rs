@@ -24,7 +24,7 @@ fn an_output_is_freed_after_all_of_its_readers() {
                 }
                 let mut target = data(&b, 0);
                 for stream in [&c, &device.ctx.per_thread_stream(), &b, &b] {
-                    // One of its own for each, by which nothing is ordered.
+                    // A target of its own for each, so that targets order nothing.
                     let mut target = data(stream, 0);
                     stream.memcpy_dtod(&output, &mut target).expect("a copy");
                     let (from, mut to) = (output.slice(2..4), target.slice_mut(2..4));

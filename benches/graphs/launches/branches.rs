@@ -11,7 +11,7 @@ unsafe extern "ptx-kernel" {
     fn tiny(x: &mut [f32; n], n: u32);
 }
 
-/// What the branch multiplies with.
+/// Returns the factor of the branch.
 pub fn factor(branch: u32) -> f32 {
     (branch + 1) as f32 / 20.0
 }

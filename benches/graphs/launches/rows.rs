@@ -1,4 +1,4 @@
-//! What the tables of launches as written and the examples have, for all sides: nothing of it may lose.
+//! The rows of the tables of launches as written, and the examples, for all sides: none may take longer.
 
 use cuweave::prelude::*;
 

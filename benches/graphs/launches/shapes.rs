@@ -1,4 +1,4 @@
-//! Shapes of the order, and of grids and blocks, that a sceptic would try.
+//! Unusual shapes of the order, and of grids and blocks.
 
 use cuweave::prelude::*;
 
@@ -15,12 +15,12 @@ unsafe extern "ptx-kernel" {
     fn mean(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
 }
 
-/// What a branch multiplies with.
+/// Returns the factor of a branch.
 pub fn factor(branch: u32) -> f32 {
     (branch + 1) as f32 / 40.0
 }
 
-/// The elements of a branch where no two have as many: of `most` the i-th of 16 has (i + 1) / 16.
+/// Returns the elements of a branch of unequal ones: the i-th of 16 has (i + 1) / 16 of `most`.
 pub fn share(branch: u32, most: u32) -> u32 {
     most / 16 * (branch + 1)
 }
@@ -144,8 +144,8 @@ each_side! {
         }
     }
 
-    /// A square of 16 x 16 cells, each the mean of the one above and the one to the left: what is ready at a time lies
-    /// on a diagonal.
+    /// A square of 16 x 16 cells, each the mean of the one above and the one to the left: the cells that are ready
+    /// at a time lie on a diagonal.
     graph[] fn diagonals(n: u32, cells: [&mut [f32; n]; 256]) {
         for i in 1..16 {
             for j in 1..16 {

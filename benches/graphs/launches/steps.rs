@@ -1,5 +1,5 @@
-//! What a step of a program may hold beside kernels of fixed arguments: scalars that are set between launches,
-//! temporaries that are freed early, copies; and more launches of one kernel than a table of parameters takes.
+//! Steps of programs with more than kernels of fixed arguments: scalars that are set between launches, temporaries that
+//! are freed early, copies; and more launches of one kernel than a table of parameters holds.
 
 use cuweave::prelude::*;
 
@@ -36,7 +36,7 @@ macro_rules! early_frees {
                 }
             }
 
-            /// A scalar that is the number of items, and so decides the grid.
+            /// A scalar that is the number of items, and so determines the grid.
             graph[] fn sized(most: u32, items: u32, xs: [&mut [f32; most]; 16]) {
                 for i in 0..16 {
                     for _ in 0..20 {

@@ -12,8 +12,8 @@ unsafe extern "ptx-kernel" {
     fn descent(p: &mut [f32; n], g: &[f32; n], rate: f32, n: u32);
 }
 
-/// The elements of the tensors of four sizes, of so many in all, about: 12 layers of matrices of three sizes and of vectors,
-/// as the parameters of a network are.
+/// Returns the elements of tensors of four sizes, about `all` in all: 12 layers of matrices of three sizes and of
+/// vectors, as the parameters of a network are.
 pub fn sizes(all: u32) -> [u32; 4] {
     let shares = [1.0 / 16.0, 0.25, 0.125, 1.0 / 1024.0];
     // The shares of a layer.
@@ -21,7 +21,7 @@ pub fn sizes(all: u32) -> [u32; 4] {
     shares.map(|share| (f64::from(all) / 12.0 * share / layer).ceil() as u32)
 }
 
-/// Of which size each tensor of a layer is, as they follow one another.
+/// The tensors of a layer in order, each by the index of its size.
 pub const LAYER: [usize; 8] = [0, 1, 3, 0, 3, 2, 1, 3];
 
 each_side! {

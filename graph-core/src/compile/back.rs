@@ -16,7 +16,12 @@ use crate::plan::BufferIndex;
 use crate::plan::budget::{BudgetError, CurvePoint};
 use crate::reach::Cycle;
 
-/// The default lowering of allocations: the launch time of memory nodes, the bytes of the plan, and two memory nodes in all.
+/// The default lowering of allocations.
+///
+/// For every graph measured (`default_memory` in benches/results) the arena is at least as good as memory nodes: in bytes (at
+/// most those of the driver's packing), in launch time (0.74 to 1.02 of theirs), in nodes (two in all instead of two for
+/// each temporary) and in build time. Other graphs of the pool can use its memory as they can use single buffers'.
+/// [`Memory::Owned`] launches as fast, and shares its memory with no other graph.
 const DEFAULT_MEMORY: Memory = Memory::Arena;
 
 /// The input of the build, beyond the program: what the macro does not know.

@@ -1,4 +1,4 @@
-//! Attributes within a graph function: `#[after(..)]`, the levels of lints, doc comments. Others are errors.
+//! Attributes within a graph function: `#[after(..)]`, lint levels, doc comments. Others are errors.
 
 use cuweave_core::codes::Code;
 use syn::Attribute;
@@ -8,19 +8,19 @@ use crate::report::Report;
 
 const LEVELS: [&str; 5] = ["allow", "expect", "warn", "deny", "forbid"];
 
-/// Returns true if an attribute sets the level of lints.
+/// Returns true if an attribute sets a lint level.
 pub fn is_level(attribute: &Attribute) -> bool {
     LEVELS.iter().any(|level| attribute.path().is_ident(level))
 }
 
-/// Returns true if an attribute means nothing to the compiler: a comment, or an attribute of a tool.
+/// Returns true if an attribute has no effect: a doc comment, or an attribute of a tool.
 fn is_silent(attribute: &Attribute) -> bool {
     let path = attribute.path();
     path.is_ident("doc")
         || path.segments.first().is_some_and(|first| first.ident == "rustfmt" || first.ident == "clippy")
 }
 
-/// The attributes of a statement: lint levels, and `#[after(..)]`s if it may have them. Others are reported.
+/// The attributes of a statement: lint levels, and `#[after(..)]` on statements that may have it. Others are reported.
 pub struct Attributes {
     /// The attributes that set the level of lints.
     pub levels: Vec<Attribute>,
@@ -45,7 +45,7 @@ impl Attributes {
     }
 }
 
-/// Returns the levels of lints that stand on an argument; other attributes are reported, since they are not printed again.
+/// Returns the lint levels on an argument. Other attributes are reported, since generated code would drop them.
 pub fn of_argument(attributes: &[Attribute], report: &mut Report) -> Vec<Attribute> {
     Attributes::of(attributes, false, report).levels
 }

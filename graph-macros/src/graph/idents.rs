@@ -7,7 +7,7 @@ pub(super) fn ident(name: &str) -> Ident {
     Ident::new(name, Span::call_site())
 }
 
-/// The identifier of a user's name, which may be raw.
+/// Returns the identifier of a user's name, which may be raw.
 pub(super) fn named(name: &str) -> Ident {
     match name.strip_prefix("r#") {
         Some(raw) => Ident::new_raw(raw, Span::call_site()),

@@ -1,4 +1,4 @@
-//! Launch configurations, and what no device can take (the literal part of CW306).
+//! Launch configurations, and the check of their literals against the limits of all devices (CW306).
 
 use std::collections::BTreeSet;
 
@@ -20,11 +20,11 @@ const GRID: [i128; 3] = [2_147_483_647, 65_535, 65_535];
 /// The most dynamic shared memory of a block on any of them, with opt-in: 227 KiB (9.0, 10.0).
 const SHARED: i128 = 227 * 1024;
 
-/// A literal of a configuration. The kernel's item says whether it takes it, by a constant function, and which it takes, by
-/// a constant text.
+/// A literal of a configuration. The kernel's item has a constant function that checks it, and a constant message for
+/// when it does not fit.
 #[derive(Clone)]
 pub struct Literal {
-    /// The names of the function and the text.
+    /// The names of the function and of the message.
     rule: (&'static str, &'static str),
     /// The function's arguments.
     pub values: Vec<u32>,
@@ -45,7 +45,7 @@ impl Literal {
         (values.len() == 3).then(|| Literal { rule, values, span: expr.span() })
     }
 
-    /// The assertion that a kernel takes it. rustc evaluates it once the macros have found nothing.
+    /// Returns the assertion that a kernel takes it, which rustc evaluates after the macros.
     pub fn assertion(&self, kernel: &syn::Path) -> TokenStream {
         let Literal { rule: (admits, takes), values, span } = self;
         let [admits, takes] = [admits, takes].map(|name| Ident::new(name, Span::mixed_site()));
@@ -68,7 +68,7 @@ pub fn configured_by(expr: &Expr) -> [Vec<&Expr>; 2] {
     }
 }
 
-/// The tokens that compute a configuration.
+/// Returns tokens that compute a configuration.
 pub fn tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match expr {
         Expr::Paren(inner) => tokens(&inner.expr, integers),
@@ -85,7 +85,7 @@ pub fn tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     }
 }
 
-/// The literals of a configuration, checked against every device.
+/// Returns the literals of a configuration, and reports those that no device takes.
 pub fn literals(expr: &Expr, report: &mut Report) -> Vec<Literal> {
     let mut found = Vec::new();
     collect(expr, &mut found, report);
@@ -157,7 +157,7 @@ fn parts(expr: &Expr) -> Vec<&Expr> {
     }
 }
 
-/// One to three counts, as `Dim`s.
+/// Returns tokens for one to three counts, as `Dim`s.
 fn extent_tokens(expr: &Expr, integers: &BTreeSet<String>) -> TokenStream {
     match parts(expr).as_slice() {
         // A name may stand for a tuple.

@@ -9,7 +9,7 @@ use super::idents::ident;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
 
 impl Expansion<'_> {
-    /// The methods of the exec, in the function's own scope.
+    /// Returns the methods of the exec, in the function's own scope.
     pub(super) fn methods(&self) -> TokenStream {
         let name = self.name();
         let (launch, common) = (self.launch(), self.common());
@@ -27,8 +27,8 @@ impl Expansion<'_> {
                         ///
                         /// # Errors
                         ///
-                        /// An argument that reaches a length, a launch configuration that the device does not take, a failure
-                        /// of the driver.
+                        /// An argument that reaches a length, a launch configuration that the device does not take, a
+                        /// failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                             #core.set_scalar(#index, #value, |args| &mut args.#value)
                         }
@@ -43,8 +43,8 @@ impl Expansion<'_> {
                         ///
                         /// # Errors
                         ///
-                        /// A buffer that is too short, of another context, or that overlaps another of which one is written; a
-                        /// failure of the driver.
+                        /// A buffer that is too short, of another context, or that overlaps another of which one is
+                        /// written; a failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                             #core.set_buffer(#first, #bound, |args| &mut args.#value)
                         }
@@ -53,7 +53,7 @@ impl Expansion<'_> {
             }
         });
         quote! {
-            // Named after the arguments, which rustc has spoken of where they are declared.
+            // Setters are named after the arguments, whose style rustc reports at their declaration.
             #[allow(non_snake_case)]
             impl<'a> #name::Exec<'a> {
                 #launch
@@ -71,7 +71,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The methods that every exec has.
+    /// Returns the methods that every exec has.
     fn common(&self) -> TokenStream {
         let name = self.name();
         let [core, core_mut, into_core] = ["core", "core_mut", "into_core"].map(|method| self.core(method));
@@ -88,26 +88,27 @@ impl Expansion<'_> {
                 #core_mut.upload(stream)
             }
 
-            /// Returns views of the bound buffers. What is done with them comes after the last launch, and the next launch
-            /// after it. The view of a `cuweave::Buffer` has no address: its method `buffer` gives the buffer.
+            /// Returns views of the bound buffers. Their uses are ordered after the last launch, and the next launch
+            /// after them. The view of a `cuweave::Buffer` has no address: its method `buffer` returns the buffer.
             #[must_use]
             pub fn args(&self) -> #name::Views<'_> {
                 #core.views()
             }
 
-            /// Returns mutable views of the buffers that are bound mutably or owned: contents can change, addresses cannot.
+            /// Returns mutable views of the buffers that are bound mutably or owned: contents can change, addresses
+            /// cannot.
             #[must_use]
             pub fn args_mut(&mut self) -> #name::ViewsMut<'_> {
                 #core_mut.views_mut()
             }
 
-            /// Gives the arguments back. What is done with them comes after the last launch.
+            /// Gives the arguments back. Their uses are ordered after the last launch.
             #[must_use]
             pub fn into_args(self) -> #name::Args<'a> {
                 #into_core.into_args()
             }
 
-            /// Returns what the graph consists of and what it needs.
+            /// Returns the report of the graph: its nodes, its memory and the decisions of the build.
             #[must_use]
             pub fn report(&self) -> ::cuweave::report::Report {
                 #core.report()
@@ -119,8 +120,8 @@ impl Expansion<'_> {
                 #core.dot()
             }
 
-            /// Returns the temporaries as boxes over the levels of the graph and the bytes of their memory, as an SVG:
-            /// shared bytes are shaded, and what makes the bound is outlined.
+            /// Returns an SVG of the temporaries as boxes over the levels of the graph and the bytes of their memory:
+            /// shared bytes are shaded, and the buffers that make the bound are outlined.
             ///
             /// # Errors
             ///
@@ -144,7 +145,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// The name of an argument's setter: `set_s` also for `_s`, unless there is an `s`.
+    /// Returns the name of an argument's setter: `set_s` also for `_s`, unless there is an `s`.
     fn setter(&self, argument: &Ident) -> Ident {
         let text = argument.to_string();
         let plain = text.trim_start_matches('_');
@@ -158,7 +159,7 @@ impl Expansion<'_> {
         }
     }
 
-    /// `launch`, with one parameter or two, and what it returns.
+    /// Returns `launch`, and `output` for functions that return allocations.
     fn launch(&self) -> TokenStream {
         let taken: Vec<&BufferType> = self
             .signature

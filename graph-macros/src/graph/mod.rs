@@ -1,4 +1,10 @@
 //! `#[graph] fn name(args) { .. }`: lowered, ordered, checked, printed.
+//!
+//! Rules of the generated code, which is part of the user's crate (see `expand` for its scopes and privacy):
+//! - The user's expressions are in functions of their own, in which no generated name is in scope.
+//! - An expression may panic, return, and have another value each time it is evaluated. Therefore a setter evaluates
+//!   everything before it changes anything, the build checks that each step has recorded its statement, and a batch is
+//!   checked against the configuration that it was built with.
 
 mod attributes;
 mod callee;
@@ -26,14 +32,14 @@ use syn::ItemFn;
 use crate::report::Report;
 use crate::words::words;
 
-/// Expands a graph function. With faults the function is there all the same, with its signature and an empty body,
-/// so that nothing follows on.
+/// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so that no
+/// errors follow at its uses.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            // rustc parses the item itself and says what is wrong with it, better; where it finds nothing, we do.
+            // rustc parses the item too and reports syntax errors better; this covers those that only syn finds.
             report.syntax(&error);
             return report.into_tokens();
         }
@@ -57,8 +63,8 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     }
     let words = words(&item);
     let expansion = expand::expand(&function, &signature, &lowered);
-    let told = report.into_tokens();
-    quote!(#expansion #words #told)
+    let diagnostics = report.into_tokens();
+    quote!(#expansion #words #diagnostics)
 }
 
 /// Checks a lowered function, a structured one by a sample of its turns, and reports what is wrong with it. Returns the settled
@@ -111,7 +117,7 @@ impl lower::Lowered {
         }
     }
 
-    /// Leaves the arguments alone: the fallback of a faulty function.
+    /// Removes everything but the arguments: the fallback for a faulty function.
     fn silence(&mut self) {
         let program = &self.source.program;
         let arguments: Vec<_> = program
@@ -128,7 +134,7 @@ impl lower::Lowered {
             ..program.clone()
         };
         self.kinds.clear();
-        // Lengths, too, are rustc's to speak of once nothing else is wrong.
+        // rustc reports errors in lengths once the macro finds nothing.
         self.leaves.clear();
         self.structure = Structure::default();
         self.faulty = true;

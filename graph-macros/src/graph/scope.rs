@@ -1,4 +1,4 @@
-//! Scopes of names, with names of statements that are used before their definition.
+//! Scopes of names. Names of statements may be used before their definition.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ pub enum Borrow {
     Mutable,
 }
 
-/// An entry of an `#[after]`: the statement that carries it, its index there.
+/// A name in an `#[after]`, with the statement that carries it.
 #[derive(Clone)]
 pub struct AfterName {
     pub statement: StatementId,
@@ -54,14 +54,14 @@ struct Frame {
     names: BTreeMap<String, Binding>,
     /// Named statements in the order of the text.
     statements: Vec<(String, Option<StatementId>)>,
-    /// Names in `#[after]` that nothing above declares: how many statements were named before.
+    /// Names in `#[after]` that are not declared yet, each with the number of statements that were named before it.
     pending: Vec<(usize, AfterName)>,
 }
 
 /// The blocks around a statement, innermost last.
 pub struct Scopes {
     frames: Vec<Frame>,
-    /// Every name a statement ever had, for the nearest one.
+    /// All names of statements, for suggestions.
     pub known: Vec<String>,
 }
 
@@ -77,8 +77,8 @@ impl Scopes {
         self.frames.push(Frame::default());
     }
 
-    /// Leaves a block: `#[after]` names that one of its later statements has are resolved, the rest may be of the
-    /// block around it. At the outermost they name nothing and are returned last.
+    /// Leaves a block. Returns the `#[after]` names that its later statements resolve. The others are handed on to the
+    /// enclosing block; at the outermost block they name nothing and are returned second.
     pub fn leave(&mut self) -> (Vec<Resolved>, Vec<AfterName>) {
         let Some(frame) = self.frames.pop() else { return (Vec::new(), Vec::new()) };
         let mut resolved = Vec::new();
@@ -134,7 +134,7 @@ impl Scopes {
         self.frames.iter().rev().find_map(|frame| frame.names.get(&name))
     }
 
-    /// Resolves a name of an `#[after]` now, or once the blocks around it are read.
+    /// Resolves a name of an `#[after]`. Returns `None` if it is not declared yet; [`Scopes::leave`] resolves it then.
     pub fn after(&mut self, after: AfterName) -> Option<Resolved> {
         let above = self
             .frames

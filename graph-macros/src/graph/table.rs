@@ -12,7 +12,7 @@ use super::lower::Lowered;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 
-/// Returns the body of a function that gives the table.
+/// Returns the body of a function that returns the table.
 pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> TokenStream {
     let (types, layouts) = types(lowered);
     let scalars = scalars(lowered, signature, steps);
@@ -49,7 +49,7 @@ fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Paramete
     signature.arguments.iter().zip(&lowered.argument_buffers).map(one).collect()
 }
 
-/// The types of the elements, and which of them each buffer has.
+/// Returns the element types, each once, and for each buffer the index of its type.
 fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     let mut types = Vec::new();
     let mut numbers: HashMap<&Type, u32> = HashMap::new();
@@ -64,7 +64,7 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// The scalar arguments: whether a length or a bound mentions each, and which statements do.
+/// Returns the scalar arguments with their uses: in lengths and bounds, in statements, in grids and in blocks.
 fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<Scalar> {
     let dims = steps.names(&lowered.leaves);
     let (uses, configured) = (steps.mentioned(), steps.configured());

@@ -4,6 +4,10 @@
 //! code has made. The closure of the names in a text therefore holds everything that the text can reach by itself; what
 //! it can reach by an address from memory has escaped. Names are found as words of the text, so that no instruction,
 //! operand or directive has to be understood.
+//!
+//! The analysis of a kernel stops at bodies that are too large, at fixed points that take too long, and at calls that it
+//! cannot follow. A call through a register reaches every function whose address is taken; code that the file does not
+//! define reaches everything.
 
 use crate::analysis::effect::{Effect, effect};
 use crate::syntax::{Function, Initial, Instruction, Module, Operand, Statement, Variable};

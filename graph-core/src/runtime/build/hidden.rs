@@ -1,5 +1,7 @@
 //! State that launches share outside the program's order: module-level variables, and buffers that they update by atomics.
-//! The kernels' items list the uses that commute; the others are ordered here.
+//! The kernels' items list the uses that commute (`Param::updates`, `Kernel::hidden`); the others are ordered here, in program
+//! order and before anything is placed. A kernel without facts, such as machine code, commutes with nothing. The cache of
+//! plans is keyed by these edges.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,8 @@
-//! Planning: the launch decisions, the plan of memory and the operations, with everything that may refuse a batch asked
-//! before the plan that is used is made.
+//! Planning: the launch decisions, the plan of memory and the operations.
+//!
+//! Rewriting, loading and occupancy may refuse a batch. They are asked before the final plan is made: after a refusal the
+//! launches are decided again without that kernel. Failures of later driver calls, from adding nodes to instantiation, lead to
+//! a plan with the launches as written (`Core::as_written`).
 
 use std::sync::Arc;
 

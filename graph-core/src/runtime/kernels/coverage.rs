@@ -1,4 +1,10 @@
 //! The check that launches write all elements of their write-only parameters, with their configuration and scalars.
+//!
+//! - Covered: the stores that the outline follows write the whole extent.
+//! - Short: they do not, and the kernel has no other store through the parameter. An error if the elements count as written
+//!   afterwards: for [`Mode::Write`] and for accesses that a later read relies on.
+//! - Unknown: everything else, for example stores that depend on loaded data. An error for the same accesses if the element
+//!   type has invalid bit patterns; otherwise the report lists it.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

@@ -5,7 +5,7 @@
 //! it, or was reported already. Atomics may be unordered among each other, so all are kept. So a
 //! conflict of two nodes that no path orders is found in whichever order they ran.
 //!
-//! Where programmatic edges let a kernel start before others have ended, its accesses before and after its wait are
+//! If programmatic edges let a kernel start before others have ended, its accesses before and after its wait are
 //! distinguished, and the precedence depends on which kernels waited; see `points`.
 //!
 //! Each member of a batched node is checked by itself, as an actor beside the others:
