@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use cuweave_core::ids::LeafId;
 use cuweave_core::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
@@ -108,7 +109,7 @@ impl Term {
     }
 
     /// Its operations in postfix; a leaf is numbered by `leaf`.
-    pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> u32) {
+    pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> LeafId) {
         match self {
             Term::Constant(value) => code.push(Op::Constant(*value)),
             Term::Leaf(one) => code.push(Op::Leaf(leaf(&one.0, &one.1))),

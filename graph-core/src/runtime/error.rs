@@ -5,6 +5,7 @@ use std::fmt;
 use crate::codes::Code;
 use crate::compile::BackError;
 use crate::diagnostic::{Diagnostic, Site};
+use crate::index::size;
 use crate::ir::{BufferId, Program, StatementId};
 use crate::layout::LayoutError;
 
@@ -130,7 +131,7 @@ impl Refusal {
             Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
                 at_statement(program, id)
             }
-            Site::Output(index) => at_buffer(program, program.outputs[index as usize]),
+            Site::Output(index) => at_buffer(program, program.outputs[size(index)]),
         };
         Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
     }
@@ -555,8 +556,8 @@ pub(crate) fn one_line(failure: Failure, log: &str) -> String {
 pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
     match error {
         BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
-            let at = program.buffers.iter().position(|declared| declared.name == buffer.as_str());
-            let at = at_buffer(program, at.unwrap_or(0) as BufferId);
+            let at = program.buffers.position(|declared| declared.name == buffer.as_str());
+            let at = at_buffer(program, at.unwrap_or(BufferId::from_u32(0)));
             let text = format!("{len} * {element} bytes");
             Error::Size { what: "the size", at, text, fault: Fault::Overflow }
         }
@@ -570,14 +571,14 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
 
 /// Returns the place of a buffer's declaration.
 pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
-    let declared = &program.buffers[buffer as usize];
+    let declared = &program.buffers[buffer];
     let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
     Box::new(At { name: declared.name.to_string(), file, line: declared.line })
 }
 
 /// Returns the place of a statement.
 pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
-    let statement = &program.statements[statement as usize];
+    let statement = &program.statements[statement];
     let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
     Box::new(At { name: statement.name.to_string(), file, line: statement.line })
 }

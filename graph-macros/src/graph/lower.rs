@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
+use cuweave_core::ids::LeafId;
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
@@ -104,11 +106,11 @@ pub struct Spans {
 
 impl Spans {
     pub fn of(&self, site: Site) -> Span {
-        let pick = |list: &Vec<Vec<Span>>, at: u32, index: u32| {
-            list.get(at as usize).and_then(|inner| inner.get(index as usize)).copied()
+        let pick = |list: &Vec<Vec<Span>>, at: StatementId, index: u32| {
+            list.get(at.index()).and_then(|inner| inner.get(index as usize)).copied()
         };
         let found = match site {
-            Site::Statement(at) | Site::Freed(at) => self.statements.get(at as usize).copied(),
+            Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
             Site::Access(at, index) => pick(&self.accesses, at, index),
             Site::After(at, index) => pick(&self.after, at, index),
             Site::Output(index) => self.outputs.get(index as usize).copied(),
@@ -124,12 +126,12 @@ struct Lowering<'r> {
     scopes: Scopes,
     /// Loop variables, innermost last.
     variables: Vec<(String, i128)>,
-    dims: Vec<Bound>,
+    dims: Vector<DimId, Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
-    buffers: Vec<Buffer>,
+    buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
-    poisoned: Vec<bool>,
-    statements: Vec<Statement>,
+    poisoned: Vector<BufferId, bool>,
+    statements: Vector<StatementId, Statement>,
     kinds: Vec<Kind<Syntax>>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// The lint levels that the enclosing blocks set.
@@ -185,12 +187,12 @@ pub fn lower(
         symbols: Symbols::default(),
         scopes: Scopes::new(),
         variables: Vec::new(),
-        dims: Vec::new(),
+        dims: Vector::new(),
         dim_ids: BTreeMap::new(),
-        buffers: Vec::new(),
+        buffers: Vector::new(),
         elements: Vec::new(),
-        poisoned: Vec::new(),
-        statements: Vec::new(),
+        poisoned: Vector::new(),
+        statements: Vector::new(),
         kinds: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
@@ -237,14 +239,14 @@ impl Lowering<'_> {
         argument_buffers: Vec<Option<BufferId>>,
     ) -> Lowered {
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
-        let (dims, leaves) = codes(&self.dims);
+        let (dims, leaves) = codes(self.dims.as_slice());
         let program = Program {
             name: name.to_string().into(),
             file: file.into(),
             options,
             dims: self.dims.into_iter().map(|bound| bound.text.into()).collect(),
-            buffers: self.buffers.into(),
-            statements: self.statements.into(),
+            buffers: self.buffers,
+            statements: self.statements,
             views: self.parts.into_iter().collect(),
             outputs: self.outputs.into(),
         };
@@ -279,7 +281,7 @@ impl Lowering<'_> {
                     Some(id)
                 }
                 ArgumentKind::Array(ty, count) => {
-                    let first = self.buffers.len() as BufferId;
+                    let first = BufferId::new(self.buffers.len());
                     let views = (0..*count)
                         .map(|i| self.argument(&argument.name, format!("{}[{i}]", argument.name), ty))
                         .collect();
@@ -316,7 +318,7 @@ impl Lowering<'_> {
         borrow: Option<Borrow>,
     ) -> View {
         let dim = self.dim(len.clone());
-        self.buffers.push(Buffer {
+        let buffer = self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
             file: None,
@@ -327,7 +329,7 @@ impl Lowering<'_> {
         });
         self.elements.push(element);
         self.poisoned.push(false);
-        View { buffer: self.buffers.len() as BufferId - 1, lo: Bound::constant(0), hi: len, borrow }
+        View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
 
     pub(super) fn bound(&mut self, expr: &Expr) -> Bound {
@@ -379,12 +381,12 @@ impl Lowering<'_> {
     }
 
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
-        let next = self.dims.len() as DimId;
+        let next = DimId::new(self.dims.len());
         let id = *self.dim_ids.entry(bound.poly.clone()).or_insert(next);
         if id == next {
             self.dims.push(bound);
-        } else if bound.text.len() < self.dims[id as usize].text.len() {
-            self.dims[id as usize] = bound;
+        } else if bound.text.len() < self.dims[id].text.len() {
+            self.dims[id] = bound;
         }
         id
     }
@@ -401,16 +403,16 @@ impl Lowering<'_> {
         self.spans.places.push((start.line, start.column));
         self.spans.accesses.push(accesses.iter().map(|access| access.1).collect());
         self.spans.after.push(Vec::new());
+        let written = kind.written();
+        self.kinds.push(kind);
         self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
             file: None,
-            kind: kind.written(),
+            kind: written,
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
-        });
-        self.kinds.push(kind);
-        self.statements.len() as StatementId - 1
+        })
     }
 
     pub(super) fn name(&mut self, name: Option<&Ident>, id: StatementId) {
@@ -452,8 +454,8 @@ impl Lowering<'_> {
         for (after, target) in resolved {
             self.order_unknown |= target.is_none();
             if let Some(target) = target {
-                self.statements[after.statement as usize].after.to_mut().push(target);
-                self.spans.after[after.statement as usize].push(after.name.span());
+                self.statements[after.statement].after.to_mut().push(target);
+                self.spans.after[after.statement.index()].push(after.name.span());
             }
         }
     }
@@ -477,15 +479,16 @@ impl Lowering<'_> {
 /// How the bounds are computed, and the expressions that they are computed of, each once: one that gives another value
 /// each time is asked once a build.
 fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
-    let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+    let mut numbers: BTreeMap<String, LeafId> = BTreeMap::new();
     let mut leaves = Vec::new();
     let mut number = |tokens: &TokenStream, key: &str| {
         if let Some(&number) = numbers.get(key) {
             return number;
         }
+        let number = LeafId::new(leaves.len());
         leaves.push(tokens.clone());
-        numbers.insert(key.to_owned(), leaves.len() as u32 - 1);
-        leaves.len() as u32 - 1
+        numbers.insert(key.to_owned(), number);
+        number
     };
     let code = |bound: &Bound| {
         let mut code = Vec::new();

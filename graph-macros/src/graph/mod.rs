@@ -63,7 +63,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 impl lower::Lowered {
     /// Takes over the modes that the check has settled.
     fn settle(&mut self, checked: &Program) {
-        let statements = self.source.program.statements.to_mut().iter_mut();
+        let statements = self.source.program.statements.iter_mut();
         for (statement, checked) in statements.zip(checked.statements.iter()) {
             statement.accesses.clone_from(&checked.accesses);
         }

@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use cuweave_core::ir::{Kind, Mode, Program, Statement};
+use cuweave_core::index::Index;
+use cuweave_core::ir::{Kind, Mode, Program, Statement, StatementId};
 use cuweave_core::kind::Stage;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -78,7 +79,7 @@ impl<'l> Steps<'l> {
             };
             let place = (!large).then(|| lowered.spans.places[at]);
             let next = steps.first.len() as u32;
-            let levels = lowered.lints.get(&(at as u32)).map(Vec::as_slice);
+            let levels = lowered.lints.get(&StatementId::new(at)).map(Vec::as_slice);
             let step = *known.entry(Alike { kind, levels, place }).or_insert(next);
             if step == next {
                 steps.first.push(at);
@@ -93,16 +94,16 @@ impl<'l> Steps<'l> {
     }
 
     fn statement(&self, at: usize) -> &'l Statement {
-        &self.program().statements[at]
+        &self.program().statements.as_slice()[at]
     }
 
     /// The type of the elements that an access of a statement is about.
     fn element(&self, at: usize, access: usize) -> &'l Type {
-        &self.lowered.elements[self.statement(at).accesses[access].buffer as usize]
+        &self.lowered.elements[self.statement(at).accesses[access].buffer.index()]
     }
 
     fn buffer_name(&self, at: usize, access: usize) -> &'l str {
-        self.program().buffers[self.statement(at).accesses[access].buffer as usize].base_name()
+        self.program().buffers[self.statement(at).accesses[access].buffer].base_name()
     }
 
     /// Returns the kind of a statement by which it shares a step; `None` for memory statements, which have no step.
@@ -188,7 +189,7 @@ impl<'l> Steps<'l> {
         for (index, statements) in self.first.chunks(CHUNK).enumerate() {
             let steps = (index * CHUNK..).zip(statements).map(|(step, &at)| {
                 let (step, evaluated) = (step as u32, self.step(at, &evaluation));
-                match self.lowered.lints.get(&(at as u32)) {
+                match self.lowered.lints.get(&StatementId::new(at)) {
                     Some(levels) => quote!(#step => { #(#levels)* let done = #evaluated; done }),
                     None => quote!(#step => #evaluated,),
                 }

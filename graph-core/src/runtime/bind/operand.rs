@@ -20,6 +20,7 @@ use std::sync::Arc;
 
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, PinnedHostSlice};
 
+use crate::index::wide;
 use crate::runtime::cuda::{self, Driver, Event, Failure, Quiet, Stream};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::waits::{OwnedEvent, SideStream, home};
@@ -204,8 +205,8 @@ impl<'v> Visitor<'v> {
             Ok(Operand {
                 kind: MemoryKind::Device,
                 address,
-                len: len as u64,
-                element: size_of::<T>() as u64,
+                len: wide(len),
+                element: wide(size_of::<T>()),
                 same_context: true,
                 borrowed: true,
                 exclusive,
@@ -234,8 +235,8 @@ impl<'v> Visitor<'v> {
             Operand {
                 kind: MemoryKind::Device,
                 address,
-                len: buffer.len() as u64,
-                element: size_of::<T>() as u64,
+                len: wide(buffer.len()),
+                element: wide(size_of::<T>()),
                 same_context: true,
                 borrowed,
                 exclusive: false,
@@ -263,8 +264,8 @@ impl<'v> Visitor<'v> {
             Operand {
                 kind: MemoryKind::Device,
                 address,
-                len: buffer.len() as u64,
-                element: size_of::<T>() as u64,
+                len: wide(buffer.len()),
+                element: wide(size_of::<T>()),
                 same_context: true,
                 borrowed,
                 exclusive: true,
@@ -293,8 +294,8 @@ impl<'v> Visitor<'v> {
         self.found.push(Operand {
             kind: MemoryKind::Pinned,
             address,
-            len: memory.len() as u64,
-            element: size_of::<T>() as u64,
+            len: wide(memory.len()),
+            element: wide(size_of::<T>()),
             same_context: **memory.context() == **self.ctx,
             borrowed,
             exclusive: mutable,
@@ -323,7 +324,7 @@ impl<'v> Visitor<'v> {
             kind: MemoryKind::Taken,
             address: output.slot().address(),
             len: output.len(),
-            element: size_of::<T>() as u64,
+            element: wide(size_of::<T>()),
             same_context: **output.slot().context() == **self.ctx,
             borrowed: false,
             exclusive: true,

@@ -8,6 +8,7 @@ use cudarc::driver::{
 };
 
 use super::output::{Output, OutputBuffer, Slot};
+use crate::index::wide;
 
 /// A part of an [`Output`]: a device buffer for cudarc, as the output is.
 #[derive(Debug)]
@@ -43,7 +44,7 @@ fn within(range: impl RangeBounds<usize>, len: usize) -> Option<(usize, usize)> 
 }
 
 fn address_of<T>(begin: u64, start: usize) -> u64 {
-    begin + (start * size_of::<T>()) as u64
+    begin + wide(start * size_of::<T>())
 }
 
 impl<T> Output<'_, T> {

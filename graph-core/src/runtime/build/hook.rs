@@ -3,8 +3,9 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use crate::index::Index;
 use crate::ir::Program;
-use crate::operation::{Operations, What};
+use crate::operation::{OperationId, Operations, What};
 
 use cuweave_ptx::rewrite::Table;
 
@@ -69,22 +70,26 @@ pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
 
 /// Checks that changed operations can be added: everything that an operation names exists and precedes it.
 fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
-    let fault = |at: usize| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
-    for (at, operation) in operations.list.iter().enumerate() {
+    let fault = |at: OperationId| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
+    for (at, operation) in operations.list.enumerate() {
         let memory = match operation.what {
             What::Alloc { memory } | What::Free { memory } => Some(memory),
             _ => None,
         };
         let sourced = !matches!(operation.what, What::Statement(_)) || !operation.sources.is_empty();
-        let known = operation.sources.iter().all(|&source| (source as usize) < program.statements.len());
-        let after = operation.after.iter().all(|&before| (before as usize) < at);
+        let known = operation.sources.iter().all(|&source| source.index() < program.statements.len());
+        let after = operation.after.iter().all(|&before| before < at);
         if !(sourced
             && known
             && after
-            && memory.is_none_or(|memory| (memory as usize) < operations.memories.len()))
+            && memory.is_none_or(|memory| memory.index() < operations.memories.len()))
         {
             return Err(fault(at));
         }
     }
-    if operations.places.len() == program.buffers.len() { Ok(()) } else { Err(fault(0)) }
+    if operations.places.len() == program.buffers.len() {
+        Ok(())
+    } else {
+        Err(fault(OperationId::from_u32(0)))
+    }
 }

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use crate::compile::Wishes;
-use crate::ir::{Memory, Mode};
+use crate::index::Vector;
+use crate::ir::{Memory, Mode, StatementId};
 use crate::launches::Allowed;
-use crate::operation::Operations;
+use crate::operation::{BatchId, Operations};
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
@@ -22,7 +23,7 @@ use super::{hidden, plans};
 pub(crate) struct Planned {
     pub operations: Arc<Operations>,
     /// One variant for each batch.
-    pub variants: Vec<Variant>,
+    pub variants: Vector<BatchId, Variant>,
     /// The kernels that are launched as written, and the reasons: sorted.
     pub left_alone: Vec<String>,
 }
@@ -31,7 +32,7 @@ pub(crate) struct Planned {
 pub(crate) fn plan(
     flat: &Flattened,
     (driver, ctx): (&'static Driver, &Arc<CudaContext>),
-    (records, words): (&[Record], &[Word]),
+    (records, words): (&Vector<StatementId, Record>, &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {
@@ -48,7 +49,7 @@ pub(crate) fn plan(
     let shared = modules.share_state() || by_atomics.into_iter().any(|access| access.mode == Mode::Atomic);
     let edges = if shared { hidden::edges(checked, dims, records)? } else { Vec::new() };
     let tuning = facts.tuning.clone();
-    let mut wishes = Wishes { memory, edges, allowed, launches: Vec::new(), tuning };
+    let mut wishes = Wishes { memory, edges, allowed, launches: Vector::new(), tuning };
     loop {
         wishes.launches.clone_from(&facts.launches);
         let operations =

@@ -39,7 +39,7 @@ pub struct Failure {
 impl Failure {
     /// The failure of a call that cudarc made.
     pub fn of(call: &'static str, error: DriverError) -> Failure {
-        Failure { call, code: error.0 as u32 }
+        Failure { call, code: code_of(error.0) }
     }
 
     /// True if the device is out of memory.
@@ -64,6 +64,12 @@ impl Failure {
 /// The result of a driver call.
 pub type Outcome<T> = std::result::Result<T, Failure>;
 
+/// Returns the number of an error code.
+#[allow(clippy::as_conversions, reason = "an enum of the bindings converts to its number in no other way")]
+pub fn code_of(code: sys::CUresult) -> u32 {
+    code as u32
+}
+
 /// Returns an error code as cudarc's enum: `CUDA_ERROR_UNKNOWN` for all but the codes that drops meet.
 fn known_code(code: u32) -> sys::CUresult {
     use sys::CUresult as Code;
@@ -81,7 +87,7 @@ fn known_code(code: u32) -> sys::CUresult {
         Code::CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
         Code::CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
     ];
-    known.into_iter().find(|&known| known as u32 == code).unwrap_or(Code::CUDA_ERROR_UNKNOWN)
+    known.into_iter().find(|&known| code_of(known) == code).unwrap_or(Code::CUDA_ERROR_UNKNOWN)
 }
 
 /// Keeps a failure that a drop cannot return in the context, as cudarc does.

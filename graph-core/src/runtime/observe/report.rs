@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::time::Duration;
 
-use crate::ir::{Kind, Program, StatementId};
+use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::operation::{Bounds, BudgetStep, Budgeted, Counts, Operations};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
@@ -156,14 +156,14 @@ pub struct Plan {
 
 impl Plan {
     fn of(program: &Program, bounds: &Bounds) -> Plan {
-        let name = |id: u32| program.buffers[id as usize].name.to_string();
+        let name = |id: BufferId| program.buffers[id].name.to_string();
         Plan {
             planned: bounds.planned,
             antichain: bounds.antichain,
             antichain_buffers: bounds.antichain_buffers.iter().map(|&id| name(id)).collect(),
             floor: bounds.floor,
             floor_statement: bounds.floor_statement.map(|id| {
-                let statement = &program.statements[id as usize];
+                let statement = &program.statements[id];
                 (statement.name.to_string(), statement.line)
             }),
             optimal: bounds.optimal,
@@ -185,8 +185,8 @@ impl Report {
         let Counts { kernels, fills, copies, hubs, allocs, frees } = operations.counts();
         let nodes = operations.memories.iter().filter(|memory| memory.node);
         let in_nodes: u64 = nodes.map(|memory| memory.bytes).sum();
-        let statement = |&id: &u32| {
-            let statement = &graph.program.statements[id as usize];
+        let statement = |&id: &StatementId| {
+            let statement = &graph.program.statements[id];
             (statement.name.to_string(), statement.line)
         };
         Report {
@@ -284,7 +284,7 @@ fn vouched_for(graph: &Subject<'_>) -> Vec<VouchedFor> {
 fn left_unwritten(graph: &Subject<'_>) -> Vec<LeftUnwritten> {
     let mut list = Vec::new();
     for (&statement, (kernel, findings)) in graph.open {
-        let declared = &graph.program.statements[statement as usize];
+        let declared = &graph.program.statements[statement];
         for finding in findings {
             if let Verdict::Short { written, missing } = finding.verdict {
                 list.push(LeftUnwritten {
