@@ -11,14 +11,20 @@ use std::ptr::{null, null_mut};
 
 use cudarc::driver::sys;
 use cuweave_core::compile::{self, Wishes};
-use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
-use cuweave_core::operation::{Operations, Place, What};
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{
+    Access, Buffer, BufferId, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
+    StatementId,
+};
+use cuweave_core::operation::{MemoryId, OperationId, Operations, Place, What};
 use cuweave_core::order::Source;
 use cuweave_ptx::poly::Poly;
 
 /// Elements of every buffer, and the bounds of the parts that launches use.
 const LEN: usize = 12;
 const DIMS: [u64; 4] = [0, 4, 8, 12];
+/// The caller's buffer.
+const X: BufferId = BufferId::from_u32(0);
 const PARTS: [(u32, u32); 6] = [(0, 3), (0, 1), (1, 2), (2, 3), (0, 2), (1, 3)];
 /// Programs of each of the three lowerings, and the schedules of each.
 const PROGRAMS: u64 = 700;
@@ -61,14 +67,14 @@ impl Random {
 /// freed early, returned, or left to the compiler.
 fn program(seed: u64) -> Source {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    let mut buffers = vec![declared("x", Origin::Device { mutable: true })];
-    let mut statements: Vec<Statement> = Vec::new();
-    let mut alive: Vec<u32> = vec![0];
+    let mut buffers = Vector::new();
+    let mut statements: Vector<StatementId, Statement> = Vector::new();
+    let mut alive: Vec<BufferId> = vec![buffers.push(declared("x", Origin::Device { mutable: true }))];
     for step in 0..4 + random.below(14) {
         let roll = random.below(10);
         if buffers.len() == 1 || roll < 3 {
-            let id = buffers.len() as u32;
-            buffers.push(declared(&format!("b{id}"), Origin::Alloc(statements.len() as u32)));
+            let name = format!("b{}", buffers.len());
+            let id = buffers.push(declared(&name, Origin::Alloc(StatementId::new(statements.len()))));
             statements.push(statement(format!("b{id}"), Kind::Alloc(id), vec![]));
             statements.push(statement(
                 format!("fill{step}"),
@@ -91,22 +97,23 @@ fn program(seed: u64) -> Source {
             }
             let accesses = vec![access(to.0, Mode::ReadWrite, to.1), access(from.0, Mode::Read, from.1)];
             let mut launch = statement(format!("mix{step}"), Kind::Launch(()), accesses);
-            let earlier = statements.iter().rposition(|statement| statement.kind == Kind::Launch(()));
+            let earlier =
+                statements.as_slice().iter().rposition(|statement| statement.kind == Kind::Launch(()));
             if let Some(earlier) = earlier.filter(|_| random.below(6) == 0) {
-                launch.after = vec![earlier as u32].into();
+                launch.after = vec![StatementId::new(earlier)].into();
             }
             statements.push(launch);
         }
     }
-    let outputs: Vec<u32> = alive[1..].iter().copied().filter(|_| random.below(4) == 0).collect();
-    let poisoned = vec![false; buffers.len()];
+    let outputs: Vec<BufferId> = alive[1..].iter().copied().filter(|_| random.below(4) == 0).collect();
+    let poisoned = Vector::filled(false, buffers.len());
     let program = Program {
         name: format!("random {seed}").into(),
         file: "proof.rs".into(),
         options: Options { order: Order::Inferred, ..Options::default() },
         dims: DIMS.iter().map(|value| value.to_string().into()).collect(),
-        buffers: buffers.into(),
-        statements: statements.into(),
+        buffers,
+        statements,
         views: Vec::new().into(),
         outputs: outputs.into(),
     };
@@ -115,7 +122,15 @@ fn program(seed: u64) -> Source {
 }
 
 fn declared(name: &str, origin: Origin) -> Buffer {
-    Buffer { name: name.to_owned().into(), line: 1, file: None, origin, len: 3, element: 4, align: 4 }
+    Buffer {
+        name: name.to_owned().into(),
+        line: 1,
+        file: None,
+        origin,
+        len: DimId::new(3),
+        element: 4,
+        align: 4,
+    }
 }
 
 fn statement(name: String, kind: Kind, accesses: Vec<Access>) -> Statement {
@@ -129,27 +144,28 @@ fn statement(name: String, kind: Kind, accesses: Vec<Access>) -> Statement {
     }
 }
 
-fn access(buffer: u32, mode: Mode, (lo, hi): (u32, u32)) -> Access {
+fn access(buffer: BufferId, mode: Mode, (lo, hi): (u32, u32)) -> Access {
+    let [lo, hi] = [lo, hi].map(DimId::from_u32);
     Access { buffer, mode, lo, hi, relied_on: false }
 }
 
 /// What a fill writes, and what a launch adds.
-fn constant(statement: usize) -> u32 {
-    statement as u32 * 77 + 3
+fn constant(statement: StatementId) -> u32 {
+    statement.as_u32() * 77 + 3
 }
 
 /// The buffers after the statements have run one after the other.
-fn in_order(program: &Program, x: &[u32; LEN]) -> Vec<[u32; LEN]> {
-    let mut memory = vec![[0u32; LEN]; program.buffers.len()];
-    memory[0] = *x;
-    let range = |access: &Access| DIMS[access.lo as usize] as usize..DIMS[access.hi as usize] as usize;
-    for (id, statement) in program.statements.iter().enumerate() {
+fn in_order(program: &Program, x: &[u32; LEN]) -> Vector<BufferId, [u32; LEN]> {
+    let mut memory = Vector::filled([0u32; LEN], program.buffers.len());
+    memory[X] = *x;
+    let range = |access: &Access| DIMS[access.lo.index()] as usize..DIMS[access.hi.index()] as usize;
+    for (id, statement) in program.statements.enumerate() {
         match statement.kind {
-            Kind::Fill(()) => memory[statement.accesses[0].buffer as usize] = [constant(id); LEN],
+            Kind::Fill(()) => memory[statement.accesses[0].buffer] = [constant(id); LEN],
             Kind::Launch(()) => {
                 let (to, from) = (&statement.accesses[0], &statement.accesses[1]);
-                let source: Vec<u32> = memory[from.buffer as usize][range(from)].to_vec();
-                for (i, value) in memory[to.buffer as usize][range(to)].iter_mut().enumerate() {
+                let source: Vec<u32> = memory[from.buffer][range(from)].to_vec();
+                for (i, value) in memory[to.buffer][range(to)].iter_mut().enumerate() {
                     *value = value
                         .wrapping_mul(5)
                         .wrapping_add(source[i % source.len()])
@@ -193,7 +209,7 @@ impl Device {
         program: &Program,
         operations: &Operations,
         x: &[u32; LEN],
-    ) -> Result<Vec<(u32, [u32; LEN])>, u32> {
+    ) -> Result<Vec<(BufferId, [u32; LEN])>, u32> {
         let bytes = LEN * 4;
         let mut device_x = 0;
         let mut graph = null_mut();
@@ -204,15 +220,15 @@ impl Device {
             done(sys::cuMemAlloc_v2(&mut device_x, bytes), "alloc x");
             done(sys::cuMemcpyHtoD_v2(device_x, x.as_ptr().cast(), bytes), "upload");
             done(sys::cuGraphCreate(&mut graph, 0), "graph");
-            let mut memories = vec![0u64; operations.memories.len()];
-            for (at, memory) in operations.memories.iter().enumerate().filter(|(_, memory)| !memory.node) {
+            let mut memories = Vector::filled(0u64, operations.memories.len());
+            for (at, memory) in operations.memories.enumerate().filter(|(_, memory)| !memory.node) {
                 done(sys::cuMemAlloc_v2(&mut memories[at], memory.bytes as usize), "owned");
                 owned.push(memories[at]);
             }
-            let mut nodes: Vec<sys::CUgraphNode> = Vec::new();
+            let mut nodes: Vector<OperationId, sys::CUgraphNode> = Vector::new();
             for operation in &operations.list {
                 let after: Vec<sys::CUgraphNode> =
-                    operation.after.iter().map(|&before| nodes[before as usize]).collect();
+                    operation.after.iter().map(|&before| nodes[before]).collect();
                 nodes.push(self.add(graph, &after, program, operations, operation, &mut memories, device_x));
             }
             done(sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0), "instantiate");
@@ -220,7 +236,7 @@ impl Device {
             let ended = sys::cuCtxSynchronize();
             let mut results = Vec::new();
             if launched == sys::CUresult::CUDA_SUCCESS && ended == sys::CUresult::CUDA_SUCCESS {
-                for buffer in std::iter::once(0).chain(program.outputs.iter().copied()) {
+                for buffer in std::iter::once(X).chain(program.outputs.iter().copied()) {
                     let address = address(operations, &memories, device_x, buffer);
                     let mut values = [0u32; LEN];
                     done(sys::cuMemcpyDtoH_v2(values.as_mut_ptr().cast(), address, bytes), "download");
@@ -250,38 +266,32 @@ impl Device {
         program: &Program,
         operations: &Operations,
         operation: &cuweave_core::operation::Operation,
-        memories: &mut [u64],
+        memories: &mut Vector<MemoryId, u64>,
         device_x: u64,
     ) -> sys::CUgraphNode {
         let mut node = null_mut();
         let dependencies = if after.is_empty() { null() } else { after.as_ptr() };
         let part = |access: &Access| {
-            let (lo, hi) = (DIMS[access.lo as usize], DIMS[access.hi as usize]);
+            let (lo, hi) = (DIMS[access.lo.index()], DIMS[access.hi.index()]);
             (address(operations, memories, device_x, access.buffer) + 4 * lo, (hi - lo) as u32)
         };
         // SAFETY: as in `run`; parameters are copied by the driver at the add.
         unsafe {
             match operation.what {
                 What::Alloc { memory } => {
-                    let mut params = alloc_params(operations.memories[memory as usize].bytes as usize);
+                    let mut params = alloc_params(operations.memories[memory].bytes as usize);
                     done(
                         sys::cuGraphAddMemAllocNode(&mut node, graph, dependencies, after.len(), &mut params),
                         "alloc node",
                     );
-                    memories[memory as usize] = params.dptr;
+                    memories[memory] = params.dptr;
                 }
                 What::Free { memory } => done(
-                    sys::cuGraphAddMemFreeNode(
-                        &mut node,
-                        graph,
-                        dependencies,
-                        after.len(),
-                        memories[memory as usize],
-                    ),
+                    sys::cuGraphAddMemFreeNode(&mut node, graph, dependencies, after.len(), memories[memory]),
                     "free node",
                 ),
                 What::Statement(Kind::Fill(())) => {
-                    let id = operation.sources[0] as usize;
+                    let id = operation.sources[0];
                     let (dst, width) = part(&program.statements[id].accesses[0]);
                     let params = sys::CUDA_MEMSET_NODE_PARAMS {
                         dst,
@@ -304,7 +314,7 @@ impl Device {
                     );
                 }
                 What::Statement(Kind::Launch(())) => {
-                    let id = operation.sources[0] as usize;
+                    let id = operation.sources[0];
                     let accesses = &program.statements[id].accesses;
                     let ((mut dst, mut n), (mut src, mut m)) = (part(&accesses[0]), part(&accesses[1]));
                     let mut c = constant(id);
@@ -330,9 +340,14 @@ impl Device {
     }
 }
 
-fn address(operations: &Operations, memories: &[u64], device_x: u64, buffer: u32) -> u64 {
-    match operations.places[buffer as usize] {
-        Place::Inside { memory, offset } => memories[memory as usize] + offset,
+fn address(
+    operations: &Operations,
+    memories: &Vector<MemoryId, u64>,
+    device_x: u64,
+    buffer: BufferId,
+) -> u64 {
+    match operations.places[buffer] {
+        Place::Inside { memory, offset } => memories[memory] + offset,
         Place::Bound | Place::Nowhere => device_x,
     }
 }
@@ -375,7 +390,8 @@ fn compiled(seed: u64, memory: Memory) -> (Program, Operations) {
     let (checked, found) = compile::front(program(seed));
     let checked = checked.unwrap_or_else(|| panic!("program {seed}: {found:?}"));
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    let operations = compile::back(&checked, &DIMS, &wishes).expect("it can be emitted");
+    let operations =
+        compile::back(&checked, &DIMS.into_iter().collect(), &wishes).expect("it can be emitted");
     (checked.program().clone(), operations)
 }
 
@@ -405,7 +421,7 @@ fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
                     panic!("program {seed}, {memory:?}: error {code}: {:?}", cuweave_sim::reports())
                 });
                 for (buffer, values) in results {
-                    assert_eq!(values, expected[buffer as usize], "program {seed}, {memory:?}, b{buffer}");
+                    assert_eq!(values, expected[buffer], "program {seed}, {memory:?}, b{buffer}");
                 }
             }
         }
@@ -426,25 +442,23 @@ fn broken_plans_are_caught(mut device: Device) {
     for seed in 0..400 {
         let (program, operations) = compiled(seed, Memory::Nodes);
         let x = start_values(seed);
-        let is_work = |at: u32| {
-            matches!(operations.list[at as usize].what, What::Statement(Kind::Launch(()) | Kind::Fill(())))
+        let is_work = |at: OperationId| {
+            matches!(operations.list[at].what, What::Statement(Kind::Launch(()) | Kind::Fill(())))
         };
-        let edge = (0..operations.list.len() as u32).rev().find_map(|to| {
-            let position =
-                operations.list[to as usize].after.iter().position(|&from| is_work(from) && is_work(to))?;
-            let from = operations.list[to as usize].after[position];
+        let edge = operations.list.ids().rev().find_map(|to| {
+            let position = operations.list[to].after.iter().position(|&from| is_work(from) && is_work(to))?;
+            let from = operations.list[to].after[position];
             // An edge that `#[after]` alone asked for orders no memory.
-            let (a, b) = (operations.list[from as usize].sources[0], operations.list[to as usize].sources[0]);
-            conflict(&program.statements[a as usize], &program.statements[b as usize])
-                .then_some((to, position))
+            let (a, b) = (operations.list[from].sources[0], operations.list[to].sources[0]);
+            conflict(&program.statements[a], &program.statements[b]).then_some((to, position))
         });
-        let free = operations.list.iter().position(|operation| {
+        let free = operations.list.position(|operation| {
             matches!(operation.what, What::Free { .. }) && operation.after.iter().any(|&at| is_work(at))
         });
         let mut broken = Vec::new();
         if let Some((to, position)) = edge {
             let mut operations = operations.clone();
-            operations.list[to as usize].after.remove(position);
+            operations.list[to].after.remove(position);
             broken.push(operations);
             edges += 1;
         }
@@ -452,8 +466,8 @@ fn broken_plans_are_caught(mut device: Device) {
             let mut operations = operations.clone();
             operations.list[free].after.retain(|&at| !is_work(at));
             let What::Free { memory } = operations.list[free].what else { continue };
-            let alloc = operations.list.iter().position(|other| other.what == What::Alloc { memory });
-            operations.list[free].after.extend(alloc.map(|alloc| alloc as u32));
+            let alloc = operations.list.position(|other| other.what == What::Alloc { memory });
+            operations.list[free].after.extend(alloc);
             operations.list[free].after.sort_unstable();
             operations.list[free].after.dedup();
             broken.push(operations);

@@ -179,7 +179,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
         let View { buffer, line, lo, hi, of } = *view;
         writer.id(buffer);
         writer.number(line);
-        writer.ids(&[lo, hi, of.0, of.1]);
+        [lo, hi, of.0, of.1].into_iter().for_each(|bound| writer.id(bound));
     });
     writer.ids(&program.outputs);
     writer.list(printed.scalars.iter(), |writer, scalar| {

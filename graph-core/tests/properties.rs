@@ -6,8 +6,12 @@
 use cuweave_core::check::Checked;
 use cuweave_core::codes::Code;
 use cuweave_core::compile::{self, Wishes};
-use cuweave_core::ir::{Access, Buffer, Kind, Memory, Mode, Options, Order, Origin, Program, Statement};
-use cuweave_core::operation::{Operations, Place, What};
+use cuweave_core::index::{Index, Vector, between};
+use cuweave_core::ir::{
+    Access, Buffer, BufferId, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
+    StatementId,
+};
+use cuweave_core::operation::{OperationId, Operations, Place, What};
 use cuweave_core::order::Source;
 use cuweave_ptx::poly::Poly;
 use proptest::prelude::*;
@@ -48,8 +52,8 @@ fn random() -> impl Strategy<Value = Random> {
 /// Buffer 0 is an argument, the others are allocated first. Each allocation is filled before all launches, so that
 /// nothing is read before it is written.
 fn source(random: &Random, order: Order) -> Source {
-    let values: Vec<u64> = vec![0, 4, 8, 12];
-    let dim = |value: u64| values.iter().position(|&other| other == value).unwrap() as u32;
+    let values = values();
+    let dim = |value: u64| values.position(|&other| other == value).unwrap();
     let buffer = |name: String, origin| Buffer {
         name: name.into(),
         line: 1,
@@ -59,9 +63,10 @@ fn source(random: &Random, order: Order) -> Source {
         element: 4,
         align: 4,
     };
-    let mut buffers = vec![buffer("x".into(), Origin::Device { mutable: true })];
-    let mut statements = Vec::new();
-    let statement = |name: String, kind, accesses: Vec<Access>, after: Vec<u32>| Statement {
+    let mut buffers = Vector::new();
+    buffers.push(buffer("x".into(), Origin::Device { mutable: true }));
+    let mut statements = Vector::new();
+    let statement = |name: String, kind, accesses: Vec<Access>, after: Vec<StatementId>| Statement {
         name: name.into(),
         line: 1,
         file: None,
@@ -70,12 +75,11 @@ fn source(random: &Random, order: Order) -> Source {
         after: after.into(),
     };
     for i in 0..random.allocs {
-        buffers.push(buffer(format!("b{i}"), Origin::Alloc(statements.len() as u32)));
-        let id = buffers.len() as u32 - 1;
-        statements.push(statement(format!("b{i}"), Kind::Alloc(id), vec![], vec![]));
+        let id = buffers.push(buffer(format!("b{i}"), Origin::Alloc(StatementId::new(statements.len()))));
+        let alloc = statements.push(statement(format!("b{i}"), Kind::Alloc(id), vec![], vec![]));
         let whole = Access { buffer: id, mode: Mode::Write, lo: dim(0), hi: dim(12), relied_on: false };
         // In explicit order the fills stand right, so that the launches decide.
-        let after = if order == Order::Explicit { vec![statements.len() as u32 - 1] } else { vec![] };
+        let after = if order == Order::Explicit { vec![alloc] } else { vec![] };
         statements.push(statement("fill".into(), Kind::Fill(()), vec![whole], after));
     }
     let first = statements.len();
@@ -84,7 +88,7 @@ fn source(random: &Random, order: Order) -> Source {
         for one in uses {
             let (lo, hi) = PARTS[one.part];
             let access = Access {
-                buffer: one.buffer as u32,
+                buffer: BufferId::new(one.buffer),
                 mode: one.mode,
                 lo: dim(lo),
                 hi: dim(hi),
@@ -93,28 +97,28 @@ fn source(random: &Random, order: Order) -> Source {
             let clash = accesses.iter().any(|other| {
                 other.buffer == access.buffer
                     && (other.mode != Mode::Read || access.mode != Mode::Read)
-                    && values[other.lo as usize] < hi
-                    && lo < values[other.hi as usize]
+                    && values[other.lo] < hi
+                    && lo < values[other.hi]
             });
             if !clash {
                 accesses.push(access);
             }
         }
-        let fills =
-            (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill as u32 + 1);
-        let after = after.iter().filter(|&&j| j < i).map(|&j| (first + j) as u32).chain(fills).collect();
+        let fills = (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill + 1);
+        let after = after.iter().filter(|&&j| j < i).map(|&j| first + j).chain(fills);
+        let after = after.map(StatementId::new).collect();
         statements.push(statement(format!("k{i}"), Kind::Launch(()), accesses, after));
     }
-    let outputs: Vec<u32> =
-        (0..random.allocs).filter(|&i| random.returned[i]).map(|i| i as u32 + 1).collect();
-    let poisoned = vec![false; buffers.len()];
+    let outputs: Vec<BufferId> =
+        (0..random.allocs).filter(|&i| random.returned[i]).map(|i| BufferId::new(i + 1)).collect();
+    let poisoned = Vector::filled(false, buffers.len());
     let program = Program {
         name: "random".into(),
         file: "random.rs".into(),
         options: Options { order, memory: Some(Memory::Nodes), ..Options::default() },
         dims: values.iter().map(|value| value.to_string().into()).collect(),
-        buffers: buffers.into(),
-        statements: statements.into(),
+        buffers,
+        statements,
         views: Vec::new().into(),
         outputs: outputs.into(),
     };
@@ -127,11 +131,13 @@ fn checked(random: &Random) -> Checked {
     checked.unwrap_or_else(|| panic!("{found:?}"))
 }
 
-const DIMS: [u64; 4] = [0, 4, 8, 12];
+fn values() -> Vector<DimId, u64> {
+    vec![0, 4, 8, 12].into()
+}
 
 /// Whether two statements touch the same element and need an order, element by element.
 fn conflict(a: &Statement, b: &Statement) -> bool {
-    let touched = |access: &Access| (DIMS[access.lo as usize]..DIMS[access.hi as usize]).collect::<Vec<_>>();
+    let touched = |access: &Access| (values()[access.lo]..values()[access.hi]).collect::<Vec<_>>();
     a.accesses.iter().any(|one| {
         b.accesses.iter().any(|two| {
             let both_atomic = one.mode == Mode::Atomic && two.mode == Mode::Atomic;
@@ -169,11 +175,11 @@ fn wanted(program: &Program) -> Vec<Vec<bool>> {
     let mut edges = Vec::new();
     for b in 0..n {
         for a in 0..b {
-            if conflict(&program.statements[a], &program.statements[b]) {
+            if conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b]) {
                 edges.push((a, b));
             }
         }
-        edges.extend(program.statements[b].after.iter().map(|&a| (a as usize, b)));
+        edges.extend(program.statements.as_slice()[b].after.iter().map(|&a| (a.index(), b)));
     }
     closure(n, &edges)
 }
@@ -184,11 +190,16 @@ fn emitted(checked: &Checked) -> Operations {
 
 fn emitted_as(checked: &Checked, memory: Memory) -> Operations {
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    compile::back(checked, &DIMS, &wishes).expect("it can be emitted")
+    compile::back(checked, &values(), &wishes).expect("it can be emitted")
 }
 
 fn operation_of(operations: &Operations, statement: usize) -> usize {
-    operations.list.iter().position(|operation| operation.sources == [statement as u32]).expect("emitted")
+    operations
+        .list
+        .as_slice()
+        .iter()
+        .position(|operation| operation.sources == [StatementId::new(statement)])
+        .expect("emitted")
 }
 
 fn reach_of(operations: &Operations) -> Vec<Vec<bool>> {
@@ -196,7 +207,7 @@ fn reach_of(operations: &Operations) -> Vec<Vec<bool>> {
         .list
         .iter()
         .enumerate()
-        .flat_map(|(to, operation)| operation.after.iter().map(move |&from| (from as usize, to)))
+        .flat_map(|(to, operation)| operation.after.iter().map(move |&from| (from.index(), to)))
         .collect();
     closure(operations.list.len(), &edges)
 }
@@ -215,7 +226,7 @@ proptest! {
         let operations = emitted_as(&checked, memory);
         let (wanted, reach) = (wanted(program), reach_of(&operations));
         let work: Vec<usize> =
-            (0..program.statements.len()).filter(|&s| !program.statements[s].kind.is_memory()).collect();
+            (0..program.statements.len()).filter(|&s| !program.statements.as_slice()[s].kind.is_memory()).collect();
         for &a in &work {
             for &b in &work {
                 let is = reach[operation_of(&operations, a)][operation_of(&operations, b)];
@@ -229,7 +240,7 @@ proptest! {
         let checked = checked(&random);
         let n = checked.program().statements.len();
         let edges: Vec<(usize, usize)> =
-            checked.edges().iter().map(|&(a, b)| (a as usize, b as usize)).collect();
+            checked.edges().iter().map(|&(a, b)| (a.index(), b.index())).collect();
         let all = closure(n, &edges);
         for i in 0..edges.len() {
             let mut fewer = edges.clone();
@@ -248,16 +259,16 @@ proptest! {
             let mut after = operation.after.clone();
             after.dedup();
             prop_assert_eq!(&after, &operation.after);
-            prop_assert!(operation.after.iter().all(|&before| (before as usize) < at));
+            prop_assert!(operation.after.iter().all(|&before| before.index() < at));
         }
-        for (buffer, place) in operations.places.iter().enumerate() {
+        for (buffer, place) in operations.places.enumerate() {
             let Place::Inside { memory, .. } = place else { continue };
-            let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+            let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
             let alloc = find(What::Alloc { memory: *memory }).expect("an alloc");
             let free = find(What::Free { memory: *memory });
-            prop_assert_eq!(free.is_none(), program.outputs.contains(&(buffer as u32)));
+            prop_assert_eq!(free.is_none(), program.outputs.contains(&buffer));
             let users: Vec<usize> = (0..program.statements.len())
-                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
                 .map(|s| operation_of(&operations, s))
                 .collect();
             for &user in &users {
@@ -266,10 +277,10 @@ proptest! {
             }
             // As early as can be: nothing but maximal users, and other frees, stand right before the free.
             if let Some(free) = free {
-                for &before in &operations.list[free].after {
-                    let before = before as usize;
+                for &before in &operations.list[OperationId::new(free)].after {
+                    let before = before.index();
                     let maximal = users.contains(&before) && users.iter().all(|&other| !reach[before][other]);
-                    let memory = matches!(operations.list[before].what, What::Free { .. });
+                    let memory = matches!(operations.list[OperationId::new(before)].what, What::Free { .. });
                     prop_assert!(maximal || memory);
                 }
             }
@@ -283,17 +294,17 @@ proptest! {
         let operations = emitted(&checked);
         let wanted = wanted(program);
         let reach = reach_of(&operations);
-        let users = |buffer: usize| -> Vec<usize> {
+        let users = |buffer: BufferId| -> Vec<usize> {
             (0..program.statements.len())
-                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
                 .collect()
         };
         // The driver may give an alloc the bytes of a free that a path leads from.
-        for (b, place) in operations.places.iter().enumerate() {
+        for (b, place) in operations.places.enumerate() {
             let Place::Inside { memory: mb, .. } = place else { continue };
-            for (c, place) in operations.places.iter().enumerate() {
+            for (c, place) in operations.places.enumerate() {
                 let Place::Inside { memory: mc, .. } = place else { continue };
-                let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+                let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
                 let (Some(free), Some(alloc)) = (find(What::Free { memory: *mb }), find(What::Alloc { memory: *mc }))
                 else {
                     continue;
@@ -316,21 +327,21 @@ proptest! {
         let operations = emitted_as(&checked, if node { Memory::Arena } else { Memory::Owned });
         let wanted = wanted(program);
         let reach = reach_of(&operations);
-        let users = |buffer: usize| -> Vec<usize> {
+        let users = |buffer: BufferId| -> Vec<usize> {
             (0..program.statements.len())
-                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
                 .collect()
         };
-        let range = |buffer: usize| match operations.places[buffer] {
+        let range = |buffer: BufferId| match operations.places[buffer] {
             Place::Inside { memory, offset } => Some((memory, offset, offset + 48)),
             _ => None,
         };
-        for b in 0..program.buffers.len() {
+        for b in program.buffers.ids() {
             let Some((memory, lo, hi)) = range(b) else { continue };
-            prop_assert!(hi <= operations.memories[memory as usize].bytes);
+            prop_assert!(hi <= operations.memories[memory].bytes);
             prop_assert_eq!(lo % 256, 0);
-            let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
-            let returned = program.outputs.contains(&(b as u32));
+            let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
+            let returned = program.outputs.contains(&b);
             let (alloc, free) = (find(What::Alloc { memory }), find(What::Free { memory }));
             prop_assert_eq!(alloc.is_some(), node || returned);
             prop_assert_eq!(free.is_some(), node && !returned);
@@ -339,10 +350,10 @@ proptest! {
                 prop_assert!(alloc.is_none_or(|alloc| reach[alloc][user]));
                 prop_assert!(free.is_none_or(|free| reach[user][free]));
             }
-            for c in 0..b {
+            for c in between(BufferId::new(0), b) {
                 let Some((other, start, end)) = range(c) else { continue };
                 if other == memory && lo < end && start < hi {
-                    let over = |first: usize, then: usize| {
+                    let over = |first: BufferId, then: BufferId| {
                         users(first).iter().all(|&u| users(then).iter().all(|&v| wanted[u][v]))
                     };
                     prop_assert!(over(b, c) || over(c, b), "b{} and b{} share bytes", b, c);
@@ -358,12 +369,12 @@ proptest! {
         let program = source.program.clone();
         let n = program.statements.len();
         let edges: Vec<(usize, usize)> = (0..n)
-            .flat_map(|b| program.statements[b].after.iter().map(move |&a| (a as usize, b)).collect::<Vec<_>>())
+            .flat_map(|b| program.statements.as_slice()[b].after.iter().map(move |&a| (a.index(), b)).collect::<Vec<_>>())
             .collect();
         let reach = closure(n, &edges);
         let conflicts = (0..n).all(|b| {
             (0..b).all(|a| {
-                !conflict(&program.statements[a], &program.statements[b]) || reach[a][b] || reach[b][a]
+                !conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b]) || reach[a][b] || reach[b][a]
             })
         });
         let (checked, found) = compile::front(source);
