@@ -1,4 +1,4 @@
-//! Indices of the lists of a program, and of what is made of it.
+//! Indices of the lists of a program, and of the lists that are made of it.
 
 use crate::index::indices;
 
