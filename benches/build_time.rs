@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 use cudarc::driver::CudaSlice;
 use cuweave::GraphFn;
 use cuweave_core::compile::{self, Wishes};
-use cuweave_core::ir::Program;
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{DimId, Program};
 use cuweave_core::order::Source;
 
 use common::hand::{self, Node};
@@ -153,7 +154,7 @@ fn a_node(time: Duration, nodes: usize) -> Duration {
 }
 
 /// The values of a program's lengths and bounds: sums of numbers and names.
-fn dims(program: &Program, names: &[(&str, u64)]) -> Result<Vec<u64>> {
+fn dims(program: &Program, names: &[(&str, u64)]) -> Result<Vector<DimId, u64>> {
     let term = |text: &str| {
         let text = text.trim();
         let named = names.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);

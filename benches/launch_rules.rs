@@ -16,17 +16,18 @@ use cudarc::driver::DevicePtr;
 use cuweave::__private::{Rules, change_next_rules, operations};
 use cuweave::report::Report;
 use cuweave_core::check::Checked;
+use cuweave_core::index::Vector;
 use cuweave_core::ir::StatementId;
 use cuweave_core::launches::tuning::{Chains, LaunchOrder, Waves};
 use cuweave_core::launches::{Allowed, Batch, Batching, Launch, Tuning, decide};
-use cuweave_core::operation::{Operation, Operations};
+use cuweave_core::operation::{BatchId, Operation, OperationId, Operations};
 
 use common::contest::{Start, of_repetitions};
 use common::table::Table;
 use common::{Race, Result, Setup, Until, agree, ratio, us};
 
 /// Changes the rules of one build.
-type Change = fn(&Checked, &[Option<Launch>], &mut Rules);
+type Change = fn(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules);
 
 /// The device of the simulated driver is taken for one that holds so much less: then small launches meet all thresholds.
 const SMALLER: u64 = 132;
@@ -79,16 +80,16 @@ fn smaller(Tuning { member, flat, lanes, chains, overlap, .. }: &mut Tuning) {
 }
 
 /// Lets launches of one kernel on one level begin together: each comes after what any of them comes after.
-fn by_level(checked: &Checked, launches: &[Option<Launch>], rules: &mut Rules) {
+fn by_level(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &mut Rules) {
     let mut before: BTreeMap<StatementId, BTreeSet<StatementId>> = BTreeMap::new();
     for &(from, to) in checked.edges() {
         before.entry(to).or_default().insert(from);
     }
-    let mut levels: Vec<usize> = Vec::new();
+    let mut levels: Vector<StatementId, usize> = Vector::new();
     let mut groups: BTreeMap<_, Vec<StatementId>> = BTreeMap::new();
     // Inferred order goes the way of the program.
-    for (id, launch) in (0..).zip(launches) {
-        let level = before.get(&id).into_iter().flatten().map(|&from| levels[from as usize] + 1).max();
+    for (id, launch) in launches.enumerate() {
+        let level = before.get(&id).into_iter().flatten().map(|&from| levels[from] + 1).max();
         levels.push(level.unwrap_or(0));
         let fits = |launch: &&Launch| {
             launch.batch != Batching::Never && rules.tuning.fits_a_batch(launch.blocks(), launch.wave)
@@ -111,7 +112,7 @@ fn by_level(checked: &Checked, launches: &[Option<Launch>], rules: &mut Rules) {
 }
 
 /// The batches without the rules that give batches up, or halve them.
-fn batches(checked: &Checked, launches: &[Option<Launch>], rules: &Rules) -> Vec<Batch> {
+fn batches(checked: &Checked, launches: &Vector<StatementId, Option<Launch>>, rules: &Rules) -> Vec<Batch> {
     let mut tuning = rules.tuning.clone();
     (tuning.crossing, tuning.chains.many, tuning.chains.halved) = (usize::MAX, 0, ALL);
     let allowed = Allowed { batches: true, ..Allowed::default() };
@@ -130,7 +131,7 @@ struct Ablation<'a> {
 }
 
 /// The emitted parts of a graph that rules change.
-type Emitted = (Vec<Operation>, Vec<Batch>);
+type Emitted = (Vector<OperationId, Operation>, Vector<BatchId, Batch>);
 
 fn emitted(operations: &Operations) -> Emitted {
     (operations.list.clone(), operations.batches.clone())

@@ -253,10 +253,9 @@ fn reports_with(launch: usize, bytes: u64, many: Option<u32>) -> Option<Vec<cuwe
     let device = simulated()?;
     let mut out = device.zeros::<f32>(3 * 200);
     cuweave::__private::change_next_plan(move |program, operations| {
-        let launches =
-            (0..).zip(program.statements.iter()).filter(|(_, statement)| &*statement.name == "iota");
-        let statement: usize = launches.map(|(at, _)| at).nth(launch).expect("there are three");
-        let access = operations.pointed_of[statement] as usize;
+        let mut launches = program.statements.enumerate().filter(|(_, statement)| &*statement.name == "iota");
+        let (statement, _) = launches.nth(launch).expect("there are three");
+        let access = operations.pointed_of[statement];
         operations.pointed[access].offset = bytes;
     });
     let mut exec =

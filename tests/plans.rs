@@ -5,7 +5,8 @@ use cuweave::GraphFn;
 use cuweave::prelude::*;
 use cuweave_core::compile::{Wishes, back, front};
 use cuweave_core::dump;
-use cuweave_core::ir::Memory;
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{DimId, Memory};
 use cuweave_core::order::Source;
 use cuweave_core::table::Op;
 
@@ -169,7 +170,7 @@ fn by_hand(n: u32, x: &mut [f32; n], y: &mut [f32; n]) {
 /// Returns the stages as text, for these values of the expressions in lengths.
 fn stages<A: GraphFn>(leaves: &[u64]) -> String {
     let table = A::table(cuweave::__private::Token).get().expect("a table");
-    let dims: Vec<u64> = table.dims.iter().map(|code| value(code, leaves)).collect();
+    let dims: Vector<DimId, u64> = table.dims.iter().map(|code| value(code, leaves)).collect();
     let checked = front(Source::with_values(table.program.clone(), &dims)).0;
     let checked = checked.expect("it was checked when it was compiled");
     let mut text = dump::checked(&checked);
@@ -186,7 +187,7 @@ fn value(code: &[Op], leaves: &[u64]) -> u64 {
     for &op in code {
         let value = match op {
             Op::Constant(value) => value,
-            Op::Leaf(leaf) => leaves[leaf as usize],
+            Op::Leaf(leaf) => leaves[leaf.index()],
             _ => {
                 let (b, a): (u64, u64) = (stack.pop().expect("a side"), stack.pop().expect("a side"));
                 match op {

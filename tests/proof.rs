@@ -6,8 +6,9 @@
 #![allow(unsafe_code)]
 
 use cuweave_core::compile::{self, Wishes};
-use cuweave_core::ir::{Access, Kind, Memory, Mode, Order, Origin, Program};
-use cuweave_core::operation::{MemoryBlock, Operation, Operations, Place, What};
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{Access, BufferId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
+use cuweave_core::operation::{MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
 use cuweave_core::order::Source;
 use cuweave_testkit::device::driver;
 use cuweave_testkit::programs::{Writer, conflict};
@@ -18,6 +19,8 @@ use sys::CUresult;
 /// Elements of every buffer, and the bounds of the parts that launches use.
 const LEN: usize = 12;
 const DIMS: [u64; 4] = [0, 4, 8, 12];
+/// The buffer of the caller.
+const X: BufferId = BufferId::from_u32(0);
 const PARTS: [(u64, u64); 6] = [(0, 12), (0, 4), (4, 8), (8, 12), (0, 8), (4, 12)];
 /// Programs of each of the three lowerings, and the schedules of each.
 const PROGRAMS: u64 = 700;
@@ -70,10 +73,13 @@ fn program(seed: u64) -> Source {
             }
             let accesses =
                 [writer.access(to.0, Mode::ReadWrite, to.1), writer.access(from.0, Mode::Read, from.1)];
-            let earlier =
-                writer.statements().iter().rposition(|statement| statement.kind == Kind::Launch(()));
-            let after: Vec<u32> =
-                earlier.filter(|_| random.one_in(6)).map(|earlier| earlier as u32).into_iter().collect();
+            let earlier = writer
+                .statements()
+                .as_slice()
+                .iter()
+                .rposition(|statement| statement.kind == Kind::Launch(()));
+            let after: Vec<StatementId> =
+                earlier.filter(|_| random.one_in(6)).map(StatementId::new).into_iter().collect();
             writer.statement(&format!("mix{step}"), Kind::Launch(()), &accesses, &after);
         }
     }
@@ -86,22 +92,22 @@ fn program(seed: u64) -> Source {
 }
 
 /// Returns the value that a fill writes, or that a launch adds.
-fn constant(statement: usize) -> u32 {
-    statement as u32 * 77 + 3
+fn constant(statement: StatementId) -> u32 {
+    statement.as_u32() * 77 + 3
 }
 
 /// The buffers after the statements have run one after the other.
-fn in_order(program: &Program, x: &[u32; LEN]) -> Vec<[u32; LEN]> {
-    let mut memory = vec![[0u32; LEN]; program.buffers.len()];
-    memory[0] = *x;
-    let range = |access: &Access| DIMS[access.lo as usize] as usize..DIMS[access.hi as usize] as usize;
-    for (id, statement) in program.statements.iter().enumerate() {
+fn in_order(program: &Program, x: &[u32; LEN]) -> Vector<BufferId, [u32; LEN]> {
+    let mut memory = Vector::filled([0u32; LEN], program.buffers.len());
+    memory[X] = *x;
+    let range = |access: &Access| DIMS[access.lo.index()] as usize..DIMS[access.hi.index()] as usize;
+    for (id, statement) in program.statements.enumerate() {
         match statement.kind {
-            Kind::Fill(()) => memory[statement.accesses[0].buffer as usize] = [constant(id); LEN],
+            Kind::Fill(()) => memory[statement.accesses[0].buffer] = [constant(id); LEN],
             Kind::Launch(()) => {
                 let (to, from) = (&statement.accesses[0], &statement.accesses[1]);
-                let source: Vec<u32> = memory[from.buffer as usize][range(from)].to_vec();
-                for (i, value) in memory[to.buffer as usize][range(to)].iter_mut().enumerate() {
+                let source: Vec<u32> = memory[from.buffer][range(from)].to_vec();
+                for (i, value) in memory[to.buffer][range(to)].iter_mut().enumerate() {
                     *value = value
                         .wrapping_mul(5)
                         .wrapping_add(source[i % source.len()])
@@ -133,23 +139,23 @@ impl Device {
         program: &Program,
         operations: &Operations,
         x: &[u32; LEN],
-    ) -> Result<Vec<(u32, [u32; LEN])>, CUresult> {
+    ) -> Result<Vec<(BufferId, [u32; LEN])>, CUresult> {
         let device_x = self.context.upload(x);
         let graph = Graph::new();
         let own =
             |memory: &MemoryBlock| if memory.node { 0 } else { self.context.alloc(memory.bytes as usize) };
-        let mut memories: Vec<u64> = operations.memories.iter().map(own).collect();
+        let mut memories: Vector<MemoryId, u64> = operations.memories.iter().map(own).collect();
         let owned = memories.clone();
-        let mut nodes: Vec<Node> = Vec::new();
+        let mut nodes: Vector<OperationId, Node> = Vector::new();
         for operation in &operations.list {
-            let after: Vec<Node> = operation.after.iter().map(|&before| nodes[before as usize]).collect();
+            let after: Vec<Node> = operation.after.iter().map(|&before| nodes[before]).collect();
             nodes.push(self.add(&graph, &after, (program, operations), operation, &mut memories, device_x));
         }
         let launched = graph.exec().launch(&self.context);
         let ended = self.context.sync();
         let mut results = Vec::new();
         if (launched, ended) == (OK, OK) {
-            for buffer in std::iter::once(0).chain(program.outputs.iter().copied()) {
+            for buffer in std::iter::once(X).chain(program.outputs.iter().copied()) {
                 let values = self.context.download(address(operations, &memories, device_x, buffer), LEN);
                 results.push((buffer, values.try_into().expect("all elements")));
             }
@@ -175,28 +181,28 @@ impl Device {
         after: &[Node],
         (program, operations): (&Program, &Operations),
         operation: &Operation,
-        memories: &mut [u64],
+        memories: &mut Vector<MemoryId, u64>,
         device_x: u64,
     ) -> Node {
         let part = |access: &Access| {
-            let (lo, hi) = (DIMS[access.lo as usize], DIMS[access.hi as usize]);
+            let (lo, hi) = (DIMS[access.lo.index()], DIMS[access.hi.index()]);
             (address(operations, memories, device_x, access.buffer) + 4 * lo, hi - lo)
         };
         match operation.what {
             What::Alloc { memory } => {
-                let bytes = operations.memories[memory as usize].bytes as usize;
+                let bytes = operations.memories[memory].bytes as usize;
                 let (node, address) = graph.alloc(after, bytes);
-                memories[memory as usize] = address;
+                memories[memory] = address;
                 node
             }
-            What::Free { memory } => graph.free(after, memories[memory as usize]),
+            What::Free { memory } => graph.free(after, memories[memory]),
             What::Statement(Kind::Fill(())) => {
-                let id = operation.sources[0] as usize;
+                let id = operation.sources[0];
                 let (to, len) = part(&program.statements[id].accesses[0]);
                 graph.fill_words(&self.context, after, to, constant(id), len as usize)
             }
             What::Statement(Kind::Launch(())) => {
-                let id = operation.sources[0] as usize;
+                let id = operation.sources[0];
                 let accesses = &program.statements[id].accesses;
                 let ((to, n), (from, m)) = (part(&accesses[0]), part(&accesses[1]));
                 graph.kernel(after, self.function, 1, 32, &[to, from, n, m, u64::from(constant(id))])
@@ -206,9 +212,14 @@ impl Device {
     }
 }
 
-fn address(operations: &Operations, memories: &[u64], device_x: u64, buffer: u32) -> u64 {
-    match operations.places[buffer as usize] {
-        Place::Inside { memory, offset } => memories[memory as usize] + offset,
+fn address(
+    operations: &Operations,
+    memories: &Vector<MemoryId, u64>,
+    device_x: u64,
+    buffer: BufferId,
+) -> u64 {
+    match operations.places[buffer] {
+        Place::Inside { memory, offset } => memories[memory] + offset,
         Place::Bound | Place::Nowhere => device_x,
     }
 }
@@ -217,7 +228,8 @@ fn compiled(seed: u64, memory: Memory) -> (Program, Operations) {
     let (checked, found) = compile::front(program(seed));
     let checked = checked.unwrap_or_else(|| panic!("program {seed}: {found:?}"));
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    let operations = compile::back(&checked, &DIMS, &wishes).expect("it can be emitted");
+    let operations =
+        compile::back(&checked, &DIMS.into_iter().collect(), &wishes).expect("it can be emitted");
     (checked.program().clone(), operations)
 }
 
@@ -246,7 +258,7 @@ fn compiled_programs_mean_their_statements_and_broken_plans_are_caught() {
                     panic!("program {seed}, {memory:?}: {code:?}: {:?}", cuweave_sim::reports())
                 });
                 for (buffer, values) in results {
-                    assert_eq!(values, expected[buffer as usize], "program {seed}, {memory:?}, b{buffer}");
+                    assert_eq!(values, expected[buffer], "program {seed}, {memory:?}, b{buffer}");
                 }
             }
         }
@@ -268,25 +280,23 @@ fn broken_plans_are_caught() {
     for seed in 0..400 {
         let (program, operations) = compiled(seed, Memory::Nodes);
         let x = start_values(seed);
-        let is_work = |at: u32| {
-            matches!(operations.list[at as usize].what, What::Statement(Kind::Launch(()) | Kind::Fill(())))
+        let is_work = |at: OperationId| {
+            matches!(operations.list[at].what, What::Statement(Kind::Launch(()) | Kind::Fill(())))
         };
-        let edge = (0..operations.list.len() as u32).rev().find_map(|to| {
-            let position =
-                operations.list[to as usize].after.iter().position(|&from| is_work(from) && is_work(to))?;
-            let from = operations.list[to as usize].after[position];
+        let edge = operations.list.ids().rev().find_map(|to| {
+            let position = operations.list[to].after.iter().position(|&from| is_work(from) && is_work(to))?;
+            let from = operations.list[to].after[position];
             // An edge that `#[after]` alone asked for orders no memory.
-            let (a, b) = (operations.list[from as usize].sources[0], operations.list[to as usize].sources[0]);
-            conflict(&program.statements[a as usize], &program.statements[b as usize], &DIMS)
-                .then_some((to, position))
+            let (a, b) = (operations.list[from].sources[0], operations.list[to].sources[0]);
+            conflict(&program.statements[a], &program.statements[b], &DIMS).then_some((to, position))
         });
-        let free = operations.list.iter().position(|operation| {
+        let free = operations.list.position(|operation| {
             matches!(operation.what, What::Free { .. }) && operation.after.iter().any(|&at| is_work(at))
         });
         let mut broken = Vec::new();
         if let Some((to, position)) = edge {
             let mut operations = operations.clone();
-            operations.list[to as usize].after.remove(position);
+            operations.list[to].after.remove(position);
             broken.push(operations);
             edges += 1;
         }
@@ -294,8 +304,8 @@ fn broken_plans_are_caught() {
             let mut operations = operations.clone();
             operations.list[free].after.retain(|&at| !is_work(at));
             let What::Free { memory } = operations.list[free].what else { continue };
-            let alloc = operations.list.iter().position(|other| other.what == What::Alloc { memory });
-            operations.list[free].after.extend(alloc.map(|alloc| alloc as u32));
+            let alloc = operations.list.position(|other| other.what == What::Alloc { memory });
+            operations.list[free].after.extend(alloc);
             operations.list[free].after.sort_unstable();
             operations.list[free].after.dedup();
             broken.push(operations);

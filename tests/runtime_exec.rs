@@ -268,9 +268,7 @@ fn with_a_broken_plan() {
     drop(sound);
     // Without the edge from the copy, `scale` and the copy race.
     change_next_plan(|_, operations| {
-        let copy =
-            operations.list.iter().position(|operation| operation.name == "copy").expect("there is one")
-                as u32;
+        let copy = operations.list.position(|operation| operation.name == "copy").expect("there is one");
         for operation in operations.list.iter_mut().filter(|operation| operation.name == "scale") {
             operation.after.retain(|&before| before != copy);
         }

@@ -3,15 +3,6 @@
 //! Loops over words stand on `while` and an index: without optimisation, as in a proc macro, that is several times
 //! faster than an iterator.
 
-#![deny(
-    clippy::as_conversions,
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 use std::marker::PhantomData;
 
 use crate::index::{Index, size};

@@ -5,15 +5,6 @@
 //! differ by `dk * axis + dc`: at most where neither is negative, and else as the facts say of that difference, which is
 //! asked once. The answers are those of [`Facts`].
 
-#![deny(
-    clippy::as_conversions,
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 use std::cell::RefCell;
 use std::collections::HashMap;
 
@@ -63,7 +54,7 @@ const NOWHERE: LineIndex = LineIndex::from_u32(1);
 
 impl Bounds {
     /// Makes the bounds of these polynomials under these facts.
-    pub fn new(polys: Vec<Poly>, facts: Facts) -> Bounds {
+    pub fn new(polys: Vector<DimId, Poly>, facts: Facts) -> Bounds {
         let mut lines: Vector<LineIndex, Line> =
             [true, false].map(|plain| Line { axis: AxisIndex::NONE, plain }).into_iter().collect();
         let mut numbers: HashMap<(Vec<u32>, Poly), LineIndex> = HashMap::new();
@@ -85,7 +76,7 @@ impl Bounds {
                 Place { line, k, c }
             })
             .collect();
-        Bounds { polys: polys.into(), facts, places, lines, asked: RefCell::default() }
+        Bounds { polys, facts, places, lines, asked: RefCell::default() }
     }
 
     /// Returns true if `a <= b` is proved.
@@ -184,7 +175,7 @@ mod tests {
                     facts.add(&difference);
                 }
             }
-            let bounds = Bounds::new(polys.clone(), facts.clone());
+            let bounds = Bounds::new(polys.clone().into(), facts.clone());
             let id = |index: usize| DimId::new(index % polys.len());
             for (a, b, c, d) in asked {
                 prop_assert_eq!(bounds.at_most(id(a), id(b)), facts.at_most(at(a), at(b)));

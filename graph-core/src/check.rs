@@ -17,6 +17,7 @@ mod written;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
+use crate::index::{Vector, narrow, size};
 use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
 use crate::order::Ordered;
 use crate::reach::Reach;
@@ -66,14 +67,14 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     }
     let program = &mut ordered.source.program;
     for (id, index, mode, relied_on) in settled {
-        let access = &mut program.statements.to_mut()[id as usize].accesses.to_mut()[index as usize];
+        let access = &mut program.statements[id].accesses.to_mut()[size(index)];
         access.mode = mode;
         access.relied_on = relied_on;
     }
     for (id, after) in std::mem::take(&mut ordered.memory_after) {
-        program.statements.to_mut()[id as usize].after = after.into();
+        program.statements[id].after = after.into();
     }
-    let edges = (0..).zip(&ordered.preds).flat_map(|(to, list)| list.iter().map(move |&from| (from, to)));
+    let edges = ordered.preds.enumerate().flat_map(|(to, list)| list.iter().map(move |&from| (from, to)));
     let checked = Checked {
         edges: edges.collect(),
         edges_before_reduction: ordered.edges_before_reduction,
@@ -85,11 +86,10 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
 /// CW201, CW205.
 fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
     let program = &ordered.source.program;
-    for (id, statement) in program.statements.iter().enumerate() {
-        let id = id as StatementId;
+    for (id, statement) in program.statements.enumerate() {
         for (index, access) in statement.accesses.iter().enumerate() {
-            let buffer = &program.buffers[access.buffer as usize];
-            let site = Site::Access(id, index as u32);
+            let buffer = &program.buffers[access.buffer];
+            let site = Site::Access(id, narrow(index));
             // The declaration is known even if nothing else about the buffer is.
             let shared = matches!(
                 buffer.origin,
@@ -155,16 +155,20 @@ fn aliased(ordered: &Ordered, statement: &str, site: Site, other: &Access, acces
 /// CW103, CW104, CW105.
 ///
 /// If a buffer is used after its first `free`, that `free` is the fault, and later faults follow from it.
-fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut Vec<Diagnostic>) {
+fn ownership(
+    ordered: &Ordered,
+    lives: &Vector<BufferId, Life>,
+    used_after: &Vector<BufferId, bool>,
+    found: &mut Vec<Diagnostic>,
+) {
     let program = &ordered.source.program;
-    for (id, statement) in program.statements.iter().enumerate() {
-        let id = id as StatementId;
+    for (id, statement) in program.statements.enumerate() {
         let Kind::Free(buffer) = statement.kind else { continue };
         if ordered.poisoned(buffer) {
             continue;
         }
         let name = ordered.buffer_name(buffer);
-        let declared = &program.buffers[buffer as usize];
+        let declared = &program.buffers[buffer];
         if matches!(declared.origin, Origin::Device { .. } | Origin::Pinned { .. }) {
             found.push(
                 Diagnostic::new(
@@ -175,9 +179,9 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
                 .note(format!("`{name}` is a borrowed argument, declared on line {}", declared.line))
                 .help("remove the `free`: its owner frees it"),
             );
-        } else if let Some(first) = lives[buffer as usize].free.filter(|&first| {
+        } else if let Some(first) = lives[buffer].free.filter(|&first| {
             let again = first != id && !ordered.source.regions.exclusive(first, id);
-            again && !used_after[buffer as usize]
+            again && !used_after[buffer]
         }) {
             found.push(
                 Diagnostic::new(Code::CW103, Site::Freed(id), format!("`{name}` is freed twice"))
@@ -190,14 +194,14 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
         if ordered.poisoned(buffer) {
             continue;
         }
-        let (index, name, life) = (index as u32, ordered.buffer_name(buffer), &lives[buffer as usize]);
+        let (index, name, life) = (narrow(index), ordered.buffer_name(buffer), &lives[buffer]);
         if life.output != Some(index) {
             found.push(
                 Diagnostic::new(Code::CW105, Site::Output(index), format!("`{name}` is returned twice"))
                     .note("an allocation leaves the graph once: each output has one owner")
                     .help("return a copy: `copy` it into a second allocation"),
             );
-        } else if let Some(free) = life.free.filter(|_| !used_after[buffer as usize]) {
+        } else if let Some(free) = life.free.filter(|_| !used_after[buffer]) {
             found.push(
                 Diagnostic::new(
                     Code::CW105,
@@ -212,15 +216,17 @@ fn ownership(ordered: &Ordered, lives: &[Life], used_after: &[bool], found: &mut
 }
 
 /// CW102: the first use of each buffer that the order puts after its free. Returns which buffers have one.
-fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -> Vec<bool> {
-    let mut used_after = vec![false; lives.len()];
+fn uses_after_free(
+    ordered: &Ordered,
+    lives: &Vector<BufferId, Life>,
+    found: &mut Vec<Diagnostic>,
+) -> Vector<BufferId, bool> {
+    let mut used_after = Vector::filled(false, lives.len());
     let explicit = ordered.source.program.options.order == Order::Explicit;
-    for (buffer, life) in lives.iter().enumerate() {
+    for (buffer, life) in lives.enumerate() {
         let Some(free) = life.free else { continue };
         let declared = &ordered.source.program.buffers[buffer];
-        if ordered.poisoned(buffer as BufferId)
-            || !matches!(declared.origin, Origin::Alloc(_) | Origin::Taken)
-        {
+        if ordered.poisoned(buffer) || !matches!(declared.origin, Origin::Alloc(_) | Origin::Taken) {
             continue;
         }
         let exclusive = |id: StatementId| ordered.source.regions.exclusive(free, id);
@@ -233,10 +239,7 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
         let mut diagnostic = Diagnostic::new(
             Code::CW102,
             Site::Access(id, index),
-            format!(
-                "`{name}` is used by `{}` after it is freed",
-                ordered.source.program.statements[id as usize].name
-            ),
+            format!("`{name}` is used by `{}` after it is freed", ordered.source.program.statements[id].name),
         )
         .note(format!("`free({name})` on line {} comes before", ordered.line(free)));
         if let Some(path) = explicit.then(|| ordered.graph.path(free, id)).filter(|path| path.len() > 2) {
@@ -251,54 +254,55 @@ fn uses_after_free(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic
 
 fn named(ordered: &Ordered, path: &[StatementId]) -> String {
     let names: Vec<String> =
-        path.iter().map(|&id| format!("`{}`", ordered.source.program.statements[id as usize].name)).collect();
+        path.iter().map(|&id| format!("`{}`", ordered.source.program.statements[id].name)).collect();
     names.join(" -> ")
 }
 
 /// CW202: for each statement the conflicting ones before it in the text that nothing orders with it. A pair whose
 /// order would follow from another missing edge is no fault of its own. Returns the statements that the missing
 /// edges would put before each.
-fn unordered_conflicts(ordered: &Ordered, found: &mut Vec<Diagnostic>) -> Vec<Vec<StatementId>> {
+fn unordered_conflicts(
+    ordered: &Ordered,
+    found: &mut Vec<Diagnostic>,
+) -> Vector<StatementId, Vec<StatementId>> {
     let program = &ordered.source.program;
-    let mut earlier: Vec<Vec<(StatementId, u32)>> = vec![Vec::new(); program.buffers.len()];
+    let mut earlier: Vector<BufferId, Vec<(StatementId, u32)>> =
+        Vector::filled(Vec::new(), program.buffers.len());
     // Statements that a reported missing edge would put before each statement.
-    let mut assumed: Vec<Vec<StatementId>> = vec![Vec::new(); program.statements.len()];
-    for (id, statement) in program.statements.iter().enumerate() {
-        let id = id as StatementId;
+    let mut assumed: Vector<StatementId, Vec<StatementId>> =
+        Vector::filled(Vec::new(), program.statements.len());
+    for (id, statement) in program.statements.enumerate() {
         let mut missing: Vec<(StatementId, u32, u32)> = Vec::new();
         for (index, access) in statement.accesses.iter().enumerate() {
             if ordered.poisoned(access.buffer) {
                 continue;
             }
-            for &(from, at) in &earlier[access.buffer as usize] {
+            for &(from, at) in &earlier[access.buffer] {
                 let other = ordered.access((from, at));
                 if other.mode.conflicts(access.mode)
                     && !ordered.reach.ordered(from, id)
                     && ordered.overlap(other, access)
                 {
-                    missing.push((from, at, index as u32));
+                    missing.push((from, at, narrow(index)));
                 }
             }
         }
         // Nearest first: what an already missing edge leads to needs no edge of its own.
         missing.sort_by(|a, b| b.0.cmp(&a.0).then(a.2.cmp(&b.2)));
         for (from, at, index) in missing {
-            let implied = assumed[id as usize].iter().any(|&near| {
-                near == from || ordered.reach.precedes(from, near) || assumed[near as usize].contains(&from)
-            }) || ordered
-                .reach
-                .ancestors(id)
-                .any(|near| assumed[near as usize].contains(&from));
+            let implied = assumed[id].iter().any(|&near| {
+                near == from || ordered.reach.precedes(from, near) || assumed[near].contains(&from)
+            }) || ordered.reach.ancestors(id).any(|near| assumed[near].contains(&from));
             if implied {
                 continue;
             }
-            let further: Vec<StatementId> = assumed[from as usize].clone();
-            assumed[id as usize].push(from);
-            assumed[id as usize].extend(further);
+            let further: Vec<StatementId> = assumed[from].clone();
+            assumed[id].push(from);
+            assumed[id].extend(further);
             found.push(unordered(ordered, (from, at), (id, index)));
         }
         for (index, access) in statement.accesses.iter().enumerate() {
-            earlier[access.buffer as usize].push((id, index as u32));
+            earlier[access.buffer].push((id, narrow(index)));
         }
     }
     assumed
@@ -313,8 +317,8 @@ fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId,
         Mode::Atomic => "updates",
     };
     let name = ordered.buffer_name(two.buffer);
-    let before = &program.statements[first.0 as usize].name;
-    let after = &program.statements[second.0 as usize].name;
+    let before = &program.statements[first.0].name;
+    let after = &program.statements[second.0].name;
     let mut diagnostic = Diagnostic::new(
         Code::CW202,
         Site::Access(second.0, second.1),
@@ -341,8 +345,8 @@ fn unordered(ordered: &Ordered, first: (StatementId, u32), second: (StatementId,
 /// if another missing edge were there is no fault of its own.
 fn outside_life(
     ordered: &Ordered,
-    lives: &[Life],
-    assumed: &[Vec<StatementId>],
+    lives: &Vector<BufferId, Life>,
+    assumed: &Vector<StatementId, Vec<StatementId>>,
     found: &mut Vec<Diagnostic>,
 ) {
     let mut preds = ordered.reach.reduced().clone();
@@ -350,21 +354,21 @@ fn outside_life(
         list.extend_from_slice(more);
     }
     let reach = Reach::of(&preds).unwrap_or_else(|_| ordered.reach.clone());
-    for (buffer, life) in lives.iter().enumerate() {
-        if ordered.poisoned(buffer as BufferId) {
+    for (buffer, life) in lives.enumerate() {
+        if ordered.poisoned(buffer) {
             continue;
         }
-        let name = ordered.buffer_name(buffer as BufferId);
+        let name = ordered.buffer_name(buffer);
         // Freed twice is a fault of its own, and which of the two is meant is not known.
         let frees = ordered.source.program.statements.iter();
-        let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer as BufferId)).count();
+        let frees = frees.filter(|statement| statement.kind == Kind::Free(buffer)).count();
         let free = life.free.filter(|_| frees == 1);
         let others = |id: StatementId| life.accesses.iter().map(|at| at.0).filter(move |&other| other != id);
         for (nth, &(id, index)) in life.accesses.iter().enumerate() {
             if nth > 0 && life.accesses[nth - 1].0 == id {
                 continue;
             }
-            let user = &ordered.source.program.statements[id as usize].name;
+            let user = &ordered.source.program.statements[id].name;
             if let Some(alloc) = life.alloc.filter(|&alloc| !reach.precedes(alloc, id))
                 && !others(id).any(|other| reach.precedes(other, id) && !reach.precedes(alloc, other))
             {
@@ -406,11 +410,11 @@ fn outside_life(
 }
 
 /// CW106, a warning.
-fn usefulness(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) {
-    for (buffer, life) in lives.iter().enumerate() {
-        let name = ordered.buffer_name(buffer as BufferId);
+fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec<Diagnostic>) {
+    for (buffer, life) in lives.enumerate() {
+        let name = ordered.buffer_name(buffer);
         let Some(alloc) = life.alloc else { continue };
-        if name.starts_with('_') || ordered.poisoned(buffer as BufferId) || life.output.is_some() {
+        if name.starts_with('_') || ordered.poisoned(buffer) || life.output.is_some() {
             continue;
         }
         let message = if life.accesses.is_empty() {

@@ -1,9 +1,9 @@
 //! Every stage as text, for snapshots and for reading.
 
-use std::fmt::Write;
+use std::fmt::{Display, Write};
 
 use crate::check::Checked;
-use crate::ir::{Access, BufferId, Lifetime, Mode, Origin, Program, StatementId};
+use crate::ir::{Access, DimId, Lifetime, Mode, Origin, Program};
 use crate::operation::{Operations, Place, What};
 use crate::place::Placed;
 
@@ -11,7 +11,7 @@ use crate::place::Placed;
 pub fn checked(checked: &Checked) -> String {
     let program = checked.program();
     let mut text = format!("graph {}\n", program.name);
-    for (id, buffer) in program.buffers.iter().enumerate() {
+    for (id, buffer) in program.buffers.enumerate() {
         let origin = match buffer.origin {
             Origin::Alloc(_) => "alloc",
             Origin::Device { mutable: false } => "&",
@@ -21,20 +21,17 @@ pub fn checked(checked: &Checked) -> String {
             Origin::Taken => "taken over",
             Origin::Part(_) => "part",
         };
-        let returned = if program.outputs.contains(&(id as BufferId)) { ", returned" } else { "" };
+        let returned = if program.outputs.contains(&id) { ", returned" } else { "" };
         line(
             &mut text,
-            format_args!(
-                "  b{id} {}: {origin} [{}]{returned}",
-                buffer.name, program.dims[buffer.len as usize]
-            ),
+            format_args!("  b{id} {}: {origin} [{}]{returned}", buffer.name, program.dims[buffer.len]),
         );
     }
-    for (id, statement) in program.statements.iter().enumerate() {
+    for (id, statement) in program.statements.enumerate() {
         let mut parts: Vec<String> =
             statement.accesses.iter().map(|access| self::access(program, access)).collect();
         if let Some(Lifetime::Begins(&buffer) | Lifetime::Ends(&buffer)) = statement.kind.lifetime() {
-            parts.push(program.buffers[buffer as usize].name.to_string());
+            parts.push(program.buffers[buffer].name.to_string());
         }
         let kind = statement.kind.name();
         let after = ids(" after", 's', &statement.after);
@@ -55,26 +52,28 @@ fn access(program: &Program, access: &Access) -> String {
         Mode::Write => "&mut fresh ",
         Mode::Atomic => "atomic ",
     };
-    let buffer = &program.buffers[access.buffer as usize];
+    let buffer = &program.buffers[access.buffer];
     let relied = if access.relied_on { " relied on" } else { "" };
-    if access.lo == 0 && access.hi == buffer.len {
+    if access.lo == DimId::from_u32(0) && access.hi == buffer.len {
         return format!("{borrow}{}{relied}", buffer.name);
     }
-    let (lo, hi) = (&program.dims[access.lo as usize], &program.dims[access.hi as usize]);
+    let (lo, hi) = (&program.dims[access.lo], &program.dims[access.hi]);
     format!("{borrow}{}[{lo}..{hi}]{relied}", buffer.name)
 }
 
 /// Lives: first and last users.
 pub fn placed(program: &Program, placed: &Placed) -> String {
     let mut text = String::new();
-    for (id, life) in placed.lives.iter().enumerate() {
+    for (id, life) in placed.lives.enumerate() {
         let name = &program.buffers[id].name;
         let Some(life) = life else { continue };
         let begins = ids(" begins", 's', &life.begins);
         let ends = if life.freed { ids(" ends", 's', &life.ends) } else { " leaves the graph".to_owned() };
-        let others: Vec<String> = (0..program.buffers.len() as BufferId)
-            .filter(|&other| placed.before(id as BufferId, other))
-            .map(|other| program.buffers[other as usize].name.to_string())
+        let others: Vec<String> = program
+            .buffers
+            .ids()
+            .filter(|&other| placed.before(id, other))
+            .map(|other| program.buffers[other].name.to_string())
             .collect();
         let before = if others.is_empty() { String::new() } else { format!(" before {}", others.join(", ")) };
         line(&mut text, format_args!("  b{id} {name}:{begins}{ends}{before}"));
@@ -85,7 +84,7 @@ pub fn placed(program: &Program, placed: &Placed) -> String {
 /// Operations in the order in which they are added, and where each buffer lies.
 pub fn operations(program: &Program, operations: &Operations) -> String {
     let mut text = String::new();
-    for (id, operation) in operations.list.iter().enumerate() {
+    for (id, operation) in operations.list.enumerate() {
         let what = match operation.what {
             What::Alloc { memory } => format!("alloc m{memory}"),
             What::Free { memory } => format!("free m{memory}"),
@@ -96,11 +95,11 @@ pub fn operations(program: &Program, operations: &Operations) -> String {
         let after = ids(" after", 'o', &operation.after);
         line(&mut text, format_args!("  o{id} {}: {what}{from}{after}", operation.name));
     }
-    for (id, memory) in operations.memories.iter().enumerate() {
+    for (id, memory) in operations.memories.enumerate() {
         let owner = if memory.node { "" } else { ", owned by the exec" };
         line(&mut text, format_args!("  m{id} {}: {} bytes{owner}", memory.name, memory.bytes));
     }
-    for (id, place) in operations.places.iter().enumerate() {
+    for (id, place) in operations.places.enumerate() {
         let name = &program.buffers[id].name;
         match place {
             Place::Inside { memory, offset } => {
@@ -122,7 +121,7 @@ pub fn operations(program: &Program, operations: &Operations) -> String {
     text
 }
 
-fn ids(label: &str, letter: char, list: &[StatementId]) -> String {
+fn ids(label: &str, letter: char, list: &[impl Display]) -> String {
     if list.is_empty() {
         return String::new();
     }

@@ -10,10 +10,11 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
-use crate::ir::{BufferId, Program, StatementId};
+use crate::index::{Vector, size};
+use crate::ir::{Program, StatementId};
 use crate::launches::{Batch, Tuning, by_member};
 use crate::layout::{Layout, Ranks};
-use crate::operation::{MemoryBlock, Operation, OperationId, Operations, Place, What};
+use crate::operation::{BatchId, MemoryBlock, MemoryId, Operation, OperationId, Operations, Place, What};
 use crate::place::{Life, Placed};
 
 /// Returns the operations of a placed program.
@@ -21,26 +22,26 @@ pub fn emit(
     program: &Program,
     placed: &Placed,
     layout: Layout,
-    batches: Vec<Batch>,
+    batches: Vector<BatchId, Batch>,
     edges_before_reduction: usize,
     tuning: &Tuning,
 ) -> Operations {
     let mut draft = Draft::default();
-    draft.statements(program, placed, &batches, layout.ranks.as_ref());
+    draft.statements(program, placed, batches.as_slice(), layout.ranks.as_ref());
     let depth = depth(program, placed);
     draft.hubs(tuning);
     draft.memories(program, placed, &layout);
     let mut operations = Operations {
         list: draft.sorted(),
-        of_statement: Vec::new(),
+        of_statement: Vector::new(),
         memories: layout.memories,
         places: layout.places,
         bounds: layout.bounds,
         budget: None,
         edges_before_reduction,
         depth,
-        pointed: Vec::new(),
-        pointed_of: Vec::new(),
+        pointed: Vector::new(),
+        pointed_of: Vector::new(),
         batches,
         serialized: 0,
         overlapped: 0,
@@ -54,15 +55,15 @@ fn depth(program: &Program, placed: &Placed) -> usize {
     if program.statements.iter().all(|statement| statement.kind.is_memory()) {
         return 0;
     }
-    placed.reach.depth() as usize
+    size(placed.reach.depth())
 }
 
 /// Operations before they are sorted: `after` holds indices of this list.
 #[derive(Default)]
 struct Draft {
-    list: Vec<Operation>,
+    list: Vector<OperationId, Operation>,
     /// The sort key of each operation: of those that are ready, the lowest goes first.
-    keys: Vec<(u32, u32)>,
+    keys: Vector<OperationId, (u32, u32)>,
     /// The operation of each statement.
     of_statement: BTreeMap<StatementId, OperationId>,
 }
@@ -75,13 +76,12 @@ const BEFORE_NEXT: u32 = 2;
 impl Draft {
     fn push(&mut self, operation: Operation, key: (u32, u32)) -> OperationId {
         self.list.push(operation);
-        self.keys.push(key);
-        self.list.len() as OperationId - 1
+        self.keys.push(key)
     }
 
     fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
         let batch_of = by_member(batches);
-        for (id, statement) in (0..).zip(program.statements.iter()) {
+        for (id, statement) in program.statements.enumerate() {
             let Some(kind) = statement.kind.runs() else { continue };
             let sources = batch_of.get(&id).map_or(vec![id], |batch| batch.members.clone());
             if sources[0] != id {
@@ -94,7 +94,7 @@ impl Draft {
                 count => format!("{} and {} more", statement.name, count - 1).into(),
             };
             let position = placed.reach.positions()[id].as_u32();
-            let key = (ranks.map_or(position, |ranks| ranks.statements[id as usize]), AT_STATEMENT);
+            let key = (ranks.map_or(position, |ranks| ranks.statements[id]), AT_STATEMENT);
             let at = self.push(
                 Operation {
                     what: What::Statement(kind),
@@ -120,16 +120,16 @@ impl Draft {
     /// Puts a hub into every join where a set of operations all wait for the same set.
     fn hubs(&mut self, tuning: &Tuning) {
         let mut joins: BTreeMap<Vec<OperationId>, Vec<OperationId>> = BTreeMap::new();
-        for (at, operation) in self.list.iter().enumerate() {
+        for (at, operation) in self.list.enumerate() {
             if operation.after.len() > 1 {
-                joins.entry(operation.after.clone()).or_default().push(at as OperationId);
+                joins.entry(operation.after.clone()).or_default().push(at);
             }
         }
         for (from, to) in joins {
             if !tuning.gains_by_hub(from.len(), to.len()) {
                 continue;
             }
-            let key = from.iter().map(|&at| self.keys[at as usize].0).max().unwrap_or(0);
+            let key = from.iter().map(|&at| self.keys[at].0).max().unwrap_or(0);
             let hub = Operation {
                 what: What::Hub,
                 after: from,
@@ -140,61 +140,63 @@ impl Draft {
             };
             let hub = self.push(hub, (key, AFTER_STATEMENT));
             for at in to {
-                self.list[at as usize].after = vec![hub];
+                self.list[at].after = vec![hub];
             }
         }
     }
 
     fn memories(&mut self, program: &Program, placed: &Placed, layout: &Layout) {
-        let mut inside: Vec<Vec<&Life>> = vec![Vec::new(); layout.memories.len()];
-        for (buffer, place) in layout.places.iter().enumerate() {
+        let mut inside: Vector<MemoryId, Vec<&Life>> = Vector::filled(Vec::new(), layout.memories.len());
+        for (buffer, place) in layout.places.enumerate() {
             if let (Place::Inside { memory, .. }, Some(life)) = (place, &placed.lives[buffer]) {
-                inside[*memory as usize].push(life);
+                inside[*memory].push(life);
             }
         }
-        let mut allocs: Vec<Option<OperationId>> = vec![None; layout.memories.len()];
-        let mut frees: Vec<Option<OperationId>> = vec![None; layout.memories.len()];
-        for (memory, block) in layout.memories.iter().enumerate().filter(|(_, block)| block.node) {
+        let mut allocs: Vector<MemoryId, Option<OperationId>> = Vector::filled(None, layout.memories.len());
+        let mut frees: Vector<MemoryId, Option<OperationId>> = Vector::filled(None, layout.memories.len());
+        for (memory, block) in layout.memories.enumerate().filter(|(_, block)| block.node) {
             let lives = &inside[memory];
-            allocs[memory] = Some(self.alloc(memory as u32, block, lives, placed));
+            allocs[memory] = Some(self.alloc(memory, block, lives, placed));
             if lives.iter().all(|life| life.freed) {
-                frees[memory] = Some(self.free(
-                    What::Free { memory: memory as u32 },
-                    format!("free {}", block.name),
-                    lives,
-                    placed,
-                ));
+                frees[memory] =
+                    Some(self.free(What::Free { memory }, format!("free {}", block.name), lives, placed));
             }
         }
         if let Some(ranks) = &layout.ranks {
             for (list, ranks) in [(&allocs, &ranks.allocs), (&frees, &ranks.frees)] {
                 for (at, &rank) in list.iter().zip(ranks) {
                     if let Some(at) = at {
-                        self.keys[*at as usize] = (rank, AT_STATEMENT);
+                        self.keys[*at] = (rank, AT_STATEMENT);
                     }
                 }
             }
         }
-        for (memory, alloc) in allocs.iter().enumerate() {
-            let earlier = |list: &[Vec<u32>]| -> Vec<OperationId> {
-                list.get(memory).into_iter().flatten().filter_map(|&other| frees[other as usize]).collect()
+        for (memory, alloc) in allocs.enumerate() {
+            let earlier = |list: &Vector<MemoryId, Vec<MemoryId>>| -> Vec<OperationId> {
+                list.get(memory).into_iter().flatten().filter_map(|&other| frees[other]).collect()
             };
             if let Some(alloc) = alloc {
-                self.list[*alloc as usize].after.extend(earlier(&layout.alloc_after));
+                self.list[*alloc].after.extend(earlier(&layout.alloc_after));
             }
             if let Some(free) = frees[memory] {
-                self.list[free as usize].after.extend(earlier(&layout.free_after));
+                self.list[free].after.extend(earlier(&layout.free_after));
             }
         }
-        for (buffer, life) in placed.lives.iter().enumerate() {
+        for (buffer, life) in placed.lives.enumerate() {
             if let Some(life) = life.as_ref().filter(|life| !life.allocated && life.freed) {
                 let name = format!("free {}", program.buffers[buffer].name);
-                self.free(What::FreeTaken { buffer: buffer as BufferId }, name, &[life], placed);
+                self.free(What::FreeTaken { buffer }, name, &[life], placed);
             }
         }
     }
 
-    fn alloc(&mut self, memory: u32, block: &MemoryBlock, lives: &[&Life], placed: &Placed) -> OperationId {
+    fn alloc(
+        &mut self,
+        memory: MemoryId,
+        block: &MemoryBlock,
+        lives: &[&Life],
+        placed: &Placed,
+    ) -> OperationId {
         let first: Vec<StatementId> = lives.iter().flat_map(|life| life.first.iter().copied()).collect();
         let first = placed.reach.minimal(&first);
         let before: Vec<StatementId> =
@@ -213,7 +215,7 @@ impl Draft {
         let at = self.push(operation, key);
         for id in first {
             let user = self.of_statement[&id];
-            self.list[user as usize].after.push(at);
+            self.list[user].after.push(at);
         }
         at
     }
@@ -237,40 +239,39 @@ impl Draft {
     }
 
     /// The list in the topological order that takes the lowest key first.
-    fn sorted(self) -> Vec<Operation> {
+    fn sorted(self) -> Vector<OperationId, Operation> {
         let n = self.list.len();
-        let mut waits: Vec<usize> = Vec::with_capacity(n);
-        let mut followers: Vec<Vec<OperationId>> = vec![Vec::new(); n];
+        let mut waits: Vector<OperationId, usize> = Vector::with_capacity(n);
+        let mut followers: Vector<OperationId, Vec<OperationId>> = Vector::filled(Vec::new(), n);
         let mut list = self.list;
-        for (at, operation) in list.iter_mut().enumerate() {
+        for (at, operation) in list.enumerate_mut() {
             operation.after.sort_unstable();
             operation.after.dedup();
             waits.push(operation.after.len());
             for &before in &operation.after {
-                followers[before as usize].push(at as OperationId);
+                followers[before].push(at);
             }
         }
-        let ready = |at: usize| Reverse((self.keys[at], at as OperationId));
-        let mut heap: BinaryHeap<_> = (0..n).filter(|&at| waits[at] == 0).map(ready).collect();
-        let mut new_id = vec![0; n];
-        let mut order = Vec::with_capacity(n);
+        let ready = |at: OperationId| Reverse((self.keys[at], at));
+        let mut heap: BinaryHeap<_> = waits.ids().filter(|&at| waits[at] == 0).map(ready).collect();
+        let mut new_id = Vector::filled(OperationId::NONE, n);
+        let mut order: Vector<OperationId, OperationId> = Vector::with_capacity(n);
         while let Some(Reverse((_, at))) = heap.pop() {
-            new_id[at as usize] = order.len() as OperationId;
-            order.push(at);
-            for &follower in &followers[at as usize] {
-                waits[follower as usize] -= 1;
-                if waits[follower as usize] == 0 {
-                    heap.push(ready(follower as usize));
+            new_id[at] = order.push(at);
+            for &follower in &followers[at] {
+                waits[follower] -= 1;
+                if waits[follower] == 0 {
+                    heap.push(ready(follower));
                 }
             }
         }
-        let mut slots: Vec<Option<Operation>> = list.into_iter().map(Some).collect();
+        let mut slots: Vector<OperationId, Option<Operation>> = list.into_iter().map(Some).collect();
         order
             .into_iter()
-            .filter_map(|at| slots[at as usize].take())
+            .filter_map(|at| slots[at].take())
             .map(|mut operation| {
                 for before in operation.after.iter_mut().chain(&mut operation.programmatic) {
-                    *before = new_id[*before as usize];
+                    *before = new_id[*before];
                 }
                 operation.after.sort_unstable();
                 operation

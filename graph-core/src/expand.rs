@@ -12,14 +12,26 @@ use std::sync::Arc;
 
 use cuweave_ptx::poly::Poly;
 
+use crate::ids::{ArgumentId, VariableId};
+use crate::index::{Index, Vector, between, indices, size, wide};
 use crate::ir::{Access, Buffer, BufferId, DimId, Kind, Origin, Program, Statement, StatementId, Text, View};
 use crate::kind::Lifetime;
 use crate::order::{Regions, Source};
 use crate::structure::{Argument, Call, Choice, Item, Loop, Part, PartId, Step, Turns};
 use crate::table::{Decoded, Op, Parameter};
 
-/// Index of a frame in [`Expanded::frames`]. The outermost function's is 0.
-pub type FrameId = u32;
+indices! {
+    /// Index of a frame in [`Expanded::frames`].
+    pub struct FrameId;
+}
+
+impl FrameId {
+    /// The frame of the outermost function.
+    pub const OUTERMOST: FrameId = FrameId::from_u32(0);
+}
+
+/// The constant 0, which is the first bound of every table.
+const ZERO: DimId = DimId::from_u32(0);
 
 /// The value of a bound, and its polynomial over the scalars that have setters.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -94,7 +106,7 @@ pub trait Answers {
 #[derive(Clone, Copy, Debug)]
 pub struct At<'e> {
     /// All frames.
-    pub frames: &'e [Frame],
+    pub frames: &'e Vector<FrameId, Frame>,
     /// The current one.
     pub frame: FrameId,
     /// The values of its loop variables.
@@ -104,7 +116,7 @@ pub struct At<'e> {
 impl<'e> At<'e> {
     /// The function of the current frame.
     pub fn table(&self) -> &'static Decoded {
-        self.frames[self.frame as usize].table
+        self.frames[self.frame].table
     }
 }
 
@@ -197,13 +209,13 @@ pub struct Expanded {
     /// The program, with the polynomials of its bounds.
     pub source: Source,
     /// The values of the bounds.
-    pub values: Vec<u64>,
+    pub values: Vector<DimId, u64>,
     /// The element type of each buffer.
-    pub elements: Vec<TypeId>,
+    pub elements: Vector<BufferId, TypeId>,
     /// The template of each statement.
-    pub instances: Vec<Instance>,
+    pub instances: Vector<StatementId, Instance>,
     /// The functions that were entered.
-    pub frames: Vec<Frame>,
+    pub frames: Vector<FrameId, Frame>,
 }
 
 /// Expands a function for its arguments. O(statements of the flat program).
@@ -216,8 +228,9 @@ pub fn expand<A: Answers>(
     arguments: &[Described],
     answers: &mut A,
 ) -> Result<Expanded, A::Error> {
-    let mut expansion = Expansion { answers, flat: Flat::default(), frames: vec![Frame::outermost(table)] };
-    let mut scope = Scope::new(table, 0);
+    let mut frames = Vector::new();
+    let mut scope = Scope::new(table, frames.push(Frame::outermost(table)));
+    let mut expansion = Expansion { answers, flat: Flat::default(), frames };
     expansion.declare(&mut scope, arguments)?;
     expansion.body(&mut scope)?;
     expansion.returned(&scope)?;
@@ -235,13 +248,13 @@ pub fn expand<A: Answers>(
         name: table.program.name.clone(),
         file: table.program.file.clone(),
         options: crate::ir::Options { budget, ..options },
-        dims: flat.texts.into(),
-        buffers: flat.buffers.into(),
-        statements: flat.statements.into(),
+        dims: flat.texts,
+        buffers: flat.buffers,
+        statements: flat.statements,
         views: flat.views.into(),
         outputs: outputs.into(),
     };
-    let poisoned = vec![false; program.buffers.len()];
+    let poisoned = Vector::filled(false, program.buffers.len());
     Ok(Expanded {
         source: Source {
             program,
@@ -260,33 +273,41 @@ pub fn expand<A: Answers>(
 /// The flat program so far.
 #[derive(Default)]
 struct Flat {
-    texts: Vec<Text>,
-    values: Vec<u64>,
-    polys: Vec<Poly>,
-    buffers: Vec<Buffer>,
-    elements: Vec<TypeId>,
-    statements: Vec<Statement>,
+    texts: Vector<DimId, Text>,
+    values: Vector<DimId, u64>,
+    polys: Vector<DimId, Poly>,
+    buffers: Vector<BufferId, Buffer>,
+    elements: Vector<BufferId, TypeId>,
+    statements: Vector<StatementId, Statement>,
     views: Vec<View>,
-    instances: Vec<Instance>,
+    instances: Vector<StatementId, Instance>,
 }
 
 impl Flat {
     fn dim(&mut self, text: Text, number: Number) -> DimId {
         self.texts.push(text);
         self.values.push(number.value);
-        self.polys.push(number.poly);
-        self.values.len() as DimId - 1
+        self.polys.push(number.poly)
+    }
+
+    /// Returns the index of the next statement.
+    fn next(&self) -> StatementId {
+        StatementId::new(self.statements.len())
     }
 
     fn number(&self, dim: DimId) -> Number {
-        Number { value: self.values[dim as usize], poly: self.polys[dim as usize].clone() }
+        Number { value: self.values[dim], poly: self.polys[dim].clone() }
     }
 
     fn buffer(&mut self, buffer: Buffer, element: TypeId) -> BufferId {
-        self.buffers.push(buffer);
         self.elements.push(element);
-        self.buffers.len() as BufferId - 1
+        self.buffers.push(buffer)
     }
+}
+
+/// Returns the buffers of an array, the first of which is given.
+fn array(first: BufferId, count: usize) -> impl Iterator<Item = BufferId> {
+    between(first, BufferId::new(first.index() + count))
 }
 
 /// A part of a buffer of the flat program.
@@ -310,40 +331,44 @@ enum Value {
 struct Scope {
     table: &'static Decoded,
     frame: FrameId,
-    arguments: Vec<Value>,
+    arguments: Vector<ArgumentId, Value>,
     /// The buffers that the function's names stand for now.
-    buffers: Vec<Option<Window>>,
+    buffers: Vector<BufferId, Option<Window>>,
     /// The bounds that are computed for the current turns.
-    dims: Vec<Option<DimId>>,
+    dims: Vector<DimId, Option<DimId>>,
     /// The values of the loop variables.
     turns: Arc<[u64]>,
     /// The latest instances of each statement: several for a call.
-    latest: Vec<Range<StatementId>>,
+    latest: Vector<StatementId, Range<StatementId>>,
     /// Statements of the flat program whose `#[after]` names a later one of this turn.
     forward: Vec<(StatementId, StatementId)>,
 }
 
 impl Scope {
     fn new(table: &'static Decoded, frame: FrameId) -> Scope {
-        let program = &table.program;
+        let (program, none) = (&table.program, StatementId::from_u32(0));
         Scope {
             table,
             frame,
-            arguments: Vec::new(),
-            buffers: vec![None; program.buffers.len()],
-            dims: vec![None; program.dims.len()],
+            arguments: Vector::new(),
+            buffers: Vector::filled(None, program.buffers.len()),
+            dims: Vector::filled(None, program.dims.len()),
             turns: vec![0; table.structure.variables.len()].into(),
-            latest: vec![0..0; program.statements.len()],
+            latest: Vector::filled(none..none, program.statements.len()),
             forward: Vec::new(),
         }
     }
 
-    fn turn(&mut self, variable: u32, value: u64) {
-        let turns: Vec<u64> =
-            (0..).zip(self.turns.iter()).map(|(at, &old)| if at == variable { value } else { old }).collect();
+    fn turn(&mut self, variable: VariableId, value: u64) {
+        let turns: Vec<u64> = self
+            .turns
+            .iter()
+            .enumerate()
+            .map(|(at, &old)| if at == variable.index() { value } else { old })
+            .collect();
         self.turns = turns.into();
-        for &dim in &self.table.structure.variables[variable as usize].dims {
-            self.dims[dim as usize] = None;
+        for &dim in &self.table.structure.variables[variable].dims {
+            self.dims[dim] = None;
         }
     }
 }
@@ -351,7 +376,7 @@ impl Scope {
 struct Expansion<'a, A: Answers> {
     answers: &'a mut A,
     flat: Flat,
-    frames: Vec<Frame>,
+    frames: Vector<FrameId, Frame>,
 }
 
 impl<A: Answers> Expansion<'_, A> {
@@ -362,14 +387,14 @@ impl<A: Answers> Expansion<'_, A> {
 
     /// Returns the name of a statement or a buffer of a scope in the flat program.
     fn name(&self, scope: &Scope, name: &Text) -> Text {
-        let prefix = &self.frames[scope.frame as usize].prefix;
+        let prefix = &self.frames[scope.frame].prefix;
         if prefix.is_empty() { name.clone() } else { Cow::Owned(format!("{prefix}{name}")) }
     }
 
     /// Returns the file of a scope, if it is not the outermost function's.
     fn file(&self, scope: &Scope) -> Option<Text> {
         let file = &scope.table.program.file;
-        (*file != self.frames[0].table.program.file).then(|| file.clone())
+        (*file != self.frames[FrameId::OUTERMOST].table.program.file).then(|| file.clone())
     }
 
     /// Declares the arguments of the outermost function.
@@ -381,7 +406,7 @@ impl<A: Answers> Expansion<'_, A> {
                 Parameter::Scalar(_) => Value::Scalar,
                 Parameter::Buffer(buffer) => Value::Buffer(self.declare_buffer(scope, buffer)?),
                 Parameter::Array(first, count) => {
-                    let windows: Result<Vec<Value>, A::Error> = (first..first + count)
+                    let windows: Result<Vec<Value>, A::Error> = array(first, size(count))
                         .map(|buffer| Ok(Value::Buffer(self.declare_buffer(scope, buffer)?)))
                         .collect();
                     Value::List(windows?.into())
@@ -399,20 +424,19 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     fn declare_buffer(&mut self, scope: &mut Scope, buffer: BufferId) -> Result<Window, A::Error> {
-        let declared = &scope.table.program.buffers[buffer as usize];
+        let declared = &scope.table.program.buffers[buffer];
         let len = self.dim(scope, declared.len)?;
         let name = self.name(scope, &declared.name);
         let file = self.file(scope);
-        let element = scope.table.elements[buffer as usize];
+        let element = scope.table.elements[buffer];
         let id = self.flat.buffer(Buffer { name, len, file, ..declared.clone() }, element);
         let window = Window { buffer: id, lo: self.zero(scope)?, hi: len };
-        scope.buffers[buffer as usize] = Some(window);
+        scope.buffers[buffer] = Some(window);
         Ok(window)
     }
 
     fn zero(&mut self, scope: &mut Scope) -> Result<DimId, A::Error> {
-        // The first bound of every table is the constant 0.
-        self.dim(scope, 0)
+        self.dim(scope, ZERO)
     }
 
     fn described(&mut self, described: &Described) -> Value {
@@ -445,15 +469,15 @@ impl<A: Answers> Expansion<'_, A> {
 
     /// Returns the bound of the flat program for a bound of a scope.
     fn dim(&mut self, scope: &mut Scope, dim: DimId) -> Result<DimId, A::Error> {
-        if let Some(known) = scope.dims[dim as usize] {
+        if let Some(known) = scope.dims[dim] {
             return Ok(known);
         }
         let number = self.number(scope, dim)?;
-        let id = self.flat.dim(scope.table.program.dims[dim as usize].clone(), number);
+        let id = self.flat.dim(scope.table.program.dims[dim].clone(), number);
         // A name may come to stand for a buffer of another length.
         let moves = |op: &Op| matches!(op, Op::Length(_) | Op::Extent(_));
-        if !scope.table.dims[dim as usize].iter().any(moves) {
-            scope.dims[dim as usize] = Some(id);
+        if !scope.table.dims[dim].iter().any(moves) {
+            scope.dims[dim] = Some(id);
         }
         Ok(id)
     }
@@ -461,12 +485,12 @@ impl<A: Answers> Expansion<'_, A> {
     fn number(&mut self, scope: &Scope, dim: DimId) -> Result<Number, A::Error> {
         // The lengths of parts come first: their indices are bounds, too.
         let mut lengths: Vec<(Op, Number)> = Vec::new();
-        for &op in &scope.table.dims[dim as usize] {
+        for &op in &scope.table.dims[dim] {
             match op {
                 Op::Length(part) => {
                     let number = match self.part(scope, part)? {
                         Value::Buffer(window) => self.length(window),
-                        Value::List(elements) => Number::constant(elements.len() as u64),
+                        Value::List(elements) => Number::constant(wide(elements.len())),
                         Value::Scalar | Value::Record(_) => {
                             let refusal = Refusal::Malformed("a length of what is no buffer");
                             return Err(self.refuse(scope, None, refusal));
@@ -495,8 +519,8 @@ impl<A: Answers> Expansion<'_, A> {
 
     /// Returns the part of an argument.
     fn part(&mut self, scope: &Scope, part: PartId) -> Result<Value, A::Error> {
-        let Part { argument, path } = &scope.table.structure.parts[part as usize];
-        let mut value = scope.arguments[*argument as usize].clone();
+        let Part { argument, path } = &scope.table.structure.parts[part];
+        let mut value = scope.arguments[*argument].clone();
         for (at, step) in path.iter().enumerate() {
             value = match (step, value) {
                 (Step::Index(dim), Value::List(elements)) => {
@@ -524,8 +548,8 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(value)
     }
 
-    fn path(&self, scope: &Scope, argument: u32, path: &[Step]) -> String {
-        let mut text = scope.table.arguments[argument as usize].to_string();
+    fn path(&self, scope: &Scope, argument: ArgumentId, path: &[Step]) -> String {
+        let mut text = scope.table.arguments[argument].to_string();
         for step in path {
             match step {
                 Step::Index(_) => text.push_str("[..]"),
@@ -542,13 +566,13 @@ impl<A: Answers> Expansion<'_, A> {
         buffer: BufferId,
         statement: Option<StatementId>,
     ) -> Result<Window, A::Error> {
-        if let Origin::Part(part) = scope.table.program.buffers[buffer as usize].origin {
+        if let Origin::Part(part) = scope.table.program.buffers[buffer].origin {
             return match self.part(scope, part)? {
                 Value::Buffer(window) => Ok(window),
                 _ => Err(self.refuse(scope, statement, Refusal::Malformed("an argument is no buffer"))),
             };
         }
-        match scope.buffers[buffer as usize] {
+        match scope.buffers[buffer] {
             Some(window) => Ok(window),
             None => Err(self.refuse(scope, statement, Refusal::Malformed("a name stands for no buffer"))),
         }
@@ -568,8 +592,7 @@ impl<A: Answers> Expansion<'_, A> {
                 let number = self.flat.number(*end);
                 let value = base.value.saturating_add(number.value);
                 let poly = base.poly.plus(&number.poly).unwrap_or_else(|| Poly::constant(i128::from(value)));
-                let text =
-                    format!("{} + {}", self.flat.texts[window.lo as usize], self.flat.texts[*end as usize]);
+                let text = format!("{} + {}", self.flat.texts[window.lo], self.flat.texts[*end]);
                 *end = self.flat.dim(text.into(), Number { value, poly });
             }
         }
@@ -579,7 +602,7 @@ impl<A: Answers> Expansion<'_, A> {
     fn body(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
         if table.structure.is_flat() {
-            for statement in 0..table.program.statements.len() as StatementId {
+            for statement in table.program.statements.ids() {
                 self.statement(scope, statement)?;
             }
         } else {
@@ -592,8 +615,8 @@ impl<A: Answers> Expansion<'_, A> {
     /// Resolves the names of statements that stand behind their use. One that is not instantiated in this turn orders nothing.
     fn resolve(&mut self, scope: &mut Scope) {
         for (statement, before) in std::mem::take(&mut scope.forward) {
-            let instances = scope.latest[before as usize].clone();
-            self.flat.statements[statement as usize].after.to_mut().extend(instances);
+            let instances = between(scope.latest[before].start, scope.latest[before].end);
+            self.flat.statements[statement].after.to_mut().extend(instances);
         }
     }
 
@@ -602,7 +625,7 @@ impl<A: Answers> Expansion<'_, A> {
         for &(buffer, declared, actual) in &scope.table.structure.returned {
             let (declared, actual) = (self.number(scope, declared)?.value, self.number(scope, actual)?.value);
             if declared != actual {
-                let buffer = scope.table.program.buffers[buffer as usize].name.to_string();
+                let buffer = scope.table.program.buffers[buffer].name.to_string();
                 return Err(self.refuse(scope, None, Refusal::Returned { buffer, declared, actual }));
             }
         }
@@ -614,7 +637,7 @@ impl<A: Answers> Expansion<'_, A> {
     fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
         for view in table.program.views.iter() {
-            let Some(window) = scope.buffers[view.buffer as usize] else { continue };
+            let Some(window) = scope.buffers[view.buffer] else { continue };
             let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
             let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
             self.flat.views.push(View { buffer: window.buffer, line: view.line, lo, hi, of: (from, to) });
@@ -630,14 +653,14 @@ impl<A: Answers> Expansion<'_, A> {
                 Item::Choice(choice) => {
                     let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
                     let arm = self.answers.arm(at, choice)?;
-                    if let Some(arm) = choice.arms.get(arm as usize) {
+                    if let Some(arm) = choice.arms.get(size(arm)) {
                         self.items(scope, arm)?;
                     }
                 }
                 Item::Rename { to, from } => {
-                    scope.buffers[*to as usize] = scope.buffers[*from as usize];
+                    scope.buffers[*to] = scope.buffers[*from];
                 }
-                Item::Swap(a, b) => scope.buffers.swap(*a as usize, *b as usize),
+                Item::Swap(a, b) => scope.buffers.swap(*a, *b),
             }
         }
         Ok(())
@@ -647,7 +670,7 @@ impl<A: Answers> Expansion<'_, A> {
         let (lo, hi) = match each.turns {
             Turns::Range(lo, hi) => (self.number(scope, lo)?.value, self.number(scope, hi)?.value),
             Turns::Elements(part) => match self.part(scope, part)? {
-                Value::List(elements) => (0, elements.len() as u64),
+                Value::List(elements) => (0, wide(elements.len())),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
         };
@@ -663,9 +686,9 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     fn statement(&mut self, scope: &mut Scope, id: StatementId) -> Result<(), A::Error> {
-        let template = &scope.table.program.statements[id as usize];
+        let template = &scope.table.program.statements[id];
         if let Kind::Call(call) = template.kind {
-            return self.call(scope, id, &scope.table.structure.calls[call as usize]);
+            return self.call(scope, id, &scope.table.structure.calls[call]);
         }
         let kind = match template.kind.lifetime() {
             Some(Lifetime::Begins(&buffer)) => Kind::Alloc(self.allocate(scope, buffer)?),
@@ -678,13 +701,15 @@ impl<A: Answers> Expansion<'_, A> {
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
-        let at = self.flat.statements.len() as StatementId;
+        let at = StatementId::new(self.flat.statements.len());
         // A name that is used before its statement is that of the same turn.
         let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
             template.after.iter().partition(|&&before| before > id);
         scope.forward.extend(forward.into_iter().map(|before| (at, before)));
-        let after: Vec<StatementId> =
-            backward.into_iter().flat_map(|before| scope.latest[before as usize].clone()).collect();
+        let after: Vec<StatementId> = backward
+            .into_iter()
+            .flat_map(|before| between(scope.latest[before].start, scope.latest[before].end))
+            .collect();
         let statement = Statement {
             name: self.name(scope, &template.name),
             line: template.line,
@@ -695,35 +720,34 @@ impl<A: Answers> Expansion<'_, A> {
         };
         self.flat.statements.push(statement);
         self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
-        scope.latest[id as usize] = at..at + 1;
+        scope.latest[id] = at..self.flat.next();
         Ok(())
     }
 
     /// Makes a new buffer for an allocation, which is the next statement.
     fn allocate(&mut self, scope: &mut Scope, buffer: BufferId) -> Result<BufferId, A::Error> {
         let window = self.declare_buffer(scope, buffer)?;
-        let at = self.flat.statements.len() as StatementId;
-        self.flat.buffers[window.buffer as usize].origin = Origin::Alloc(at);
+        let at = self.flat.next();
+        self.flat.buffers[window.buffer].origin = Origin::Alloc(at);
         Ok(window.buffer)
     }
 
     /// Expands the callee of a call.
     fn call(&mut self, scope: &mut Scope, id: StatementId, call: &'static Call) -> Result<(), A::Error> {
-        let template = &scope.table.program.statements[id as usize];
+        let template = &scope.table.program.statements[id];
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let callee = self.answers.callee(at, id)?;
         self.not_again(scope, id, callee)?;
-        let first = self.flat.statements.len() as StatementId;
-        let mut inner = Scope::new(callee, self.frames.len() as FrameId);
+        let first = self.flat.next();
+        let mut inner = Scope::new(callee, FrameId::new(self.frames.len()));
         let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
-        let prefix =
-            format!("{}{}{}.", self.frames[scope.frame as usize].prefix, template.name, turns.concat());
+        let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
         self.frames.push(Frame { table: callee, call: Some((scope.frame, id, scope.turns.clone())), prefix });
         for argument in &call.arguments {
             let value = match argument {
                 Argument::Scalar(_) => Value::Scalar,
                 Argument::Access(index) => {
-                    let access = &template.accesses[*index as usize];
+                    let access = &template.accesses[size(*index)];
                     let window = self.view(scope, access.buffer, Some(id))?;
                     let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
                     Value::Buffer(Window { buffer: window.buffer, lo, hi })
@@ -737,9 +761,9 @@ impl<A: Answers> Expansion<'_, A> {
         self.body(&mut inner)?;
         self.returned(&inner)?;
         for (&output, &result) in callee.program.outputs.iter().zip(&call.results) {
-            scope.buffers[result as usize] = Some(self.view(&inner, output, None)?);
+            scope.buffers[result] = Some(self.view(&inner, output, None)?);
         }
-        scope.latest[id as usize] = first..self.flat.statements.len() as StatementId;
+        scope.latest[id] = first..self.flat.next();
         Ok(())
     }
 
@@ -753,7 +777,7 @@ impl<A: Answers> Expansion<'_, A> {
             .flat_map(|(parameter, value)| match (parameter, value) {
                 (&Parameter::Buffer(buffer), value) => vec![(buffer, value.clone())],
                 (&Parameter::Array(first, _), Value::List(list)) => {
-                    (first..).zip(list.iter().cloned()).collect()
+                    array(first, list.len()).zip(list.iter().cloned()).collect()
                 }
                 _ => Vec::new(),
             })
@@ -766,14 +790,14 @@ impl<A: Answers> Expansion<'_, A> {
                     Refusal::Malformed("an argument of a call is no buffer"),
                 ));
             };
-            inner.buffers[buffer as usize] = Some(window);
-            let declared = &callee.program.buffers[buffer as usize];
+            inner.buffers[buffer] = Some(window);
+            let declared = &callee.program.buffers[buffer];
             let (needed, len) = (self.number(inner, declared.len)?.value, self.length(window).value);
             if needed > len {
                 let refusal = Refusal::Short {
                     callee: callee.program.name.to_string(),
                     parameter: declared.name.to_string(),
-                    buffer: self.flat.buffers[window.buffer as usize].name.to_string(),
+                    buffer: self.flat.buffers[window.buffer].name.to_string(),
                     needed,
                     len,
                 };
@@ -793,7 +817,7 @@ impl<A: Answers> Expansion<'_, A> {
         let mut cycle = vec![callee.program.name.to_string()];
         let mut frame = Some(scope.frame);
         while let Some(at) = frame {
-            let Frame { table, call, .. } = &self.frames[at as usize];
+            let Frame { table, call, .. } = &self.frames[at];
             cycle.push(table.program.name.to_string());
             if std::ptr::eq(*table, callee) {
                 cycle.reverse();

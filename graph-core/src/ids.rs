@@ -1,14 +1,36 @@
-//! Indices of the lists of a program.
+//! Indices of the lists of a program, and of the lists that are made of it.
 
-/// Index of a statement in [`Program::statements`](crate::ir::Program::statements).
-pub type StatementId = u32;
-/// Index of a buffer in [`Program::buffers`](crate::ir::Program::buffers).
-pub type BufferId = u32;
-/// Index of a call in [`Structure::calls`](crate::structure::Structure::calls).
-pub type CallId = u32;
-/// Index of a length or bound in [`Program::dims`](crate::ir::Program::dims).
-pub type DimId = u32;
-/// Index of a part of an argument in [`Structure::parts`](crate::structure::Structure::parts).
-pub type PartId = u32;
-/// Index of a loop's variable in [`Structure::variables`](crate::structure::Structure::variables).
-pub type VariableId = u32;
+use crate::index::indices;
+
+indices! {
+    /// Index of a statement in [`Program::statements`](crate::ir::Program::statements).
+    pub struct StatementId;
+    /// Index of a buffer in [`Program::buffers`](crate::ir::Program::buffers).
+    pub struct BufferId;
+    /// Index of a length or bound in [`Program::dims`](crate::ir::Program::dims).
+    pub struct DimId;
+    /// Index of a call in [`Structure::calls`](crate::structure::Structure::calls).
+    pub struct CallId;
+    /// Index of a part of an argument in [`Structure::parts`](crate::structure::Structure::parts).
+    pub struct PartId;
+    /// Index of a loop's variable in [`Structure::variables`](crate::structure::Structure::variables).
+    pub struct VariableId;
+    /// Index of an argument in [`Decoded::parameters`](crate::table::Decoded::parameters).
+    pub struct ArgumentId;
+    /// Index of a scalar argument in [`Decoded::scalars`](crate::table::Decoded::scalars).
+    pub struct ScalarId;
+    /// Number of an expression of the user's that bounds are computed of: an index in
+    /// [`Structure::leaf_variables`](crate::structure::Structure::leaf_variables).
+    pub struct LeafId;
+    /// Index of an operation in [`Operations::list`](crate::operation::Operations::list). Operations are in topological
+    /// order: each may be added to a graph after those before it.
+    pub struct OperationId;
+    /// Index of a memory in [`Operations::memories`](crate::operation::Operations::memories).
+    pub struct MemoryId;
+    /// Index of a batched launch in [`Operations::batches`](crate::operation::Operations::batches).
+    pub struct BatchId;
+    /// Number of a kernel among those that a graph launches.
+    pub struct KernelId;
+    /// Index of a target in [`Operations::pointed`](crate::operation::Operations::pointed).
+    pub struct PointedId;
+}

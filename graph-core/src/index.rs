@@ -4,15 +4,6 @@
 //!
 //! The functions are always inlined: the macro runs unoptimised, where each call counts.
 
-#![deny(
-    clippy::as_conversions,
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 use std::fmt;
 use std::hash::Hash;
 use std::marker::PhantomData;
@@ -35,7 +26,7 @@ pub trait Index: Copy + Ord + Hash + fmt::Debug {
 macro_rules! indices {
     ($($(#[$attribute:meta])* $visibility:vis struct $name:ident;)+) => {$(
         $(#[$attribute])*
-        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy)]
         $visibility struct $name(u32);
 
         #[allow(dead_code, reason = "not every kind of index is printed into tables or needs a mark of absence")]
@@ -44,11 +35,15 @@ macro_rules! indices {
             pub const NONE: $name = $name(u32::MAX);
 
             /// Makes an index of a number, as generated tables hold it.
+            #[inline(always)]
+            #[must_use]
             pub const fn from_u32(index: u32) -> $name {
                 $name(index)
             }
 
             /// Returns the index as a number.
+            #[inline(always)]
+            #[must_use]
             pub const fn as_u32(self) -> u32 {
                 self.0
             }
@@ -66,6 +61,57 @@ macro_rules! indices {
             }
         }
 
+        // Derived comparisons would not be inlined without optimisation.
+        impl PartialEq for $name {
+            #[inline(always)]
+            fn eq(&self, other: &$name) -> bool {
+                self.0 == other.0
+            }
+        }
+
+        impl Eq for $name {}
+
+        impl ::std::hash::Hash for $name {
+            #[inline(always)]
+            fn hash<H: ::std::hash::Hasher>(&self, state: &mut H) {
+                state.write_u32(self.0);
+            }
+        }
+
+        impl PartialOrd for $name {
+            #[inline(always)]
+            fn partial_cmp(&self, other: &$name) -> Option<::std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+
+            #[inline(always)]
+            fn lt(&self, other: &$name) -> bool {
+                self.0 < other.0
+            }
+
+            #[inline(always)]
+            fn le(&self, other: &$name) -> bool {
+                self.0 <= other.0
+            }
+
+            #[inline(always)]
+            fn gt(&self, other: &$name) -> bool {
+                self.0 > other.0
+            }
+
+            #[inline(always)]
+            fn ge(&self, other: &$name) -> bool {
+                self.0 >= other.0
+            }
+        }
+
+        impl Ord for $name {
+            #[inline(always)]
+            fn cmp(&self, other: &$name) -> ::std::cmp::Ordering {
+                self.0.cmp(&other.0)
+            }
+        }
+
         impl ::std::fmt::Debug for $name {
             fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
                 ::std::fmt::Debug::fmt(&self.0, f)
@@ -80,19 +126,6 @@ macro_rules! indices {
     )+};
 }
 pub(crate) use indices;
-
-/// Statements, buffers and dimensions of a program are numbered by plain numbers in its tables.
-impl Index for u32 {
-    #[inline(always)]
-    fn new(index: usize) -> u32 {
-        narrow(index)
-    }
-
-    #[inline(always)]
-    fn index(self) -> usize {
-        size(self)
-    }
-}
 
 /// Widens a length or count.
 #[inline(always)]
@@ -124,6 +157,14 @@ pub const fn size(number: u32) -> usize {
 pub const fn narrow(number: usize) -> u32 {
     assert!(number <= size(u32::MAX), "an index of more than 32 bits");
     number as u32
+}
+
+/// Returns the low 32 bits of a number.
+#[inline]
+#[must_use]
+pub const fn low(number: u64) -> u32 {
+    let [a, b, c, d, ..] = number.to_le_bytes();
+    u32::from_le_bytes([a, b, c, d])
 }
 
 /// Returns the indices below `len`, rising.
@@ -208,6 +249,27 @@ impl<I: Index, T> Vector<I, T> {
         self.items.get(index.index())
     }
 
+    /// Returns an item, if the vector is as long, to change it.
+    pub fn get_mut(&mut self, index: I) -> Option<&mut T> {
+        self.items.get_mut(index.index())
+    }
+
+    /// Removes all items.
+    pub fn clear(&mut self) {
+        self.items.clear();
+    }
+
+    /// Makes an empty vector with room for `len` items.
+    #[must_use]
+    pub fn with_capacity(len: usize) -> Vector<I, T> {
+        Vec::with_capacity(len).into()
+    }
+
+    /// Returns the index of the first item that fulfils a condition.
+    pub fn position(&self, condition: impl FnMut(&T) -> bool) -> Option<I> {
+        self.items.iter().position(condition).map(I::new)
+    }
+
     /// Returns the items as a slice.
     #[must_use]
     pub fn as_slice(&self) -> &[T] {
@@ -259,6 +321,12 @@ impl<I, T> From<Vector<I, T>> for Vec<T> {
 impl<I, T> FromIterator<T> for Vector<I, T> {
     fn from_iter<A: IntoIterator<Item = T>>(items: A) -> Vector<I, T> {
         Vec::from_iter(items).into()
+    }
+}
+
+impl<I, T> Extend<T> for Vector<I, T> {
+    fn extend<A: IntoIterator<Item = T>>(&mut self, items: A) {
+        self.items.extend(items);
     }
 }
 

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 
 use crate::ids::PartId;
 pub use crate::ids::{BufferId, CallId, DimId, StatementId};
+use crate::index::Vector;
 pub use crate::kind::{Kind, Lifetime};
 
 /// A string that is owned in the macro and borrowed in the printed table.
@@ -33,11 +34,11 @@ pub struct Program {
     pub options: Options,
     /// Source text of every length and range bound. Their values are computed by the generated code, in this
     /// order, as `u64` counts of elements.
-    pub dims: List<Text>,
+    pub dims: Vector<DimId, Text>,
     /// Every buffer, arguments first.
-    pub buffers: List<Buffer>,
+    pub buffers: Vector<BufferId, Buffer>,
     /// Every statement in program order.
-    pub statements: List<Statement>,
+    pub statements: Vector<StatementId, Statement>,
     /// Parts of parts of buffers, each once: the build checks that they lie in them.
     pub views: List<View>,
     /// The buffers that leave the graph, in the order of the function's tail.

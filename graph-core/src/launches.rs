@@ -20,7 +20,7 @@ mod lanes;
 mod launch;
 pub mod tuning;
 
-pub use blocks::Blocks;
+pub use blocks::{Blocks, MOST_BLOCKS};
 pub use decision::{Allowed, Batch, Decision};
 pub use launch::{Batching, Launch, Run};
 pub use tuning::Tuning;
@@ -28,6 +28,7 @@ pub use tuning::Tuning;
 pub(crate) use decision::by_member;
 pub(crate) use draft::Contracted;
 
+use crate::index::Vector;
 use crate::ir::{Program, StatementId};
 use crate::reach::Cycle;
 use draft::Draft;
@@ -45,7 +46,7 @@ use draft::Draft;
 pub fn decide(
     program: &Program,
     edges: &[(StatementId, StatementId)],
-    launches: &[Option<Launch>],
+    launches: &Vector<StatementId, Option<Launch>>,
     allowed: Allowed,
     most: usize,
     tuning: &Tuning,

@@ -7,8 +7,8 @@
 use std::fmt;
 
 use crate::index::{Index, Vector};
-use crate::ir::{BufferId, Memory, Origin, Program, StatementId};
-use crate::operation::{Bounds, MemoryBlock, Place};
+use crate::ir::{BufferId, DimId, Memory, Origin, Program, StatementId};
+use crate::operation::{Bounds, MemoryBlock, MemoryId, Place};
 use crate::place::{Life, Placed};
 use crate::plan;
 use crate::plan::BufferIndex;
@@ -18,13 +18,13 @@ use crate::plan::nodes::Emit;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The memories.
-    pub memories: Vec<MemoryBlock>,
+    pub memories: Vector<MemoryId, MemoryBlock>,
     /// One place a buffer.
-    pub places: Vec<Place>,
+    pub places: Vector<BufferId, Place>,
     /// The memories whose frees the alloc of each memory follows.
-    pub alloc_after: Vec<Vec<u32>>,
+    pub alloc_after: Vector<MemoryId, Vec<MemoryId>>,
     /// The memories whose frees the free of each memory follows.
-    pub free_after: Vec<Vec<u32>>,
+    pub free_after: Vector<MemoryId, Vec<MemoryId>>,
     /// The bounds of the plan.
     pub bounds: Option<Bounds>,
     /// The order in which operations are added, if the driver's packing depends on it.
@@ -35,11 +35,11 @@ pub struct Layout {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ranks {
     /// By statement.
-    pub statements: Vec<u32>,
+    pub statements: Vector<StatementId, u32>,
     /// By memory.
-    pub allocs: Vec<u32>,
+    pub allocs: Vector<MemoryId, u32>,
     /// By memory.
-    pub frees: Vec<u32>,
+    pub frees: Vector<MemoryId, u32>,
 }
 
 /// Why sizes cannot be laid out.
@@ -88,9 +88,9 @@ pub(crate) const ALIGNMENT: u64 = 256;
 /// [`LayoutError`].
 pub fn lay_out(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     placed: &Placed,
-    overlapping: &[Vec<StatementId>],
+    overlapping: &Vector<StatementId, Vec<StatementId>>,
     memory: Memory,
 ) -> Result<Layout, LayoutError> {
     in_range(program, dims, placed)?;
@@ -103,13 +103,12 @@ pub fn lay_out(
 
 /// Checks that a graph allocates at most [`plan::MOST_BYTES`] in all, in every lowering: no sum of sizes and offsets
 /// overflows then.
-fn in_range(program: &Program, dims: &[u64], placed: &Placed) -> Result<(), LayoutError> {
+fn in_range(program: &Program, dims: &Vector<DimId, u64>, placed: &Placed) -> Result<(), LayoutError> {
     let mut sum = 0u64;
-    for (buffer, life) in placed.lives.iter().enumerate() {
+    for (buffer, life) in placed.lives.enumerate() {
         if life.as_ref().is_some_and(|life| life.allocated) {
             let declared = &program.buffers[buffer];
-            let room =
-                plan::room(bytes(program, dims, buffer as BufferId)?, ALIGNMENT.max(declared.align.into()));
+            let room = plan::room(bytes(program, dims, buffer)?, ALIGNMENT.max(declared.align.into()));
             sum = room
                 .and_then(|room| sum.checked_add(room))
                 .filter(|&sum| sum <= plan::MOST_BYTES)
@@ -125,26 +124,26 @@ fn in_range(program: &Program, dims: &[u64], placed: &Placed) -> Result<(), Layo
 /// Gives each buffer that `own` picks a memory of its own: the first step of every lowering.
 fn separate(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     placed: &Placed,
     own: impl Fn(&Life) -> bool,
 ) -> Result<(Layout, Vec<BufferId>), LayoutError> {
     let mut layout = Layout::default();
     let mut owners: Vec<BufferId> = Vec::new();
-    for (buffer, declared) in program.buffers.iter().enumerate() {
+    for (buffer, declared) in program.buffers.enumerate() {
         let place = match &placed.lives[buffer] {
             Some(life) if life.allocated && own(life) => {
-                let bytes = bytes(program, dims, buffer as BufferId)?;
-                layout.memories.push(MemoryBlock { bytes, name: declared.name.clone(), node: true });
-                owners.push(buffer as BufferId);
-                Place::Inside { memory: layout.memories.len() as u32 - 1, offset: 0 }
+                let bytes = bytes(program, dims, buffer)?;
+                let block = MemoryBlock { bytes, name: declared.name.clone(), node: true };
+                owners.push(buffer);
+                Place::Inside { memory: layout.memories.push(block), offset: 0 }
             }
             _ if matches!(declared.origin, Origin::Alloc(_)) => Place::Nowhere,
             _ => Place::Bound,
         };
         layout.places.push(place);
     }
-    layout.alloc_after = vec![Vec::new(); layout.memories.len()];
+    layout.alloc_after = Vector::filled(Vec::new(), layout.memories.len());
     Ok((layout, owners))
 }
 
@@ -156,35 +155,44 @@ pub type Planned = (Vector<BufferIndex, plan::Buffer>, Vector<BufferIndex, Buffe
 /// # Errors
 ///
 /// [`LayoutError::Overflow`].
-pub fn temporaries(program: &Program, dims: &[u64], placed: &Placed) -> Result<Planned, LayoutError> {
+pub fn temporaries(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    placed: &Placed,
+) -> Result<Planned, LayoutError> {
     for_planner(program, dims, placed, |life| life.allocated && life.freed)
 }
 
 fn for_planner(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     placed: &Placed,
     which: impl Fn(&Life) -> bool,
 ) -> Result<Planned, LayoutError> {
     let mut list = Vector::new();
     let mut ids = Vector::new();
-    for (buffer, life) in placed.lives.iter().enumerate() {
+    for (buffer, life) in placed.lives.enumerate() {
         let Some(life) = life.as_ref().filter(|life| which(life)) else { continue };
         list.push(plan::Buffer {
-            size: bytes(program, dims, buffer as BufferId)?,
+            size: bytes(program, dims, buffer)?,
             align: ALIGNMENT.max(u64::from(program.buffers[buffer].align)),
             users: life.users.clone(),
             after_alloc: life.begins.clone(),
             before_free: life.ends.clone(),
             stays: !life.freed,
         });
-        ids.push(buffer as BufferId);
+        ids.push(buffer);
     }
     Ok((list, ids))
 }
 
 /// One memory for all temporaries, made by an alloc node or owned by the exec; outputs keep memory of their own.
-fn packed(program: &Program, dims: &[u64], placed: &Placed, node: bool) -> Result<Layout, LayoutError> {
+fn packed(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    placed: &Placed,
+    node: bool,
+) -> Result<Layout, LayoutError> {
     let (mut layout, _) = separate(program, dims, placed, |life| !life.freed)?;
     let (list, ids) = temporaries(program, dims, placed)?;
     if list.is_empty() {
@@ -197,11 +205,10 @@ fn packed(program: &Program, dims: &[u64], placed: &Placed, node: bool) -> Resul
         Ok(()),
         "the plan is checked by what shares no code with the planner"
     );
-    let memory = layout.memories.len() as u32;
-    layout.memories.push(MemoryBlock { bytes: planned.total, name: "arena".into(), node });
+    let memory = layout.memories.push(MemoryBlock { bytes: planned.total, name: "arena".into(), node });
     layout.alloc_after.push(Vec::new());
     for (&buffer, &offset) in ids.iter().zip(&planned.offsets) {
-        layout.places[buffer as usize] = Place::Inside { memory, offset };
+        layout.places[buffer] = Place::Inside { memory, offset };
     }
     layout.bounds = Some(Bounds {
         floor: planned.floor.bytes,
@@ -223,7 +230,7 @@ pub(crate) fn plan_error(
     let at = match error {
         plan::PlanError::NoAlignment(at) | plan::PlanError::Overflow(at) => at,
     };
-    let name = &program.buffers[ids[at] as usize].name;
+    let name = &program.buffers[ids[at]].name;
     LayoutError::TooMuch { buffer: name.to_string(), most: plan::MOST_BYTES }
 }
 
@@ -232,9 +239,9 @@ pub(crate) fn plan_error(
 /// a buffer is counted as over when what starts before the end of its last user has begun.
 fn nodes(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     placed: &Placed,
-    overlapping: &[Vec<StatementId>],
+    overlapping: &Vector<StatementId, Vec<StatementId>>,
 ) -> Result<Layout, LayoutError> {
     let (mut layout, owners) = separate(program, dims, placed, |_| true)?;
     // The planner's buffers are the memories, one by one, in the same order.
@@ -242,25 +249,26 @@ fn nodes(
     debug_assert_eq!(owners, ids.as_slice());
     for buffer in list.iter_mut().filter(|_| !overlapping.is_empty()) {
         let began: Vec<StatementId> =
-            buffer.before_free.iter().flat_map(|&end| overlapping[end as usize].iter().copied()).collect();
+            buffer.before_free.iter().flat_map(|&end| overlapping[end].iter().copied()).collect();
         buffer.before_free = placed.reach.maximal(&[buffer.before_free.as_slice(), &began].concat());
     }
     let order = plan::BufferOrder::of(&placed.reach, &list);
     let chosen = plan::nodes::memory_nodes(&placed.reach, &list, &order);
     let mut ranks = Ranks {
-        statements: vec![0; program.statements.len()],
-        allocs: vec![0; list.len()],
-        frees: vec![0; list.len()],
+        statements: Vector::filled(0, program.statements.len()),
+        allocs: Vector::filled(0, list.len()),
+        frees: Vector::filled(0, list.len()),
     };
-    for (rank, emit) in chosen.emission.iter().enumerate() {
+    let memory_of = |buffer: BufferIndex| MemoryId::new(buffer.index());
+    for (rank, emit) in (0..).zip(&chosen.emission) {
         match *emit {
-            Emit::Alloc(memory) => ranks.allocs[memory.index()] = rank as u32,
-            Emit::Node(statement) => ranks.statements[statement as usize] = rank as u32,
-            Emit::Free(memory) => ranks.frees[memory.index()] = rank as u32,
+            Emit::Alloc(buffer) => ranks.allocs[memory_of(buffer)] = rank,
+            Emit::Node(statement) => ranks.statements[statement] = rank,
+            Emit::Free(buffer) => ranks.frees[memory_of(buffer)] = rank,
         }
     }
     let memories = |after: Vector<BufferIndex, Vec<BufferIndex>>| {
-        after.into_iter().map(|list| list.into_iter().map(BufferIndex::as_u32).collect()).collect()
+        after.into_iter().map(|list| list.into_iter().map(memory_of).collect()).collect()
     };
     layout.alloc_after = memories(chosen.alloc_after);
     layout.free_after = memories(chosen.free_after);
@@ -273,9 +281,9 @@ fn nodes(
 /// # Errors
 ///
 /// [`LayoutError::Overflow`].
-pub fn bytes(program: &Program, dims: &[u64], buffer: BufferId) -> Result<u64, LayoutError> {
-    let declared = &program.buffers[buffer as usize];
-    let len = dims[declared.len as usize];
+pub fn bytes(program: &Program, dims: &Vector<DimId, u64>, buffer: BufferId) -> Result<u64, LayoutError> {
+    let declared = &program.buffers[buffer];
+    let len = dims[declared.len];
     len.checked_mul(u64::from(declared.element)).ok_or_else(|| LayoutError::Overflow {
         buffer: declared.name.to_string(),
         len,

@@ -1,12 +1,12 @@
 //! Operations: what is emitted. Data that the driver, the text dump and the DOT picture all read, so that the
 //! picture is the graph.
 
-use crate::ir::{BufferId, Kind, Program, StatementId, Text};
+use crate::index::{Index, Vector};
+use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
 use crate::kind::Runs;
 use crate::launches::Batch;
 
-/// Index of an operation. Operations are in topological order: each may be added to a graph after those before it.
-pub type OperationId = u32;
+pub use crate::ids::{BatchId, MemoryId, OperationId, PointedId};
 
 /// One node of the graph to be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,12 +32,12 @@ pub enum What {
     /// A memory alloc node; `memory` is its index in [`Operations::memories`].
     Alloc {
         /// The memory.
-        memory: u32,
+        memory: MemoryId,
     },
     /// A memory free node.
     Free {
         /// The memory.
-        memory: u32,
+        memory: MemoryId,
     },
     /// The free node of a taken-over argument.
     FreeTaken {
@@ -97,7 +97,7 @@ pub enum Place {
     /// At `offset` bytes into a memory of the graph.
     Inside {
         /// The memory.
-        memory: u32,
+        memory: MemoryId,
         /// Bytes from its start.
         offset: u64,
     },
@@ -167,11 +167,11 @@ pub struct Pointed {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Operations {
     /// In an order in which they can be added.
-    pub list: Vec<Operation>,
+    pub list: Vector<OperationId, Operation>,
     /// Memories, in the order of their first use.
-    pub memories: Vec<MemoryBlock>,
+    pub memories: Vector<MemoryId, MemoryBlock>,
     /// One place a buffer of the program.
-    pub places: Vec<Place>,
+    pub places: Vector<BufferId, Place>,
     /// The bounds of the plan of the temporaries, if there is one.
     pub bounds: Option<Bounds>,
     /// The effects of the budget, if there is one.
@@ -181,13 +181,13 @@ pub struct Operations {
     /// The longest chain of kernels, copies and fills.
     pub depth: usize,
     /// The operation of each statement that has one.
-    pub of_statement: Vec<Option<OperationId>>,
+    pub of_statement: Vector<StatementId, Option<OperationId>>,
     /// The target of every access, statement by statement.
-    pub pointed: Vec<Pointed>,
+    pub pointed: Vector<PointedId, Pointed>,
     /// The index in `pointed` of each statement's first access.
-    pub pointed_of: Vec<u32>,
+    pub pointed_of: Vector<StatementId, PointedId>,
     /// Batched launches.
-    pub batches: Vec<Batch>,
+    pub batches: Vector<BatchId, Batch>,
     /// The number of branches that come after another one in its lane.
     pub serialized: usize,
     /// The number of programmatic edges.
@@ -231,25 +231,25 @@ impl Operations {
     }
 
     /// Computes the targets of the accesses for these values of lengths and bounds.
-    pub fn point(&mut self, program: &Program, dims: &[u64]) {
-        self.pointed_of = Vec::with_capacity(program.statements.len());
+    pub fn point(&mut self, program: &Program, dims: &Vector<DimId, u64>) {
+        self.pointed_of = Vector::with_capacity(program.statements.len());
         self.pointed.clear();
         for statement in program.statements.iter() {
-            self.pointed_of.push(self.pointed.len() as u32);
+            self.pointed_of.push(PointedId::new(self.pointed.len()));
             self.pointed.extend(statement.accesses.iter().map(|access| {
-                let element = u64::from(program.buffers[access.buffer as usize].element);
+                let element = u64::from(program.buffers[access.buffer].element);
                 // The build has checked that the range lies in its buffer.
-                Pointed { buffer: access.buffer, offset: dims[access.lo as usize].wrapping_mul(element) }
+                Pointed { buffer: access.buffer, offset: dims[access.lo].wrapping_mul(element) }
             }));
         }
     }
 
     /// Computes the operation of each statement. Must be called after the list has changed.
     pub fn index(&mut self, statements: usize) {
-        self.of_statement = vec![None; statements];
-        for (at, operation) in (0..).zip(&self.list) {
+        self.of_statement = Vector::filled(None, statements);
+        for (at, operation) in self.list.enumerate() {
             for &source in &operation.sources {
-                self.of_statement[source as usize] = Some(at);
+                self.of_statement[source] = Some(at);
             }
         }
     }

@@ -16,7 +16,7 @@ pub mod shared;
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::index::Vector;
+use crate::index::{Index, Vector};
 use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Order, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
@@ -30,9 +30,9 @@ pub struct Source {
     /// The program; its `edges` are still empty, and `&mut` arguments of launches are [`Mode::ReadWrite`].
     pub program: Program,
     /// The polynomial of each of the program's `dims`.
-    pub polys: Vec<Poly>,
+    pub polys: Vector<DimId, Poly>,
     /// Buffers with a fault that is already reported: they get no further errors.
-    pub poisoned: Vec<bool>,
+    pub poisoned: Vector<BufferId, bool>,
     /// True if an `#[after]` names something unknown, which is already reported: missing order is not an error then.
     pub order_unknown: bool,
     /// The parts of the program that may not run: in a sample of a structured function. Flat programs have none.
@@ -128,26 +128,27 @@ impl OrderGraph {
     }
 
     fn add(&mut self, from: StatementId, to: StatementId, cause: Cause) {
-        self.0.add_edge(NodeIndex::new(from as usize), NodeIndex::new(to as usize), cause);
+        self.0.add_edge(NodeIndex::new(from.index()), NodeIndex::new(to.index()), cause);
     }
 
     /// The direct predecessors of each statement; a statement stands there once for each cause.
     fn preds(&self) -> Preds {
-        let incoming =
-            |to| self.0.neighbors_directed(to, Direction::Incoming).map(|from| from.index() as u32);
+        let incoming = |to| {
+            self.0.neighbors_directed(to, Direction::Incoming).map(|from| StatementId::new(from.index()))
+        };
         self.0.node_indices().map(|to| incoming(to).collect()).collect()
     }
 
     /// The causes of the edges between two statements.
     fn causes(&self, from: StatementId, to: StatementId) -> impl Iterator<Item = Cause> + '_ {
         self.0
-            .edges_connecting(NodeIndex::new(from as usize), NodeIndex::new(to as usize))
+            .edges_connecting(NodeIndex::new(from.index()), NodeIndex::new(to.index()))
             .map(|edge| *edge.weight())
     }
 
     /// Removes the edges that an `#[after]` made.
     fn remove_after(&mut self, from: StatementId, to: StatementId) {
-        let (from, to) = (NodeIndex::new(from as usize), NodeIndex::new(to as usize));
+        let (from, to) = (NodeIndex::new(from.index()), NodeIndex::new(to.index()));
         self.0.retain_edges(|graph, edge| {
             graph.edge_endpoints(edge) != Some((from, to)) || !matches!(graph[edge], Cause::After(_))
         });
@@ -161,15 +162,15 @@ impl OrderGraph {
 
 impl Source {
     /// Returns a program without reported faults, whose lengths and bounds have these values.
-    pub fn with_values(program: Program, values: &[u64]) -> Source {
+    pub fn with_values(program: Program, values: &Vector<DimId, u64>) -> Source {
         let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
-        let poisoned = vec![false; program.buffers.len()];
+        let poisoned = Vector::filled(false, program.buffers.len());
         Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
     }
 
     /// The bounds of an access as polynomials.
     pub fn range(&self, access: &Access) -> (&Poly, &Poly) {
-        (&self.polys[access.lo as usize], &self.polys[access.hi as usize])
+        (&self.polys[access.lo], &self.polys[access.hi])
     }
 
     /// Returns the facts about bounds that the build checks first: lengths are at least 1, ranges lie in their buffers, fills
@@ -183,12 +184,12 @@ impl Source {
         };
         let one = Poly::constant(1);
         for buffer in self.program.buffers.iter() {
-            add(&one, &self.polys[buffer.len as usize]);
+            add(&one, &self.polys[buffer.len]);
         }
         for access in self.program.statements.iter().flat_map(|statement| statement.accesses.iter()) {
             let (lo, hi) = self.range(access);
             add(lo, hi);
-            add(hi, &self.polys[self.program.buffers[access.buffer as usize].len as usize]);
+            add(hi, &self.polys[self.program.buffers[access.buffer].len]);
         }
         let filled_or_copied =
             self.program.statements.iter().filter(|statement| statement.kind.is_transfer());
@@ -199,7 +200,7 @@ impl Source {
             }
         }
         for view in self.program.views.iter() {
-            let poly = |dim: DimId| &self.polys[dim as usize];
+            let poly = |dim: DimId| &self.polys[dim];
             add(poly(view.lo), poly(view.hi));
             add(poly(view.hi), poly(view.of.1));
         }
@@ -214,7 +215,7 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     if source.program.options.order == Order::Inferred {
         infer(&source.program, &bounds, &mut graph);
     }
-    for (to, statement) in (0..).zip(source.program.statements.iter()) {
+    for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {
             graph.add(from, to, Cause::After(index));
         }
@@ -240,24 +241,24 @@ struct Frontier {
 /// the write too, and follows it.
 /// O(accesses × frontier).
 fn infer(program: &Program, bounds: &Bounds, graph: &mut OrderGraph) {
-    let mut frontiers: Vec<Frontier> = Vec::new();
-    frontiers.resize_with(program.buffers.len(), Frontier::default);
-    let mut users: Vec<Vec<StatementId>> = vec![Vec::new(); program.buffers.len()];
-    let mut allocs: Vec<Option<StatementId>> = vec![None; program.buffers.len()];
-    for (id, statement) in (0..).zip(program.statements.iter()) {
+    let mut frontiers: Vector<BufferId, Frontier> =
+        program.buffers.iter().map(|_| Frontier::default()).collect();
+    let mut users: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), program.buffers.len());
+    let mut allocs: Vector<BufferId, Option<StatementId>> = Vector::filled(None, program.buffers.len());
+    for (id, statement) in program.statements.enumerate() {
         match statement.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => allocs[buffer as usize] = Some(id),
+            Some(Lifetime::Begins(&buffer)) => allocs[buffer] = Some(id),
             Some(Lifetime::Ends(&buffer)) => {
-                users[buffer as usize].drain(..).for_each(|user| graph.add(user, id, Cause::Uses(buffer)));
+                users[buffer].drain(..).for_each(|user| graph.add(user, id, Cause::Uses(buffer)));
             }
             None => {}
         }
         for access in statement.accesses.iter() {
-            if let Some(alloc) = allocs[access.buffer as usize] {
+            if let Some(alloc) = allocs[access.buffer] {
                 graph.add(alloc, id, Cause::Uses(access.buffer));
             }
-            users[access.buffer as usize].push(id);
-            frontiers[access.buffer as usize].step(id, access, bounds, graph);
+            users[access.buffer].push(id);
+            frontiers[access.buffer].step(id, access, bounds, graph);
         }
     }
 }
@@ -339,7 +340,7 @@ fn cycle(
     // Told from the statement that carries the `#[after]`, once around.
     let start = path.iter().position(|&node| node == to).unwrap_or(0);
     let around: Vec<StatementId> = (0..=path.len()).map(|i| path[(start + i) % path.len()]).collect();
-    let name = |id: StatementId| &program.statements[id as usize].name;
+    let name = |id: StatementId| &program.statements[id].name;
     let text: Vec<String> = around.iter().map(|&id| format!("`{}`", name(id))).collect();
     let mut diagnostic = Diagnostic::new(
         Code::CW204,
@@ -347,12 +348,12 @@ fn cycle(
         format!("the order has a cycle: {}", text.join(" -> ")),
     );
     for pair in around.windows(2) {
-        let (before, after) = (&program.statements[pair[0] as usize], &program.statements[pair[1] as usize]);
+        let (before, after) = (&program.statements[pair[0]], &program.statements[pair[1]]);
         let mut causes: Vec<Cause> = graph.causes(pair[0], pair[1]).collect();
         causes.sort_by_key(|cause| matches!(cause, Cause::Uses(_)));
         let reason = match causes.first() {
             Some(Cause::Uses(buffer)) => {
-                format!("uses `{}` after it", program.buffers[*buffer as usize].name)
+                format!("uses `{}` after it", program.buffers[*buffer].name)
             }
             Some(Cause::After(_)) | None => format!("says `#[after({})]`", before.name),
         };
@@ -381,7 +382,7 @@ fn contracted(
     reach: &Reach,
     mut preds: Preds,
 ) -> (Preds, Vec<(StatementId, Vec<StatementId>)>) {
-    let is_memory = |id: StatementId| program.statements[id as usize].kind.is_memory();
+    let is_memory = |id: StatementId| program.statements[id].kind.is_memory();
     // In topological order, the predecessors of a memory statement stand for it.
     for &id in reach.topological() {
         if preds[id].iter().any(|&pred| is_memory(pred)) {

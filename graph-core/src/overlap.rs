@@ -19,39 +19,44 @@
 
 use std::collections::BTreeMap;
 
+use crate::index::{Index, Vector, ids, indices};
 use crate::ir::StatementId;
 use crate::launches::{Batch, Blocks, Contracted, Launch, Run, Tuning};
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
 
 /// Marks the programmatic edges of a list; `run` returns the launch of an operation. Returns the number of edges.
-pub fn mark(list: &mut [Operation], tuning: &Tuning, run: impl Fn(&Operation) -> Option<Run>) -> usize {
-    let runs: Vec<Option<Run>> =
+pub fn mark(
+    list: &mut Vector<OperationId, Operation>,
+    tuning: &Tuning,
+    run: impl Fn(&Operation) -> Option<Run>,
+) -> usize {
+    let runs: Vector<OperationId, Option<Run>> =
         list.iter().map(|operation| run(operation).filter(|_| operation.what == What::KERNEL)).collect();
-    let mut dependents = vec![0u32; list.len()];
+    let mut dependents = Vector::filled(0u32, list.len());
     for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
-        operation.after.iter().for_each(|&before| dependents[before as usize] += 1);
+        operation.after.iter().for_each(|&before| dependents[before] += 1);
     }
     let beside = Beside::of(list, &runs);
-    let producer = |at: usize| -> Option<OperationId> {
+    let producer = |at: OperationId| -> Option<OperationId> {
         let run = runs[at].filter(|run| run.waits)?;
-        let mut others =
-            list[at].after.iter().copied().filter(|&before| !list[before as usize].what.is_memory());
+        let mut others = list[at].after.iter().copied().filter(|&before| !list[before].what.is_memory());
         let (first, second) = (others.next()?, others.next());
-        let one_to_one = second.is_none() && dependents[first as usize] == 1;
+        let one_to_one = second.is_none() && dependents[first] == 1;
         let (nodes, blocks) = beside.at(at);
         let gains = nodes == 1 || tuning.gains_beside_others(run, blocks);
-        (one_to_one && gains && list[first as usize].what == What::KERNEL).then_some(first)
+        (one_to_one && gains && list[first].what == What::KERNEL).then_some(first)
     };
-    let alone = |at: usize, before: usize| beside.at(at).0 == 1 && beside.at(before).0 == 1;
-    let uses_launch_order = |at: usize, before: usize| {
+    let alone = |at: OperationId, before: OperationId| beside.at(at).0 == 1 && beside.at(before).0 == 1;
+    let uses_launch_order = |at: OperationId, before: OperationId| {
         let (Some(run), Some(first)) = (runs[at], runs[before]) else { return false };
         alone(at, before) && tuning.uses_launch_order(first, run)
     };
-    let marked: Vec<(Option<OperationId>, bool)> = (0..list.len())
+    let marked: Vector<OperationId, (Option<OperationId>, bool)> = list
+        .ids()
         .map(|at| {
             let producer = producer(at);
-            (producer, producer.is_some_and(|before| uses_launch_order(at, before as usize)))
+            (producer, producer.is_some_and(|before| uses_launch_order(at, before)))
         })
         .collect();
     for (operation, &(programmatic, launch_order)) in list.iter_mut().zip(&marked) {
@@ -61,28 +66,34 @@ pub fn mark(list: &mut [Operation], tuning: &Tuning, run: impl Fn(&Operation) ->
     marked.iter().filter(|(programmatic, _)| programmatic.is_some()).count()
 }
 
+indices! {
+    /// The length of the longest chain of operations that leads to an operation, without memory nodes.
+    struct Level;
+}
+
 /// The operations of each level, without memory nodes: they are taken to run at the same time.
 struct Beside {
     /// The level of each operation.
-    levels: Vec<u32>,
+    levels: Vector<OperationId, Level>,
     /// The number of nodes and of blocks of each level.
-    all: Vec<(usize, Blocks)>,
+    all: Vector<Level, (usize, Blocks)>,
 }
 
 impl Beside {
-    fn of(list: &[Operation], runs: &[Option<Run>]) -> Beside {
-        let mut beside = Beside { levels: Vec::with_capacity(list.len()), all: Vec::new() };
+    fn of(list: &Vector<OperationId, Operation>, runs: &Vector<OperationId, Option<Run>>) -> Beside {
+        let mut beside = Beside { levels: Vector::with_capacity(list.len()), all: Vector::new() };
         for (operation, run) in list.iter().zip(runs) {
-            let before = operation.after.iter().map(|&before| {
-                beside.levels[before as usize] + u32::from(!list[before as usize].what.is_memory())
-            });
-            let level = before.max().unwrap_or(0);
+            let before = operation
+                .after
+                .iter()
+                .map(|&before| beside.levels[before].index() + usize::from(!list[before].what.is_memory()));
+            let level = Level::new(before.max().unwrap_or(0));
             beside.levels.push(level);
-            if beside.all.len() <= level as usize {
-                beside.all.resize(level as usize + 1, (0, Blocks::default()));
+            if beside.all.len() <= level.index() {
+                beside.all.resize(level.index() + 1, (0, Blocks::default()));
             }
             if !operation.what.is_memory() {
-                let (nodes, blocks) = &mut beside.all[level as usize];
+                let (nodes, blocks) = &mut beside.all[level];
                 *nodes += 1;
                 *blocks = *blocks + run.map_or(Blocks::default(), |run| run.blocks);
             }
@@ -90,20 +101,24 @@ impl Beside {
         beside
     }
 
-    fn at(&self, operation: usize) -> (usize, Blocks) {
-        self.all[self.levels[operation] as usize]
+    fn at(&self, operation: OperationId) -> (usize, Blocks) {
+        self.all[self.levels[operation]]
     }
 }
 
 /// Returns, for each statement, its dependents by programmatic edges, as [`mark`] will find. Memory nodes have full edges: a
 /// free of a buffer of the producer, followed by an alloc of a buffer of the consumer, would keep the consumer waiting.
-pub fn followers(reach: &Reach, batches: &[Batch], launches: &[Option<Launch>]) -> Vec<Vec<StatementId>> {
+pub fn followers(
+    reach: &Reach,
+    batches: &[Batch],
+    launches: &Vector<StatementId, Option<Launch>>,
+) -> Vector<StatementId, Vec<StatementId>> {
     let nodes = Contracted::new(reach, batches);
-    let launch = |id: StatementId| launches.get(id as usize).and_then(Option::as_ref);
-    let mut followers = vec![Vec::new(); reach.len()];
+    let launch = |id: StatementId| launches.get(id).and_then(Option::as_ref);
+    let mut followers = Vector::filled(Vec::new(), reach.len());
     let mut members: BTreeMap<StatementId, &[StatementId]> = BTreeMap::new();
     members.extend(batches.iter().map(|batch| (batch.members[0], batch.members.as_slice())));
-    for id in 0..reach.len() as StatementId {
+    for id in ids(reach.len()) {
         let one = [id];
         let second = members.get(&id).copied().unwrap_or(&one);
         let waits = second.iter().all(|&id| launch(id).is_some_and(|launch| launch.waits));
@@ -111,7 +126,7 @@ pub fn followers(reach: &Reach, batches: &[Batch], launches: &[Option<Launch>]) 
         if let Some(before) = before {
             let one = [before];
             for &first in members.get(&before).copied().unwrap_or(&one) {
-                followers[first as usize] = second.to_vec();
+                followers[first] = second.to_vec();
             }
         }
     }

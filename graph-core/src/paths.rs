@@ -1,14 +1,5 @@
 //! Cycles and shortest paths of a directed graph, for messages. Iterative: graphs here are as deep as they are long.
 
-#![deny(
-    clippy::as_conversions,
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 use petgraph::algo::{astar, kosaraju_scc};
 use petgraph::graph::{DiGraph, NodeIndex};
 

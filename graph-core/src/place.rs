@@ -17,7 +17,7 @@ pub struct Placed {
     /// The order on the statements that are not memory statements (the others are isolated in it).
     pub reach: Reach,
     /// One entry a buffer of the program.
-    pub lives: Vec<Option<Life>>,
+    pub lives: Vector<BufferId, Option<Life>>,
 }
 
 /// The life of a buffer that the graph allocates or frees.
@@ -42,7 +42,7 @@ pub struct Life {
 impl Placed {
     /// Returns true if `b` is over before `c` begins, in every schedule of the order. A taken-over buffer donates no bytes.
     pub fn before(&self, b: BufferId, c: BufferId) -> bool {
-        let (Some(b), Some(c)) = (&self.lives[b as usize], &self.lives[c as usize]) else { return false };
+        let (Some(b), Some(c)) = (&self.lives[b], &self.lives[c]) else { return false };
         b.allocated
             && b.freed
             && b.ends.iter().all(|&end| c.begins.iter().all(|&begin| self.reach.precedes(end, begin)))
@@ -61,26 +61,25 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
     }
     let reach = Reach::of(&preds)?;
     let buffers = program.buffers.len();
-    let mut users: Vec<Vec<StatementId>> = vec![Vec::new(); buffers];
-    let mut alloc_after: Vec<&[StatementId]> = vec![&[]; buffers];
-    let mut free_after: Vec<&[StatementId]> = vec![&[]; buffers];
-    let mut after_alloc: Vec<Vec<StatementId>> = vec![Vec::new(); buffers];
-    for (id, statement) in program.statements.iter().enumerate() {
-        let id = id as StatementId;
+    let mut users: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), buffers);
+    let mut alloc_after: Vector<BufferId, &[StatementId]> = Vector::filled(&[], buffers);
+    let mut free_after: Vector<BufferId, &[StatementId]> = Vector::filled(&[], buffers);
+    let mut after_alloc: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), buffers);
+    for (id, statement) in program.statements.enumerate() {
         match statement.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => alloc_after[buffer as usize] = &statement.after,
-            Some(Lifetime::Ends(&buffer)) => free_after[buffer as usize] = &statement.after,
+            Some(Lifetime::Begins(&buffer)) => alloc_after[buffer] = &statement.after,
+            Some(Lifetime::Ends(&buffer)) => free_after[buffer] = &statement.after,
             None => {
                 for &named in statement.after.iter() {
-                    let named = program.statements[named as usize].kind.lifetime();
+                    let named = program.statements[named].kind.lifetime();
                     if let Some(Lifetime::Begins(&buffer)) = named {
-                        after_alloc[buffer as usize].push(id);
+                        after_alloc[buffer].push(id);
                     }
                 }
             }
         }
         for access in statement.accesses.iter() {
-            let list = &mut users[access.buffer as usize];
+            let list = &mut users[access.buffer];
             if list.last() != Some(&id) {
                 list.push(id);
             }
@@ -88,7 +87,6 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
     }
     let lives = program
         .buffers
-        .iter()
         .enumerate()
         .map(|(buffer, declared)| {
             let users = std::mem::take(&mut users[buffer]);
@@ -102,7 +100,7 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
             let ends = reach.maximal(&[users.as_slice(), free_after[buffer]].concat());
             Some(Life {
                 allocated,
-                freed: !program.outputs.contains(&(buffer as BufferId)),
+                freed: !program.outputs.contains(&buffer),
                 first,
                 alloc_after: reach.maximal(alloc_after[buffer]),
                 begins,

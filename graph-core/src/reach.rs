@@ -8,15 +8,6 @@
 //! - A node is neither its own ancestor nor its own descendant.
 //! - Nothing recurses: graphs here are as deep as they are long.
 
-#![deny(
-    clippy::as_conversions,
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::OnceLock;

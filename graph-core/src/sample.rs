@@ -11,6 +11,8 @@
 
 use cuweave_ptx::poly::Poly;
 
+use crate::ids::VariableId;
+use crate::index::{Index, Vector, size};
 use crate::ir::{Access, BufferId, CallId, DimId, Kind, Mode, Origin, Program, Statement, StatementId};
 use crate::kind::Lifetime;
 use crate::order::{Arm, Region, Regions, Source};
@@ -22,7 +24,7 @@ pub struct Sampled {
     /// The program.
     pub source: Source,
     /// The template of each statement.
-    pub templates: Vec<StatementId>,
+    pub templates: Vector<StatementId, StatementId>,
 }
 
 /// The condition of a choice.
@@ -41,7 +43,7 @@ pub struct Shape<'s> {
     /// The nesting.
     pub structure: &'s Structure,
     /// The variable of each loop, as it stands in the polynomials.
-    pub variables: &'s [Poly],
+    pub variables: &'s Vector<VariableId, Poly>,
     /// The condition of each choice.
     pub conditions: &'s [Condition],
 }
@@ -52,10 +54,10 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
         source,
         shape,
         turns: Vec::new(),
-        buffers: (0..source.program.buffers.len() as BufferId).collect(),
+        buffers: source.program.buffers.ids().collect(),
         out: Source {
             program: Program {
-                statements: Vec::new().into(),
+                statements: Vector::new(),
                 views: Vec::new().into(),
                 ..source.program.clone()
             },
@@ -64,11 +66,11 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
             order_unknown: source.order_unknown,
             regions: Regions::default(),
         },
-        templates: Vec::new(),
-        latest: vec![None; source.program.statements.len()],
+        templates: Vector::new(),
+        latest: Vector::filled(None, source.program.statements.len()),
     };
     sampler.items(&shape.structure.body);
-    let outputs = source.program.outputs.iter().map(|&output| sampler.buffers[output as usize]).collect();
+    let outputs = source.program.outputs.iter().map(|&output| sampler.buffers[output]).collect();
     sampler.out.program.outputs = outputs;
     Sampled { source: sampler.out, templates: sampler.templates }
 }
@@ -79,11 +81,11 @@ struct Sampler<'s> {
     /// The values of the variables of the loops around.
     turns: Vec<(Poly, Poly)>,
     /// The buffer that each buffer of the templates stands for now.
-    buffers: Vec<BufferId>,
+    buffers: Vector<BufferId, BufferId>,
     out: Source,
-    templates: Vec<StatementId>,
+    templates: Vector<StatementId, StatementId>,
     /// The latest instance of each statement.
-    latest: Vec<Option<StatementId>>,
+    latest: Vector<StatementId, Option<StatementId>>,
 }
 
 impl Sampler<'_> {
@@ -93,27 +95,27 @@ impl Sampler<'_> {
                 Item::Statement(statement) => self.statement(*statement),
                 Item::Loop(each) => self.each(each),
                 Item::Choice(choice) => self.choice(choice.number, &choice.arms),
-                Item::Rename { to, from } => self.buffers[*to as usize] = self.buffers[*from as usize],
-                Item::Swap(a, b) => self.buffers.swap(*a as usize, *b as usize),
+                Item::Rename { to, from } => self.buffers[*to] = self.buffers[*from],
+                Item::Swap(a, b) => self.buffers.swap(*a, *b),
             }
         }
     }
 
     fn next(&self) -> StatementId {
-        self.out.program.statements.len() as StatementId
+        StatementId::new(self.out.program.statements.len())
     }
 
     fn statement(&mut self, id: StatementId) {
-        let template = &self.source.program.statements[id as usize];
+        let template = &self.source.program.statements[id];
         let at = self.next();
         let kind = match template.kind.lifetime() {
             Some(Lifetime::Begins(&buffer)) => Kind::Alloc(self.allocate(buffer, at)),
-            Some(Lifetime::Ends(&buffer)) => Kind::Free(self.buffers[buffer as usize]),
+            Some(Lifetime::Ends(&buffer)) => Kind::Free(self.buffers[buffer]),
             None => template.kind,
         };
         // A call allocates what it returns.
         for access in template.accesses.iter() {
-            if self.source.program.buffers[access.buffer as usize].origin == Origin::Alloc(id)
+            if self.source.program.buffers[access.buffer].origin == Origin::Alloc(id)
                 && template.kind.lifetime().is_none()
             {
                 self.allocate(access.buffer, at);
@@ -121,12 +123,12 @@ impl Sampler<'_> {
         }
         let accesses: Vec<Access> = template.accesses.iter().map(|access| self.access(access)).collect();
         let after: Vec<StatementId> =
-            template.after.iter().filter_map(|&before| self.latest[before as usize]).collect();
+            template.after.iter().filter_map(|&before| self.latest[before]).collect();
         let statement =
             Statement { kind, accesses: accesses.into(), after: after.into(), ..template.clone() };
-        self.out.program.statements.to_mut().push(statement);
+        self.out.program.statements.push(statement);
         self.templates.push(id);
-        self.latest[id as usize] = Some(at);
+        self.latest[id] = Some(at);
         if let Kind::Call(call) = template.kind {
             self.handed_over(id, call);
         }
@@ -134,44 +136,43 @@ impl Sampler<'_> {
 
     /// A buffer that a call takes over is over for its caller.
     fn handed_over(&mut self, id: StatementId, call: CallId) {
-        for argument in &self.shape.structure.calls[call as usize].arguments {
+        for argument in &self.shape.structure.calls[call].arguments {
             let Argument::Moved(buffer) = argument else { continue };
-            let template = &self.source.program.statements[id as usize];
+            let template = &self.source.program.statements[id];
             let statement = Statement {
-                kind: Kind::Free(self.buffers[*buffer as usize]),
+                kind: Kind::Free(self.buffers[*buffer]),
                 accesses: Vec::new().into(),
                 after: Vec::new().into(),
                 ..template.clone()
             };
-            self.out.program.statements.to_mut().push(statement);
+            self.out.program.statements.push(statement);
             self.templates.push(id);
         }
     }
 
     fn access(&mut self, access: &Access) -> Access {
-        let buffer = self.buffers[access.buffer as usize];
+        let buffer = self.buffers[access.buffer];
         Access { buffer, lo: self.dim(access.lo), hi: self.dim(access.hi), ..*access }
     }
 
     /// Gives an allocation a buffer of its own in each turn.
     fn allocate(&mut self, buffer: BufferId, at: StatementId) -> BufferId {
-        let mut declared = self.source.program.buffers[buffer as usize].clone();
+        let mut declared = self.source.program.buffers[buffer].clone();
         declared.origin = Origin::Alloc(at);
         declared.len = self.dim(declared.len);
-        if self.turns.is_empty() && self.buffers[buffer as usize] == buffer {
-            self.out.program.buffers.to_mut()[buffer as usize] = declared;
+        if self.turns.is_empty() && self.buffers[buffer] == buffer {
+            self.out.program.buffers[buffer] = declared;
             return buffer;
         }
-        self.out.poisoned.push(self.source.poisoned[buffer as usize]);
-        self.out.program.buffers.to_mut().push(declared);
-        let id = self.out.program.buffers.len() as BufferId - 1;
-        self.buffers[buffer as usize] = id;
+        self.out.poisoned.push(self.source.poisoned[buffer]);
+        let id = self.out.program.buffers.push(declared);
+        self.buffers[buffer] = id;
         id
     }
 
     /// Returns a bound with the values of the variables put in.
     fn dim(&mut self, dim: DimId) -> DimId {
-        match self.put_in(&self.source.polys[dim as usize]) {
+        match self.put_in(&self.source.polys[dim]) {
             Some(poly) => self.push(poly, dim),
             None => dim,
         }
@@ -179,10 +180,9 @@ impl Sampler<'_> {
 
     /// Returns the number of a bound that reads like another one.
     fn push(&mut self, poly: Poly, like: DimId) -> DimId {
-        let text = self.out.program.dims[like as usize].clone();
-        self.out.program.dims.to_mut().push(text);
-        self.out.polys.push(poly);
-        self.out.polys.len() as DimId - 1
+        let text = self.out.program.dims[like].clone();
+        self.out.program.dims.push(text);
+        self.out.polys.push(poly)
     }
 
     /// Returns a polynomial with the values of the variables put in; `None` if it mentions none.
@@ -210,9 +210,9 @@ impl Sampler<'_> {
             self.out.regions.close(region, self.next(), Vec::new());
             return;
         };
-        let variable = self.shape.variables[each.variable as usize].clone();
+        let variable = self.shape.variables[each.variable].clone();
         let bound = |sampler: &Self, dim: DimId| {
-            let poly = &sampler.source.polys[dim as usize];
+            let poly = &sampler.source.polys[dim];
             sampler.put_in(poly).unwrap_or_else(|| poly.clone())
         };
         let (lo, hi) = (bound(self, lo), bound(self, hi));
@@ -243,7 +243,7 @@ impl Sampler<'_> {
         let (Some((factors, 1)), None) = (terms.next(), terms.next()) else { return false };
         let lengths =
             self.source.program.buffers.iter().filter(|buffer| !matches!(buffer.origin, Origin::Alloc(_)));
-        lengths.map(|buffer| &self.source.polys[buffer.len as usize]).any(|len| {
+        lengths.map(|buffer| &self.source.polys[buffer.len]).any(|len| {
             let mut terms = len.terms();
             match (terms.next(), terms.next()) {
                 (Some((product, _)), None) => factors.iter().all(|factor| product.contains(factor)),
@@ -263,12 +263,12 @@ impl Sampler<'_> {
         body: &[Item],
         variable: &Poly,
         (lo, hi): (&Poly, &Poly),
-        outer: &[BufferId],
+        outer: &Vector<BufferId, BufferId>,
     ) -> Vec<(BufferId, DimId, DimId)> {
         let mut found = Vec::new();
         for item in body {
             let statement = match item {
-                Item::Statement(statement) => &self.source.program.statements[*statement as usize],
+                Item::Statement(statement) => &self.source.program.statements[*statement],
                 Item::Loop(_) | Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) => continue,
             };
             for access in statement
@@ -276,8 +276,7 @@ impl Sampler<'_> {
                 .iter()
                 .filter(|access| matches!(access.mode, Mode::Write | Mode::ReadWrite))
             {
-                let (from, to) =
-                    (&self.source.polys[access.lo as usize], &self.source.polys[access.hi as usize]);
+                let (from, to) = (&self.source.polys[access.lo], &self.source.polys[access.hi]);
                 let at = |poly: &Poly, value: &Poly| {
                     let mut turns = self.turns.clone();
                     turns.push((variable.clone(), value.clone()));
@@ -294,7 +293,7 @@ impl Sampler<'_> {
                 }
                 if let (Some(first), Some(end)) = (at(from, lo), at(from, hi)) {
                     let (first, end) = (self.push(first, access.lo), self.push(end, access.hi));
-                    found.push((outer[access.buffer as usize], first, end));
+                    found.push((outer[access.buffer], first, end));
                 }
             }
         }
@@ -302,7 +301,7 @@ impl Sampler<'_> {
     }
 
     fn choice(&mut self, number: u32, arms: &[Vec<Item>]) {
-        let Condition { compares, total } = &self.shape.conditions[number as usize];
+        let Condition { compares, total } = &self.shape.conditions[size(number)];
         let known = compares.as_ref().and_then(|(left, right, equal)| {
             let left = self.put_in(left).unwrap_or_else(|| left.clone());
             let right = self.put_in(right).unwrap_or_else(|| right.clone());
@@ -323,7 +322,7 @@ impl Sampler<'_> {
             Some(false) | None => {
                 let choice = self.out.regions.choice();
                 for (number, arm) in (0..).zip(arms) {
-                    let completes = *total && number as usize + 1 == arms.len();
+                    let completes = *total && size(number) + 1 == arms.len();
                     let region = self.open();
                     let before = self.buffers.clone();
                     self.items(arm);

@@ -6,7 +6,8 @@
 
 pub use crate::ids::{PartId, VariableId};
 
-use crate::ids::{BufferId, DimId, StatementId};
+use crate::ids::{ArgumentId, BufferId, CallId, DimId, LeafId, ScalarId, StatementId};
+use crate::index::Vector;
 use std::borrow::Cow;
 
 type Text = Cow<'static, str>;
@@ -17,15 +18,15 @@ pub struct Structure {
     /// The body.
     pub body: Vec<Item>,
     /// The lists that loops run over, and the buffers that are elements or fields of arguments.
-    pub parts: Vec<Part>,
+    pub parts: Vector<PartId, Part>,
     /// The variables of the loops.
-    pub variables: Vec<Variable>,
+    pub variables: Vector<VariableId, Variable>,
     /// The calls of graph functions.
-    pub calls: Vec<Call>,
+    pub calls: Vector<CallId, Call>,
     /// Outputs whose declared length is written otherwise than their own: buffer, declared length, own length.
     pub returned: Vec<(BufferId, DimId, DimId)>,
     /// For each leaf of the bounds the variables that it mentions.
-    pub leaf_variables: Vec<Vec<VariableId>>,
+    pub leaf_variables: Vector<LeafId, Vec<VariableId>>,
 }
 
 impl Structure {
@@ -100,8 +101,8 @@ pub struct Choice {
 /// A part of an argument: `w[i]`, `layer.q`, `model.layers[i].q`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The number of the argument.
-    pub argument: u32,
+    /// The argument.
+    pub argument: ArgumentId,
     /// The way from it.
     pub path: Vec<Step>,
 }
@@ -128,7 +129,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// A scalar or a host value, with the scalar arguments of the caller that it is computed of.
-    Scalar(Vec<u32>),
+    Scalar(Vec<ScalarId>),
     /// The buffer of the call's access of this index.
     Access(u32),
     /// An allocation that is handed over.

@@ -17,6 +17,8 @@ mod tests;
 
 use bytes::{Reader, Writer};
 
+use crate::ids::{ArgumentId, LeafId, ScalarId};
+use crate::index::{Vector, narrow, size};
 use crate::ir::{
     Access, Buffer, BufferId, DimId, Kind, Launches, Memory, Mode, Options, Order, Origin, Program,
     Statement, StatementId, Text, View,
@@ -29,7 +31,7 @@ pub enum Op {
     /// Pushes a number.
     Constant(u64),
     /// Pushes the value of the user's expression of that number, which generated code computes.
-    Leaf(u32),
+    Leaf(LeafId),
     /// Replaces the two on top by their sum; and so on.
     Add,
     /// The difference.
@@ -52,7 +54,7 @@ pub enum Op {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parameter {
     /// A scalar: its number among the scalars; or a host value.
-    Scalar(u32),
+    Scalar(ScalarId),
     /// A buffer.
     Buffer(BufferId),
     /// An array of buffers: the first, and their number.
@@ -103,17 +105,17 @@ pub struct Decoded {
     /// Its program.
     pub program: Program,
     /// The element type of each buffer.
-    pub elements: Vec<TypeId>,
+    pub elements: Vector<BufferId, TypeId>,
     /// How each of the program's `dims` is computed.
-    pub dims: Vec<Vec<Op>>,
+    pub dims: Vector<DimId, Vec<Op>>,
     /// The step of the generated code that evaluates each statement.
-    pub steps: Vec<u32>,
+    pub steps: Vector<StatementId, u32>,
     /// Its scalar arguments.
-    pub scalars: Vec<Scalar>,
+    pub scalars: Vector<ScalarId, Scalar>,
     /// The names of its arguments.
-    pub arguments: Vec<Text>,
+    pub arguments: Vector<ArgumentId, Text>,
     /// Its parameters.
-    pub parameters: Vec<Parameter>,
+    pub parameters: Vector<ArgumentId, Parameter>,
     /// The nesting of its statements.
     pub structure: Structure,
 }
@@ -129,7 +131,7 @@ pub struct Layout {
 impl Layout {
     /// Returns the layout of a type.
     pub const fn of<T: 'static>() -> Layout {
-        Layout { size: size_of::<T>() as u32, align: align_of::<T>() as u32, id: TypeId::of::<T> }
+        Layout { size: narrow(size_of::<T>()), align: narrow(align_of::<T>()), id: TypeId::of::<T> }
     }
 }
 
@@ -168,7 +170,7 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
         writer.text(&buffer.name);
         writer.number(buffer.line);
         writer.origin(buffer.origin);
-        writer.number(buffer.len);
+        writer.id(buffer.len);
         writer.number(layout);
     });
     writer.list(program.statements.iter().zip(printed.steps), |writer, (statement, &step)| {
@@ -177,15 +179,17 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
     });
     writer.list(program.views.iter(), |writer, view| {
         let View { buffer, line, lo, hi, of } = *view;
-        [buffer, line, lo, hi, of.0, of.1].into_iter().for_each(|number| writer.number(number));
+        writer.id(buffer);
+        writer.number(line);
+        [lo, hi, of.0, of.1].into_iter().for_each(|bound| writer.id(bound));
     });
-    writer.list(program.outputs.iter(), |writer, &buffer| writer.number(buffer));
+    writer.ids(&program.outputs);
     writer.list(printed.scalars.iter(), |writer, scalar| {
         writer.text(&scalar.name);
         writer.number(scalar.line);
         writer.number(u32::from(scalar.dims));
         for statements in [&scalar.statements, &scalar.grids, &scalar.blocks] {
-            writer.list(statements.iter(), |writer, &statement| writer.number(statement));
+            writer.ids(statements);
         }
     });
     writer.list(printed.parameters.iter(), |writer, (name, parameter)| {
@@ -214,7 +218,7 @@ impl<'p> Writer<'p> {
             Some(Launches::Batched) => 2,
             Some(Launches::Overlapped) => 3,
         });
-        self.list(options.budget.iter(), |writer, &dim| writer.number(dim));
+        self.ids(options.budget.as_slice());
     }
 
     fn op(&mut self, op: Op) {
@@ -225,7 +229,7 @@ impl<'p> Writer<'p> {
             }
             Op::Leaf(leaf) => {
                 self.number(1);
-                self.number(leaf);
+                self.id(leaf);
             }
             Op::Add => self.number(2),
             Op::Sub => self.number(3),
@@ -234,15 +238,15 @@ impl<'p> Writer<'p> {
             Op::Rem => self.number(6),
             Op::Variable(variable) => {
                 self.number(7);
-                self.number(variable);
+                self.id(variable);
             }
             Op::Length(part) => {
                 self.number(8);
-                self.number(part);
+                self.id(part);
             }
             Op::Extent(buffer) => {
                 self.number(9);
-                self.number(buffer);
+                self.id(buffer);
             }
         }
     }
@@ -251,14 +255,14 @@ impl<'p> Writer<'p> {
         match origin {
             Origin::Alloc(statement) => {
                 self.number(0);
-                self.number(statement);
+                self.id(statement);
             }
             Origin::Device { mutable } => self.number(1 + u32::from(mutable)),
             Origin::Pinned { mutable } => self.number(3 + u32::from(mutable)),
             Origin::Taken => self.number(5),
             Origin::Part(part) => {
                 self.number(6);
-                self.number(part);
+                self.id(part);
             }
         }
     }
@@ -272,19 +276,19 @@ impl<'p> Writer<'p> {
             Kind::Copy(()) => self.number(2),
             Kind::Alloc(buffer) => {
                 self.number(3);
-                self.number(buffer);
+                self.id(buffer);
             }
             Kind::Free(buffer) => {
                 self.number(4);
-                self.number(buffer);
+                self.id(buffer);
             }
             Kind::Call(call) => {
                 self.number(5);
-                self.number(call);
+                self.id(call);
             }
         }
         self.list(statement.accesses.iter(), |writer, access| {
-            writer.number(access.buffer);
+            writer.id(access.buffer);
             let mode = match access.mode {
                 Mode::Read => 0,
                 Mode::ReadWrite => 1,
@@ -292,19 +296,19 @@ impl<'p> Writer<'p> {
                 Mode::Atomic => 3,
             };
             writer.number(mode << 1 | u32::from(access.relied_on));
-            writer.number(access.lo);
-            writer.number(access.hi);
+            writer.id(access.lo);
+            writer.id(access.hi);
         });
-        self.list(statement.after.iter(), |writer, &before| writer.number(before));
+        self.ids(&statement.after);
     }
 }
 
 impl Writer<'_> {
     fn parameter(&mut self, parameter: Parameter) {
         match parameter {
-            Parameter::Scalar(scalar) => [0, scalar, 0],
-            Parameter::Buffer(buffer) => [1, buffer, 0],
-            Parameter::Array(first, count) => [2, first, count],
+            Parameter::Scalar(scalar) => [0, scalar.as_u32(), 0],
+            Parameter::Buffer(buffer) => [1, buffer.as_u32(), 0],
+            Parameter::Array(first, count) => [2, first.as_u32(), count],
             Parameter::Part => [3, 0, 0],
         }
         .into_iter()
@@ -325,19 +329,19 @@ impl Decoded {
         let (statements, steps): (Vec<Statement>, Vec<u32>) =
             reader.list(|reader| Some((reader.statement()?, reader.number()?)))?.into_iter().unzip();
         let views = reader.list(|reader| {
-            let (buffer, line) = (reader.number()?, reader.number()?);
-            let (lo, hi) = (reader.number()?, reader.number()?);
-            Some(View { buffer, line, lo, hi, of: (reader.number()?, reader.number()?) })
+            let (buffer, line) = (reader.id()?, reader.number()?);
+            let of = [reader.id()?, reader.id()?, reader.id()?, reader.id()?];
+            Some(View { buffer, line, lo: of[0], hi: of[1], of: (of[2], of[3]) })
         })?;
-        let outputs = reader.list(Reader::number)?;
+        let outputs: Vec<BufferId> = reader.ids()?;
         let scalars = reader.list(|reader| {
             Some(Scalar {
                 name: reader.text()?,
                 line: reader.number()?,
                 dims: reader.number()? != 0,
-                statements: reader.list(Reader::number)?,
-                grids: reader.list(Reader::number)?,
-                blocks: reader.list(Reader::number)?,
+                statements: reader.ids()?,
+                grids: reader.ids()?,
+                blocks: reader.ids()?,
             })
         })?;
         let (arguments, parameters): (Vec<Text>, Vec<Parameter>) =
@@ -353,7 +357,16 @@ impl Decoded {
             views: views.into(),
             outputs: outputs.into(),
         };
-        let decoded = Decoded { program, elements, dims, steps, scalars, arguments, parameters, structure };
+        let decoded = Decoded {
+            program,
+            elements: elements.into(),
+            dims: dims.into(),
+            steps: steps.into(),
+            scalars: scalars.into(),
+            arguments: arguments.into(),
+            parameters: parameters.into(),
+            structure,
+        };
         reader.bytes.is_empty().then_some(decoded)
     }
 }
@@ -379,22 +392,22 @@ impl Reader {
             3 => Some(Launches::Overlapped),
             _ => return None,
         };
-        let budget: Vec<DimId> = self.list(Reader::number)?;
+        let budget: Vec<DimId> = self.ids()?;
         Some(Options { order, memory, launches, budget: budget.first().copied() })
     }
 
     fn op(&mut self) -> Option<Op> {
         Some(match self.number()? {
             0 => Op::Constant(self.long()?),
-            1 => Op::Leaf(self.number()?),
+            1 => Op::Leaf(self.id()?),
             2 => Op::Add,
             3 => Op::Sub,
             4 => Op::Mul,
             5 => Op::Div,
             6 => Op::Rem,
-            7 => Op::Variable(self.number()?),
-            8 => Op::Length(self.number()?),
-            9 => Op::Extent(self.number()?),
+            7 => Op::Variable(self.id()?),
+            8 => Op::Length(self.id()?),
+            9 => Op::Extent(self.id()?),
             _ => return None,
         })
     }
@@ -402,16 +415,16 @@ impl Reader {
     fn buffer(&mut self, layouts: &[Layout]) -> Option<(Buffer, TypeId)> {
         let (name, line) = (self.text()?, self.number()?);
         let origin = match self.number()? {
-            0 => Origin::Alloc(self.number()?),
+            0 => Origin::Alloc(self.id()?),
             tag @ 1..=2 => Origin::Device { mutable: tag == 2 },
             tag @ 3..=4 => Origin::Pinned { mutable: tag == 4 },
             5 => Origin::Taken,
-            6 => Origin::Part(self.number()?),
+            6 => Origin::Part(self.id()?),
             _ => return None,
         };
-        let (len, layout) = (self.number()?, self.number()?);
-        let Layout { size, align, id } = *layouts.get(layout as usize)?;
-        Some((Buffer { name, line, file: None, origin, len, element: size, align }, id()))
+        let (len, layout) = (self.id()?, self.number()?);
+        let Layout { size: element, align, id } = *layouts.get(size(layout))?;
+        Some((Buffer { name, line, file: None, origin, len, element, align }, id()))
     }
 
     fn statement(&mut self) -> Option<Statement> {
@@ -420,18 +433,18 @@ impl Reader {
             0 => Kind::Launch(()),
             1 => Kind::Fill(()),
             2 => Kind::Copy(()),
-            3 => Kind::Alloc(self.number()?),
-            4 => Kind::Free(self.number()?),
-            5 => Kind::Call(self.number()?),
+            3 => Kind::Alloc(self.id()?),
+            4 => Kind::Free(self.id()?),
+            5 => Kind::Call(self.id()?),
             _ => return None,
         };
         let accesses = self.list(Reader::access)?;
-        let after = self.list(Reader::number)?;
+        let after = self.ids()?;
         Some(Statement { name, line, file: None, kind, accesses: accesses.into(), after: after.into() })
     }
 
     fn access(&mut self) -> Option<Access> {
-        let (buffer, mode) = (self.number()?, self.number()?);
+        let (buffer, mode) = (self.id()?, self.number()?);
         let relied_on = mode & 1 != 0;
         let mode = match mode >> 1 {
             0 => Mode::Read,
@@ -440,7 +453,7 @@ impl Reader {
             3 => Mode::Atomic,
             _ => return None,
         };
-        Some(Access { buffer, mode, lo: self.number()?, hi: self.number()?, relied_on })
+        Some(Access { buffer, mode, lo: self.id()?, hi: self.id()?, relied_on })
     }
 }
 
@@ -448,9 +461,9 @@ impl Reader {
     fn parameter(&mut self) -> Option<Parameter> {
         let (tag, one, two) = (self.number()?, self.number()?, self.number()?);
         Some(match tag {
-            0 => Parameter::Scalar(one),
-            1 => Parameter::Buffer(one),
-            2 => Parameter::Array(one, two),
+            0 => Parameter::Scalar(ScalarId::from_u32(one)),
+            1 => Parameter::Buffer(BufferId::from_u32(one)),
+            2 => Parameter::Array(BufferId::from_u32(one), two),
             3 => Parameter::Part,
             _ => return None,
         })

@@ -5,7 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cuweave_core::compile::{self, Wishes};
 use cuweave_core::dump;
-use cuweave_core::ir::{Kind, Memory, Mode, Order, Origin, Program};
+use cuweave_core::ids::KernelId;
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{BufferId, DimId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
 use cuweave_core::launches::{Allowed, Batching, Launch, Tuning};
 use cuweave_core::operation::Operations;
 use cuweave_core::order::Source;
@@ -51,7 +53,7 @@ struct Tally {
 }
 
 /// Writes a program. One of three is right in its order, as far as that can be told of random accesses.
-fn program(random: &mut Random) -> (Source, Vec<u64>) {
+fn program(random: &mut Random) -> (Source, Vector<DimId, u64>) {
     let faulty = random.one_in(3);
     let mut writer = Writer::new(&[0]);
     let mut alive = Vec::new();
@@ -87,18 +89,18 @@ fn program(random: &mut Random) -> (Source, Vec<u64>) {
     }
     let order = if random.one_in(4) { Order::Explicit } else { Order::Inferred };
     let memory = random.of(&[None, Some(Memory::Nodes), Some(Memory::Arena), Some(Memory::Owned)]);
-    let dims = writer.dims().to_vec();
+    let dims = writer.dims().clone();
     let mut source = writer.source("extreme", order, memory);
     if random.one_in(4) {
-        source.program.options.budget = Some(random.below(dims.len()) as u32);
+        source.program.options.budget = Some(DimId::new(random.below(dims.len())));
     }
-    for buffer in source.program.buffers.to_mut() {
+    for buffer in &mut source.program.buffers {
         buffer.element = random.of(&[1, 2, 4, 8, 16, 1 << 20, u32::MAX]);
         buffer.align = random.of(&[1, 2, 4, 8, 16, 256, 1 << 20, 1 << 31]);
     }
     // Proofs about bounds that are no numbers.
     if faulty || random.one_in(4) {
-        for poly in &mut source.polys[1..] {
+        for poly in source.polys.iter_mut().skip(1) {
             if random.one_in(3) {
                 *poly = polynomial(random);
             }
@@ -108,9 +110,10 @@ fn program(random: &mut Random) -> (Source, Vec<u64>) {
 }
 
 /// Adds launches that can be batched, each on a buffer of its own. Returns the buffers.
-fn side_by_side(random: &mut Random, writer: &mut Writer) -> Vec<u32> {
+fn side_by_side(random: &mut Random, writer: &mut Writer) -> Vec<BufferId> {
     let len = random.of(&DIMS);
-    let buffers: Vec<u32> = (0..2 + random.below(7)).map(|at| writer.alloc(&format!("p{at}"), len)).collect();
+    let buffers: Vec<BufferId> =
+        (0..2 + random.below(7)).map(|at| writer.alloc(&format!("p{at}"), len)).collect();
     for mode in [Mode::Write, Mode::ReadWrite, Mode::Read] {
         for &buffer in &buffers {
             let whole = writer.access(buffer, mode, (0, len));
@@ -121,7 +124,7 @@ fn side_by_side(random: &mut Random, writer: &mut Writer) -> Vec<u32> {
 }
 
 /// Adds a launch or a copy with a few accesses, after a few statements.
-fn launch(random: &mut Random, writer: &mut Writer, alive: &[u32], faulty: bool) {
+fn launch(random: &mut Random, writer: &mut Writer, alive: &[BufferId], faulty: bool) {
     let modes = [Mode::Read, Mode::ReadWrite, Mode::Write, Mode::Atomic];
     let count = 1 + random.below(3_usize);
     let mut accesses = Vec::new();
@@ -134,10 +137,10 @@ fn launch(random: &mut Random, writer: &mut Writer, alive: &[u32], faulty: bool)
         let (lo, hi) = if faulty { bounds } else { (bounds.0.min(bounds.1), bounds.0.max(bounds.1)) };
         accesses.push(writer.access(buffer, random.of(&modes), (lo, hi)));
     }
-    let statements = writer.statements().len() as u32;
+    let statements = writer.statements().len();
     let mut after = Vec::new();
     if statements > 0 && random.one_in(3) {
-        after.push(random.below(statements));
+        after.push(StatementId::new(random.below(statements)));
     }
     let kind = if accesses.len() == 2 && random.one_in(4) { Kind::Copy(()) } else { Kind::Launch(()) };
     writer.statement("work", kind, &accesses, &after);
@@ -162,8 +165,8 @@ fn polynomial(random: &mut Random) -> Poly {
 
 /// Returns wishes with extreme launches, and edges that may contradict the program.
 fn wishes(random: &mut Random, program: &Program) -> Wishes {
-    let is_launch = |id: &u32| program.statements[*id as usize].kind == Kind::Launch(());
-    let ids: Vec<u32> = (0..program.statements.len() as u32).filter(is_launch).collect();
+    let is_launch = |id: &StatementId| program.statements[*id].kind == Kind::Launch(());
+    let ids: Vec<StatementId> = program.statements.ids().filter(is_launch).collect();
     // The kernels order launches alone.
     let edges = if !ids.is_empty() && random.one_in(4) {
         (0..random.below(4)).map(|_| (random.of(&ids), random.of(&ids))).collect()
@@ -174,7 +177,7 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
     let grid = [random.of(&GRID), random.of(&[1, 1, 2, u32::MAX]), random.of(&[1, 1, 2, u32::MAX])];
     let launch = |random: &mut Random| {
         let any = Launch {
-            kernel: random.below(2),
+            kernel: KernelId::from_u32(random.below(2)),
             grid: if random.one_in(2) { grid } else { [random.of(&GRID), 1, 1] },
             block: if random.one_in(2) { [32, 1, 1] } else { [random.of(&GRID), random.of(&GRID), 1] },
             shared: random.of(&[0, 0, 48 << 10, u32::MAX]),
@@ -192,12 +195,21 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
         let batch = Batching::Most { equal: 16, flat: 16 };
         let work = Vec::new();
         match alike {
-            true => Launch { kernel: 0, grid, block: [32, 1, 1], shared: 0, work, wave: 4_224, batch, ..any },
+            true => Launch {
+                kernel: KernelId::from_u32(0),
+                grid,
+                block: [32, 1, 1],
+                shared: 0,
+                work,
+                wave: 4_224,
+                batch,
+                ..any
+            },
             false => any,
         }
     };
     let launches = if random.one_in(6) {
-        Vec::new()
+        Vector::new()
     } else {
         let kinds = program.statements.iter().map(|statement| statement.kind);
         kinds.map(|kind| (kind == Kind::Launch(())).then(|| launch(random))).collect()
@@ -210,15 +222,15 @@ fn wishes(random: &mut Random, program: &Program) -> Wishes {
 }
 
 /// Operations come after their dependencies, and buffers lie inside of their memories.
-fn check(program: &Program, dims: &[u64], operations: &Operations) {
-    for (at, operation) in operations.list.iter().enumerate() {
-        assert!(operation.after.iter().all(|&before| (before as usize) < at), "{operation:?}");
+fn check(program: &Program, dims: &Vector<DimId, u64>, operations: &Operations) {
+    for (at, operation) in operations.list.enumerate() {
+        assert!(operation.after.iter().all(|&before| before < at), "{operation:?}");
     }
     for (buffer, place) in program.buffers.iter().zip(&operations.places) {
         if let cuweave_core::operation::Place::Inside { memory, offset } = *place {
-            let bytes = dims[buffer.len as usize].checked_mul(u64::from(buffer.element));
+            let bytes = dims[buffer.len].checked_mul(u64::from(buffer.element));
             let end = bytes.and_then(|bytes| offset.checked_add(bytes)).expect("its end has an address");
-            assert!(end <= operations.memories[memory as usize].bytes, "{buffer:?} at {place:?}");
+            assert!(end <= operations.memories[memory].bytes, "{buffer:?} at {place:?}");
         }
     }
 }

@@ -6,8 +6,9 @@
 use cuweave_core::check::Checked;
 use cuweave_core::codes::Code;
 use cuweave_core::compile::{self, Wishes};
-use cuweave_core::ir::{Access, Kind, Memory, Mode, Order, Origin, Program};
-use cuweave_core::operation::{Operations, Place, What};
+use cuweave_core::index::{Index, Vector, between};
+use cuweave_core::ir::{Access, BufferId, DimId, Kind, Memory, Mode, Order, Origin, Program, StatementId};
+use cuweave_core::operation::{OperationId, Operations, Place, What};
 use cuweave_core::order::Source;
 use cuweave_testkit::programs::{Writer, closure, conflict};
 use proptest::prelude::*;
@@ -27,6 +28,8 @@ struct Random {
     returned: Vec<bool>,
 }
 
+/// The lengths and bounds.
+const DIMS: [u64; 4] = [0, 4, 8, 12];
 /// The thirds of a buffer of 12 elements, and all of it.
 const PARTS: [(u64, u64); 4] = [(0, 12), (0, 4), (4, 8), (8, 12)];
 
@@ -54,8 +57,8 @@ fn source(random: &Random, order: Order) -> Source {
         let buffer = writer.alloc(&format!("b{i}"), 12);
         let whole = writer.access(buffer, Mode::Write, (0, 12));
         // In explicit order the fills are ordered by hand, so that the launches decide.
-        let alloc = writer.statements().len() as u32 - 1;
-        let after: &[u32] = if order == Order::Explicit { &[alloc] } else { &[] };
+        let alloc = StatementId::new(writer.statements().len() - 1);
+        let after: &[StatementId] = if order == Order::Explicit { &[alloc] } else { &[] };
         writer.statement("fill", Kind::Fill(()), &[whole], after);
     }
     let first = writer.statements().len();
@@ -63,25 +66,24 @@ fn source(random: &Random, order: Order) -> Source {
         let mut accesses: Vec<Access> = Vec::new();
         for one in uses {
             let (lo, hi) = PARTS[one.part];
-            let access = writer.access(one.buffer as u32, one.mode, (lo, hi));
+            let access = writer.access(BufferId::new(one.buffer), one.mode, (lo, hi));
             let clash = accesses.iter().any(|other| {
                 other.buffer == access.buffer
                     && (other.mode != Mode::Read || access.mode != Mode::Read)
-                    && DIMS[other.lo as usize] < hi
-                    && lo < DIMS[other.hi as usize]
+                    && DIMS[other.lo.index()] < hi
+                    && lo < DIMS[other.hi.index()]
             });
             if !clash {
                 accesses.push(access);
             }
         }
-        let fills =
-            (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill as u32 + 1);
-        let after: Vec<u32> =
-            after.iter().filter(|&&j| j < i).map(|&j| (first + j) as u32).chain(fills).collect();
+        let fills = (0..if order == Order::Explicit { random.allocs } else { 0 }).map(|fill| 2 * fill + 1);
+        let after = after.iter().filter(|&&j| j < i).map(|&j| first + j).chain(fills);
+        let after: Vec<StatementId> = after.map(StatementId::new).collect();
         writer.statement(&format!("k{i}"), Kind::Launch(()), &accesses, &after);
     }
     for i in (0..random.allocs).filter(|&i| random.returned[i]) {
-        writer.output(i as u32 + 1);
+        writer.output(BufferId::new(i + 1));
     }
     writer.source("random", order, Some(Memory::Nodes))
 }
@@ -91,7 +93,9 @@ fn checked(random: &Random) -> Checked {
     checked.unwrap_or_else(|| panic!("{found:?}"))
 }
 
-const DIMS: [u64; 4] = [0, 4, 8, 12];
+fn values() -> Vector<DimId, u64> {
+    DIMS.into_iter().collect()
+}
 
 /// Returns the order that must hold: the transitive closure of the conflicts and the user's order.
 fn wanted(program: &Program) -> Vec<Vec<bool>> {
@@ -99,11 +103,11 @@ fn wanted(program: &Program) -> Vec<Vec<bool>> {
     let mut edges = Vec::new();
     for b in 0..n {
         for a in 0..b {
-            if conflict(&program.statements[a], &program.statements[b], &DIMS) {
+            if conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b], &DIMS) {
                 edges.push((a, b));
             }
         }
-        edges.extend(program.statements[b].after.iter().map(|&a| (a as usize, b)));
+        edges.extend(program.statements.as_slice()[b].after.iter().map(|&a| (a.index(), b)));
     }
     closure(n, &edges)
 }
@@ -114,11 +118,16 @@ fn emitted(checked: &Checked) -> Operations {
 
 fn emitted_as(checked: &Checked, memory: Memory) -> Operations {
     let wishes = Wishes { memory: Some(memory), ..Wishes::default() };
-    compile::back(checked, &DIMS, &wishes).expect("it can be emitted")
+    compile::back(checked, &values(), &wishes).expect("it can be emitted")
 }
 
 fn operation_of(operations: &Operations, statement: usize) -> usize {
-    operations.list.iter().position(|operation| operation.sources == [statement as u32]).expect("emitted")
+    operations
+        .list
+        .as_slice()
+        .iter()
+        .position(|operation| operation.sources == [StatementId::new(statement)])
+        .expect("emitted")
 }
 
 fn reach_of(operations: &Operations) -> Vec<Vec<bool>> {
@@ -126,7 +135,7 @@ fn reach_of(operations: &Operations) -> Vec<Vec<bool>> {
         .list
         .iter()
         .enumerate()
-        .flat_map(|(to, operation)| operation.after.iter().map(move |&from| (from as usize, to)))
+        .flat_map(|(to, operation)| operation.after.iter().map(move |&from| (from.index(), to)))
         .collect();
     closure(operations.list.len(), &edges)
 }
@@ -145,7 +154,7 @@ proptest! {
         let operations = emitted_as(&checked, memory);
         let (wanted, reach) = (wanted(program), reach_of(&operations));
         let work: Vec<usize> =
-            (0..program.statements.len()).filter(|&s| !program.statements[s].kind.is_memory()).collect();
+            (0..program.statements.len()).filter(|&s| !program.statements.as_slice()[s].kind.is_memory()).collect();
         for &a in &work {
             for &b in &work {
                 let is = reach[operation_of(&operations, a)][operation_of(&operations, b)];
@@ -159,7 +168,7 @@ proptest! {
         let checked = checked(&random);
         let n = checked.program().statements.len();
         let edges: Vec<(usize, usize)> =
-            checked.edges().iter().map(|&(a, b)| (a as usize, b as usize)).collect();
+            checked.edges().iter().map(|&(a, b)| (a.index(), b.index())).collect();
         let all = closure(n, &edges);
         for i in 0..edges.len() {
             let mut fewer = edges.clone();
@@ -178,16 +187,16 @@ proptest! {
             let mut after = operation.after.clone();
             after.dedup();
             prop_assert_eq!(&after, &operation.after);
-            prop_assert!(operation.after.iter().all(|&before| (before as usize) < at));
+            prop_assert!(operation.after.iter().all(|&before| before.index() < at));
         }
-        for (buffer, place) in operations.places.iter().enumerate() {
+        for (buffer, place) in operations.places.enumerate() {
             let Place::Inside { memory, .. } = place else { continue };
-            let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+            let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
             let alloc = find(What::Alloc { memory: *memory }).expect("an alloc");
             let free = find(What::Free { memory: *memory });
-            prop_assert_eq!(free.is_none(), program.outputs.contains(&(buffer as u32)));
+            prop_assert_eq!(free.is_none(), program.outputs.contains(&buffer));
             let users: Vec<usize> = (0..program.statements.len())
-                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
                 .map(|s| operation_of(&operations, s))
                 .collect();
             for &user in &users {
@@ -196,10 +205,10 @@ proptest! {
             }
             // As early as can be: nothing but maximal users, and other frees, stand right before the free.
             if let Some(free) = free {
-                for &before in &operations.list[free].after {
-                    let before = before as usize;
+                for &before in &operations.list[OperationId::new(free)].after {
+                    let before = before.index();
                     let maximal = users.contains(&before) && users.iter().all(|&other| !reach[before][other]);
-                    let memory = matches!(operations.list[before].what, What::Free { .. });
+                    let memory = matches!(operations.list[OperationId::new(before)].what, What::Free { .. });
                     prop_assert!(maximal || memory);
                 }
             }
@@ -213,17 +222,17 @@ proptest! {
         let operations = emitted(&checked);
         let wanted = wanted(program);
         let reach = reach_of(&operations);
-        let users = |buffer: usize| -> Vec<usize> {
+        let users = |buffer: BufferId| -> Vec<usize> {
             (0..program.statements.len())
-                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
                 .collect()
         };
         // The driver may give an alloc the bytes of a free that a path leads from.
-        for (b, place) in operations.places.iter().enumerate() {
+        for (b, place) in operations.places.enumerate() {
             let Place::Inside { memory: mb, .. } = place else { continue };
-            for (c, place) in operations.places.iter().enumerate() {
+            for (c, place) in operations.places.enumerate() {
                 let Place::Inside { memory: mc, .. } = place else { continue };
-                let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
+                let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
                 let (Some(free), Some(alloc)) = (find(What::Free { memory: *mb }), find(What::Alloc { memory: *mc }))
                 else {
                     continue;
@@ -246,21 +255,21 @@ proptest! {
         let operations = emitted_as(&checked, if node { Memory::Arena } else { Memory::Owned });
         let wanted = wanted(program);
         let reach = reach_of(&operations);
-        let users = |buffer: usize| -> Vec<usize> {
+        let users = |buffer: BufferId| -> Vec<usize> {
             (0..program.statements.len())
-                .filter(|&s| program.statements[s].accesses.iter().any(|access| access.buffer == buffer as u32))
+                .filter(|&s| program.statements.as_slice()[s].accesses.iter().any(|access| access.buffer == buffer))
                 .collect()
         };
-        let range = |buffer: usize| match operations.places[buffer] {
+        let range = |buffer: BufferId| match operations.places[buffer] {
             Place::Inside { memory, offset } => Some((memory, offset, offset + 48)),
             _ => None,
         };
-        for b in 0..program.buffers.len() {
+        for b in program.buffers.ids() {
             let Some((memory, lo, hi)) = range(b) else { continue };
-            prop_assert!(hi <= operations.memories[memory as usize].bytes);
+            prop_assert!(hi <= operations.memories[memory].bytes);
             prop_assert_eq!(lo % 256, 0);
-            let find = |what: What| operations.list.iter().position(|operation| operation.what == what);
-            let returned = program.outputs.contains(&(b as u32));
+            let find = |what: What| operations.list.as_slice().iter().position(|operation| operation.what == what);
+            let returned = program.outputs.contains(&b);
             let (alloc, free) = (find(What::Alloc { memory }), find(What::Free { memory }));
             prop_assert_eq!(alloc.is_some(), node || returned);
             prop_assert_eq!(free.is_some(), node && !returned);
@@ -269,10 +278,10 @@ proptest! {
                 prop_assert!(alloc.is_none_or(|alloc| reach[alloc][user]));
                 prop_assert!(free.is_none_or(|free| reach[user][free]));
             }
-            for c in 0..b {
+            for c in between(BufferId::new(0), b) {
                 let Some((other, start, end)) = range(c) else { continue };
                 if other == memory && lo < end && start < hi {
-                    let over = |first: usize, then: usize| {
+                    let over = |first: BufferId, then: BufferId| {
                         users(first).iter().all(|&u| users(then).iter().all(|&v| wanted[u][v]))
                     };
                     prop_assert!(over(b, c) || over(c, b), "b{} and b{} share bytes", b, c);
@@ -288,12 +297,12 @@ proptest! {
         let program = source.program.clone();
         let n = program.statements.len();
         let edges: Vec<(usize, usize)> = (0..n)
-            .flat_map(|b| program.statements[b].after.iter().map(move |&a| (a as usize, b)).collect::<Vec<_>>())
+            .flat_map(|b| program.statements.as_slice()[b].after.iter().map(move |&a| (a.index(), b)).collect::<Vec<_>>())
             .collect();
         let reach = closure(n, &edges);
         let conflicts = (0..n).all(|b| {
             (0..b).all(|a| {
-                !conflict(&program.statements[a], &program.statements[b], &DIMS) || reach[a][b] || reach[b][a]
+                !conflict(&program.statements.as_slice()[a], &program.statements.as_slice()[b], &DIMS) || reach[a][b] || reach[b][a]
             })
         });
         let (checked, found) = compile::front(source);

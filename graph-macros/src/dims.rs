@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use cuweave_core::ids::{BufferId, LeafId, VariableId};
 use cuweave_core::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
 use proc_macro2::{Delimiter, Ident, Spacing, Span, TokenStream, TokenTree};
@@ -33,7 +34,7 @@ impl Bound {
     }
 
     /// Makes the length of a buffer that a call returns: the build knows it.
-    pub fn extent(buffer: u32, name: &str, symbols: &mut Symbols) -> Bound {
+    pub fn extent(buffer: BufferId, name: &str, symbols: &mut Symbols) -> Bound {
         let text = format!("the length of `{name}`");
         Bound { poly: symbols.opaque(&format!("extent {buffer}"), &text), term: Term::Extent(buffer), text }
     }
@@ -78,9 +79,9 @@ pub enum Term {
     /// A literal.
     Constant(u64),
     /// The variable of a loop that is unrolled when the graph is built.
-    Variable(u32),
+    Variable(VariableId),
     /// The length of the buffer that a name stands for.
-    Extent(u32),
+    Extent(BufferId),
     /// An expression that rustc computes: its tokens, which give a `Dim`, and its [`key`].
     Leaf(Rc<(TokenStream, String)>),
     /// An operator and its sides.
@@ -122,7 +123,7 @@ impl Term {
     }
 
     /// Its operations in postfix; a leaf is numbered by `leaf`.
-    pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> u32) {
+    pub fn code(&self, code: &mut Vec<Op>, leaf: &mut impl FnMut(&TokenStream, &str) -> LeafId) {
         match self {
             Term::Constant(value) => code.push(Op::Constant(*value)),
             Term::Variable(variable) => code.push(Op::Variable(*variable)),
@@ -319,13 +320,13 @@ pub fn compact(expr: &Expr) -> String {
 const TURN: &str = "__turn_";
 
 /// Returns the name of a loop's variable in generated code.
-pub fn turn(variable: u32) -> Ident {
+pub fn turn(variable: VariableId) -> Ident {
     Ident::new(&format!("{TURN}{variable}"), Span::mixed_site())
 }
 
 /// Returns the variable that a name of generated code stands for.
-pub fn turn_of(name: &str) -> Option<u32> {
-    name.strip_prefix(TURN)?.parse().ok()
+pub fn turn_of(name: &str) -> Option<VariableId> {
+    name.strip_prefix(TURN)?.parse().ok().map(VariableId::from_u32)
 }
 
 /// The meaning of a name in expressions of scalars.

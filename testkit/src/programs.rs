@@ -1,5 +1,6 @@
 //! Programs of the compiler's representation, written statement by statement, and what their order has to be.
 
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{
     Access, Buffer, BufferId, DimId, Kind, Memory, Mode, Options, Order, Origin, Program, Statement,
     StatementId,
@@ -10,25 +11,25 @@ use cuweave_ptx::poly::Poly;
 /// A program that is being written. All lengths and bounds are numbers, and elements have four bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Writer {
-    dims: Vec<u64>,
-    buffers: Vec<Buffer>,
-    statements: Vec<Statement>,
+    dims: Vector<DimId, u64>,
+    buffers: Vector<BufferId, Buffer>,
+    statements: Vector<StatementId, Statement>,
     outputs: Vec<BufferId>,
 }
 
 impl Writer {
     /// Returns a program without buffers, whose first lengths and bounds are numbered in this order.
     pub fn new(dims: &[u64]) -> Writer {
-        Writer { dims: dims.to_vec(), ..Writer::default() }
+        Writer { dims: dims.to_vec().into(), ..Writer::default() }
     }
 
     /// Returns the values of the lengths and bounds.
-    pub fn dims(&self) -> &[u64] {
+    pub fn dims(&self) -> &Vector<DimId, u64> {
         &self.dims
     }
 
     /// Returns the statements so far.
-    pub fn statements(&self) -> &[Statement] {
+    pub fn statements(&self) -> &Vector<StatementId, Statement> {
         &self.statements
     }
 
@@ -39,12 +40,7 @@ impl Writer {
 
     /// Returns the number of a length or bound.
     pub fn dim(&mut self, value: u64) -> DimId {
-        let known = self.dims.iter().position(|&dim| dim == value);
-        let at = known.unwrap_or_else(|| {
-            self.dims.push(value);
-            self.dims.len() - 1
-        });
-        at as DimId
+        self.dims.position(|&dim| dim == value).unwrap_or_else(|| self.dims.push(value))
     }
 
     /// Declares a buffer of `len` elements.
@@ -58,13 +54,12 @@ impl Writer {
             len,
             element: 4,
             align: 4,
-        });
-        self.buffers.len() as BufferId - 1
+        })
     }
 
     /// Declares a buffer and allocates it in the next statement.
     pub fn alloc(&mut self, name: &str, len: u64) -> BufferId {
-        let id = self.buffer(name, Origin::Alloc(self.statements.len() as StatementId), len);
+        let id = self.buffer(name, Origin::Alloc(StatementId::new(self.statements.len())), len);
         self.statement(name, Kind::Alloc(id), &[], &[]);
         id
     }
@@ -90,8 +85,7 @@ impl Writer {
             kind,
             accesses,
             after,
-        });
-        self.statements.len() as StatementId - 1
+        })
     }
 
     /// Lets a buffer leave the graph.
@@ -102,14 +96,14 @@ impl Writer {
     /// Returns the program, as the macro gives it to the compiler.
     pub fn source(self, name: &str, order: Order, memory: Option<Memory>) -> Source {
         let Writer { dims, buffers, statements, outputs } = self;
-        let poisoned = vec![false; buffers.len()];
+        let poisoned = Vector::filled(false, buffers.len());
         let program = Program {
             name: name.to_owned().into(),
             file: "testkit.rs".into(),
             options: Options { order, memory, ..Options::default() },
             dims: dims.iter().map(|value| value.to_string().into()).collect(),
-            buffers: buffers.into(),
-            statements: statements.into(),
+            buffers,
+            statements,
             views: Vec::new().into(),
             outputs: outputs.into(),
         };
@@ -120,7 +114,7 @@ impl Writer {
 
 /// Returns true if two statements touch the same element and not both only read it, or both only update it atomically.
 pub fn conflict(a: &Statement, b: &Statement, dims: &[u64]) -> bool {
-    let range = |access: &Access| dims[access.lo as usize]..dims[access.hi as usize];
+    let range = |access: &Access| dims[access.lo.index()]..dims[access.hi.index()];
     a.accesses.iter().any(|one| {
         b.accesses.iter().any(|two| {
             let alike = one.mode == two.mode && matches!(one.mode, Mode::Read | Mode::Atomic);

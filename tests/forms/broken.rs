@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use cuweave::__private::{change_next_plan, change_next_tables};
-use cuweave_core::ir::{Launches, Memory, Mode, Program, Statement};
+use cuweave_core::index::Vector;
+use cuweave_core::ir::{BufferId, DimId, Launches, Memory, Mode, Program, Statement, StatementId};
 use cuweave_core::launches::{Blocks, Run, Tuning};
 use cuweave_core::operation::{Operation, OperationId, Operations};
 use cuweave_core::overlap;
@@ -64,7 +65,7 @@ fn simulated() -> Option<Devices> {
 /// Returns true if the first elements of two launches' parts are the same, and one of them writes it: each launch touches the
 /// first element of each of its parts, but for those that it picks elements of.
 fn certainly_conflict(a: &Statement, b: &Statement) -> bool {
-    let first = |statement: &Statement| -> Vec<(u32, u32, Mode)> {
+    let first = |statement: &Statement| -> Vec<(BufferId, DimId, Mode)> {
         let counts = if statement.name == "count" { 0 } else { 2 };
         statement.accesses.iter().take(counts).map(|part| (part.buffer, part.lo, part.mode)).collect()
     };
@@ -72,17 +73,17 @@ fn certainly_conflict(a: &Statement, b: &Statement) -> bool {
 }
 
 /// An operation that may start early only by waiting, and would read or overwrite what the one before it writes or reads.
-fn early_conflict(program: &Program, list: &[Operation]) -> Option<OperationId> {
-    let statement = |id: &u32| &program.statements[*id as usize];
+fn early_conflict(program: &Program, list: &Vector<OperationId, Operation>) -> Option<OperationId> {
+    let statement = |id: &StatementId| &program.statements[*id];
     let conflicts = |at: &OperationId| {
-        let operation = &list[*at as usize];
-        let before = operation.programmatic.map(|before| &list[before as usize].sources);
+        let operation = &list[*at];
+        let before = operation.programmatic.map(|before| &list[before].sources);
         before
             .into_iter()
             .flatten()
             .any(|a| operation.sources.iter().any(|b| certainly_conflict(statement(a), statement(b))))
     };
-    (0..list.len() as OperationId).find(conflicts)
+    list.ids().find(conflicts)
 }
 
 /// A programmatic edge into a kernel, or a batch, without the wait.
@@ -103,10 +104,10 @@ fn a_dropped_wait_is_told() {
                 // These forms load functions that do not wait.
                 overlap::mark(&mut operations.list, &Tuning::of((9, 0)), |_| Some(WAITS));
                 let kept = early_conflict(program, &operations.list);
-                for (at, operation) in (0..).zip(&mut operations.list) {
+                for (at, operation) in operations.list.enumerate_mut() {
                     operation.programmatic = operation.programmatic.filter(|_| kept == Some(at));
                 }
-                let batched = kept.is_some_and(|at| operations.list[at as usize].sources.len() > 1);
+                let batched = kept.is_some_and(|at| operations.list[at].sources.len() > 1);
                 choose.replace(kept.map(|_| batched));
             });
             devices.get().schedule(seed % 4);
@@ -173,7 +174,7 @@ fn mixed_parameters_give_other_bytes() {
     let Some(mut devices) = simulated() else { return };
     let mut mixed = 0;
     forks(&mut devices, |devices, function, batched, inputs, right| {
-        let name = function.program.statements[0].name.clone();
+        let name = first_of(function).name.clone();
         let parameters = KERNELS.iter().find(|launched| launched.kernel.name == name).map(|l| l.takes.len());
         for parameter in 0..parameters.expect("it is one of them") {
             change_next_tables(move |table, packed| {
@@ -201,7 +202,7 @@ fn wrong_grids_and_first_blocks_give_other_bytes() {
         packed.put_number(table.starts.expect("grids are unequal") + 4, 3);
     };
     forks(&mut devices, |devices, function, batched, inputs, right| {
-        let statement = &function.program.statements[0];
+        let statement = first_of(function);
         if function.begins_alike() {
             return;
         }
@@ -228,6 +229,10 @@ fn wrong_grids_and_first_blocks_give_other_bytes() {
     });
 }
 
+fn first_of(function: &Function) -> &Statement {
+    function.program.statements.iter().next().expect("there is a statement")
+}
+
 /// The operation of the only batch.
 fn batch_of(operations: &mut Operations) -> &mut Operation {
     operations.list.iter_mut().find(|operation| operation.sources.len() > 1).expect("there is a batch")
@@ -237,7 +242,7 @@ fn batch_of(operations: &mut Operations) -> &mut Operation {
 fn a_batch_that_is_dropped_after_planning_is_told() {
     let Some(mut devices) = simulated() else { return };
     forks(&mut devices, |devices, function, batched, inputs, right| {
-        let name = &function.program.statements[0].name;
+        let name = &first_of(function).name;
         // Its members are launched by themselves, and what waits for the batch waits for the first of them.
         change_next_plan(|_, operations| {
             let batch = batch_of(operations);
@@ -255,8 +260,8 @@ fn a_batch_that_is_dropped_after_planning_is_told() {
         assert_ne!(devices.broken(batched, inputs, right), Caught::No, "`{name}`: a member is lost");
         // The successors of the batch do not wait for it.
         change_next_plan(|_, operations| {
-            let last = operations.list.len() - 1;
-            operations.list[last].after.clear();
+            let last = operations.list.iter_mut().last().expect("there is an operation");
+            last.after.clear();
         });
         assert_eq!(devices.broken(batched, inputs, right), Caught::ByReport, "`{name}`: an edge is lost");
     });

@@ -11,7 +11,8 @@ use cuweave::__private::{
 use cuweave::bind::DeviceView;
 use cuweave::report::Report;
 use cuweave::{ArenaPool, Exec, Graph};
-use cuweave_core::ir::Program;
+use cuweave_core::index::Index;
+use cuweave_core::ir::{BufferId, Program, StatementId};
 use cuweave_core::structure::Structure;
 use cuweave_core::table::{Op, Parameter, Printed, encode};
 use cuweave_testkit::device;
@@ -37,8 +38,10 @@ impl Printable {
         let value = |text: &str| text.parse().expect("lengths are numbers");
         let dims: Vec<Vec<Op>> = program.dims.iter().map(|text| vec![Op::Constant(value(text))]).collect();
         let steps: Vec<u32> = (0..program.statements.len() as u32).collect();
-        let parameters: Vec<(String, Parameter)> =
-            (0..3).zip(["x", "y", "z"]).map(|(at, name)| (name.to_owned(), Parameter::Buffer(at))).collect();
+        let parameters: Vec<(String, Parameter)> = (0..3)
+            .zip(["x", "y", "z"])
+            .map(|(at, name)| (name.to_owned(), Parameter::Buffer(BufferId::from_u32(at))))
+            .collect();
         let bytes = encode(&Printed {
             program,
             layouts: &vec![0; program.buffers.len()],
@@ -146,7 +149,7 @@ impl<'a> Generated for Args<'a> {
     }
 
     fn views<'v>(&'v self, lender: &Lender<'v>, _: Token) -> [DeviceView<'v, u32>; 2] {
-        [self.x.lend(lender, X), self.z.lend(lender, Z)]
+        [self.x.lend(lender, X.as_u32()), self.z.lend(lender, Z.as_u32())]
     }
 
     fn views_mut<'v>(&'v mut self, _: &Lender<'v>, _: Token) {}
@@ -172,7 +175,7 @@ impl<'a> Generated for Args<'a> {
 impl Args<'_> {
     fn launch(&self, step: u32, launch: &Launch, evaluation: &mut Evaluation<'_>) -> cuweave::Result<()> {
         let launched = self.printable.kernel.unwrap_or(&KERNELS[launch.kernel]);
-        let accesses = &self.printable.program.statements[step as usize].accesses;
+        let accesses = &self.printable.program.statements[StatementId::from_u32(step)].accesses;
         let number = match launch.number {
             Number::Fixed(value) => value,
             Number::Argument(scalar) => self.scalars[scalar],
@@ -246,7 +249,7 @@ impl Inputs {
     pub fn random(seed: u64, program: &Function, launches: usize) -> Inputs {
         let mut random = Random::new(!seed);
         let mut numbers = |len: u32| (0..len).map(|_| random.below(1 << 30)).collect::<Vec<u32>>();
-        let z = (program.program.buffers[Z as usize].len * 8) as usize;
+        let z = program.program.buffers[Z].len.index() * 8;
         let (x, y, z) = (numbers(LONGEST), [numbers(LONGEST), numbers(LONGEST)], numbers(z as u32));
         let scalars = (0..launches).map(|_| std::array::from_fn(|_| random.below(7))).collect();
         Inputs { x, y, z, scalars }

@@ -1,6 +1,7 @@
 //! Graph programs that are made at run time: the effects of statements, in addition to the compiler's program.
 
-use cuweave_core::ir::{Access, Launches, Memory, Options, Program};
+use cuweave_core::index::ids;
+use cuweave_core::ir::{Access, BufferId, Launches, Memory, Options, Program, StatementId};
 use cuweave_core::table::Scalar;
 
 /// Lengths and bounds are multiples of this, up to [`LONGEST`].
@@ -8,9 +9,9 @@ pub const UNIT: u32 = 8;
 /// The longest buffer.
 pub const LONGEST: u32 = 72;
 /// The arguments: `x` and `z`, which the graph writes, and `y`, which it reads.
-pub const X: u32 = 0;
-pub const Y: u32 = 1;
-pub const Z: u32 = 2;
+pub const X: BufferId = BufferId::from_u32(0);
+pub const Y: BufferId = BufferId::from_u32(1);
+pub const Z: BufferId = BufferId::from_u32(2);
 /// Scalar arguments.
 pub const SCALARS: usize = 4;
 
@@ -55,9 +56,9 @@ pub struct Function {
 impl Function {
     /// The values that setters change, and the statements that those reach.
     pub fn scalars(&self) -> Vec<Scalar> {
-        let of = |scalar: usize, which: fn(&Launch, usize) -> bool| -> Vec<u32> {
+        let of = |scalar: usize, which: fn(&Launch, usize) -> bool| -> Vec<StatementId> {
             let uses = |does: &Does| matches!(does, Does::Launch(launch) if which(launch, scalar));
-            (0..).zip(&self.does).filter(|(_, does)| uses(does)).map(|(id, _)| id).collect()
+            ids(self.does.len()).zip(&self.does).filter(|(_, does)| uses(does)).map(|(id, _)| id).collect()
         };
         (0..SCALARS)
             .map(|scalar| Scalar {
@@ -90,8 +91,7 @@ impl Function {
     /// Returns the program with a budget, in bytes.
     pub fn within(&self, budget: u64) -> Function {
         let mut function = self.clone();
-        function.program.options.budget = Some(function.program.dims.len() as u32);
-        function.program.dims.to_mut().push(budget.to_string().into());
+        function.program.options.budget = Some(function.program.dims.push(budget.to_string().into()));
         function
     }
 }
@@ -104,5 +104,5 @@ impl Launch {
 }
 /// The elements of a launch's buffer of that number.
 pub fn len_of(accesses: &[Access], buffer: usize) -> u32 {
-    (accesses[buffer].hi - accesses[buffer].lo) * UNIT
+    (accesses[buffer].hi.as_u32() - accesses[buffer].lo.as_u32()) * UNIT
 }

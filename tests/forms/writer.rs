@@ -1,7 +1,10 @@
 //! Random and fixed programs as lists of statements in program order.
 
 use cuweave_core::compile;
-use cuweave_core::ir::{Access, Buffer, Kind, Mode, Options, Origin, Program, Statement};
+use cuweave_core::index::{Index, Vector};
+use cuweave_core::ir::{
+    Access, Buffer, BufferId, DimId, Kind, Mode, Options, Origin, Program, Statement, StatementId,
+};
 use cuweave_core::order::{Regions, Source};
 use cuweave_ptx::poly::Poly;
 use cuweave_testkit::random::Random;
@@ -10,7 +13,7 @@ use super::kernels::{FRESH, KERNELS, STATE_GET, STATE_SET, STATE_STEP, STATELESS
 use super::program::{Does, Function, LONGEST, Launch, Number, SCALARS, UNIT, X, Y, Z};
 
 /// A part of a buffer: its first element, and the one behind its last.
-type Part = (u32, u32, u32);
+type Part = (BufferId, u32, u32);
 
 /// Returns a random program, and the same program with its statements in sequence, which defines its result.
 pub fn random(seed: u64) -> [Function; 2] {
@@ -35,7 +38,7 @@ pub fn random(seed: u64) -> [Function; 2] {
     if seed.is_multiple_of(40) {
         writer.many_branches();
     }
-    let outputs: Vec<u32> = writer.alive[3..].to_vec();
+    let outputs: Vec<BufferId> = writer.alive[3..].to_vec();
     let outputs = outputs.into_iter().filter(|_| writer.random.one_in(4)).collect();
     writer.finish(seed, outputs)
 }
@@ -79,7 +82,7 @@ enum Way {
 /// sources of its own, and one that reads all of them.
 pub fn fork(kernel: usize, grids: [[u32; 3]; 3]) -> Function {
     const NUMBERS: [u32; 3] = [3, 4, 6];
-    let parts = |buffer: u32, ends: [u32; 4]| [0, 1, 2].map(|at| (buffer, ends[at], ends[at + 1]));
+    let parts = |buffer: BufferId, ends: [u32; 4]| [0, 1, 2].map(|at| (buffer, ends[at], ends[at + 1]));
     let written = [parts(X, [0, 24, 32, 72]), parts(Z, [0, 16, 24, 48])];
     let read = [parts(Y, [0, 16, 24, 72]), parts(Y, [8, 40, 64, 72])];
     let mut writer = Writer::new(0);
@@ -102,21 +105,21 @@ pub fn fork(kernel: usize, grids: [[u32; 3]; 3]) -> Function {
 
 struct Writer {
     random: Random,
-    lens: Vec<u32>,
-    buffers: Vec<Buffer>,
-    statements: Vec<Statement>,
+    lens: Vector<BufferId, u32>,
+    buffers: Vector<BufferId, Buffer>,
+    statements: Vector<StatementId, Statement>,
     does: Vec<Does>,
     /// Buffers that can be used; the arguments are the first three.
-    alive: Vec<u32>,
+    alive: Vec<BufferId>,
 }
 
 impl Writer {
     fn new(seed: u64) -> Writer {
         let mut writer = Writer {
             random: Random::new(seed),
-            lens: Vec::new(),
-            buffers: Vec::new(),
-            statements: Vec::new(),
+            lens: Vector::new(),
+            buffers: Vector::new(),
+            statements: Vector::new(),
             does: Vec::new(),
             alive: Vec::new(),
         };
@@ -126,10 +129,9 @@ impl Writer {
         writer
     }
 
-    fn declare(&mut self, name: String, origin: Origin, len: u32) -> u32 {
-        let id = self.buffers.len() as u32;
-        let len_id = len / UNIT;
-        self.buffers.push(Buffer {
+    fn declare(&mut self, name: String, origin: Origin, len: u32) -> BufferId {
+        let len_id = DimId::from_u32(len / UNIT);
+        let id = self.buffers.push(Buffer {
             name: name.into(),
             line: 1,
             file: None,
@@ -157,13 +159,13 @@ impl Writer {
         self.does.push(does);
     }
 
-    fn whole(&self, buffer: u32) -> Part {
-        (buffer, 0, self.lens[buffer as usize])
+    fn whole(&self, buffer: BufferId) -> Part {
+        (buffer, 0, self.lens[buffer])
     }
 
     /// Some part of a buffer that is not empty.
-    fn part(&mut self, buffer: u32) -> Part {
-        let units = self.lens[buffer as usize] / UNIT;
+    fn part(&mut self, buffer: BufferId) -> Part {
+        let units = self.lens[buffer] / UNIT;
         let lo = self.random.below(units);
         let hi = lo + 1 + self.random.below(units - lo);
         (buffer, lo * UNIT, hi * UNIT)
@@ -184,13 +186,13 @@ impl Writer {
 
     /// Allocates so many buffers of one length, with contents. All of them in one way, this or any: launches may become
     /// one.
-    fn allocate(&mut self, count: usize, way: Option<Way>) -> Vec<u32> {
+    fn allocate(&mut self, count: usize, way: Option<Way>) -> Vec<BufferId> {
         let len = UNIT * (1 + self.random.below(LONGEST / UNIT));
         let any = [Way::Fill, Way::Copy, Way::Fills, Way::Launch][self.random.below(4) as usize];
         let (way, block) = (way.unwrap_or(any), self.block(false));
         let mut made = Vec::new();
         for _ in 0..count {
-            let statement = self.statements.len() as u32;
+            let statement = StatementId::new(self.statements.len());
             let name = format!("b{}", self.buffers.len());
             let id = self.declare(name.clone(), Origin::Alloc(statement), len);
             self.push(name, Kind::Alloc(id), Vec::new(), Does::Nothing);
@@ -267,10 +269,11 @@ impl Writer {
             launch.blocks_by = self.random.one_in(8).then(|| self.random.below(4) as usize);
             launch.threads_by = self.random.one_in(24).then(|| self.random.below(4) as usize);
         }
-        let last = self.statements.len() - 1;
-        let earlier = self.statements[..last].iter().rposition(|other| other.kind == Kind::Launch(()));
+        let Some((_, before)) = self.statements.as_slice().split_last() else { return };
+        let earlier = before.iter().rposition(|other| other.kind == Kind::Launch(()));
         if let Some(earlier) = earlier.filter(|_| self.random.one_in(16)) {
-            self.statements[last].after = vec![earlier as u32].into();
+            let last = StatementId::new(before.len());
+            self.statements[last].after = vec![StatementId::new(earlier)].into();
         }
     }
 
@@ -373,8 +376,8 @@ impl Writer {
     }
 
     /// A buffer taken apart.
-    fn slices(&mut self, buffer: u32, count: usize) -> Vec<Part> {
-        let units = self.lens[buffer as usize] / UNIT;
+    fn slices(&mut self, buffer: BufferId, count: usize) -> Vec<Part> {
+        let units = self.lens[buffer] / UNIT;
         let each = (units / count as u32).max(1);
         let cut = |at: u32| (buffer, at * each * UNIT, (at + 1) * each * UNIT);
         (0..(count as u32).min(units)).map(cut).collect()
@@ -392,24 +395,25 @@ impl Writer {
         }
     }
 
-    fn finish(self, seed: u64, outputs: Vec<u32>) -> [Function; 2] {
+    fn finish(self, seed: u64, outputs: Vec<BufferId>) -> [Function; 2] {
         let values: Vec<u32> = (0..=LONGEST / UNIT).map(|at| at * UNIT).collect();
-        let poisoned = vec![false; self.buffers.len()];
+        let poisoned = Vector::filled(false, self.buffers.len());
         let program = Program {
             name: format!("random {seed}").into(),
             file: "forms.rs".into(),
             options: Options::default(),
             dims: values.iter().map(|value| value.to_string().into()).collect(),
-            buffers: self.buffers.into(),
-            statements: self.statements.into(),
+            buffers: self.buffers,
+            statements: self.statements,
             views: Vec::new().into(),
             outputs: outputs.into(),
         };
-        let polys: Vec<Poly> = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
+        let polys: Vector<DimId, Poly> =
+            values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let source = Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() };
         let mut one_by_one = source.clone();
         let mut previous = None;
-        for (id, statement) in (0..).zip(one_by_one.program.statements.to_mut()) {
+        for (id, statement) in one_by_one.program.statements.enumerate_mut() {
             if !statement.kind.is_memory() {
                 statement.after = previous.into_iter().collect::<Vec<_>>().into();
                 previous = Some(id);
@@ -424,5 +428,6 @@ impl Writer {
 }
 
 fn access((buffer, lo, hi): Part, mode: Mode) -> Access {
-    Access { buffer, mode, lo: lo / UNIT, hi: hi / UNIT, relied_on: false }
+    let [lo, hi] = [lo, hi].map(|at| DimId::from_u32(at / UNIT));
+    Access { buffer, mode, lo, hi, relied_on: false }
 }

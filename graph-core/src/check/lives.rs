@@ -1,5 +1,6 @@
 //! The lives of buffers, and the texts of messages about them.
 
+use crate::index::{Vector, narrow, size};
 use crate::ir::{Access, BufferId, Lifetime, StatementId};
 use crate::order::Ordered;
 
@@ -16,35 +17,34 @@ pub(super) struct Life {
 }
 
 /// Returns the life of each buffer.
-pub(super) fn lives(ordered: &Ordered) -> Vec<Life> {
+pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
     let program = &ordered.source.program;
-    let mut lives = vec![Life::default(); program.buffers.len()];
-    for (id, statement) in program.statements.iter().enumerate() {
-        let id = id as StatementId;
+    let mut lives: Vector<BufferId, Life> = Vector::filled(Life::default(), program.buffers.len());
+    for (id, statement) in program.statements.enumerate() {
         match statement.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => lives[buffer as usize].alloc = Some(id),
+            Some(Lifetime::Begins(&buffer)) => lives[buffer].alloc = Some(id),
             Some(Lifetime::Ends(&buffer)) => {
-                lives[buffer as usize].free.get_or_insert(id);
+                lives[buffer].free.get_or_insert(id);
             }
             None => {}
         }
         for (index, access) in statement.accesses.iter().enumerate() {
-            lives[access.buffer as usize].accesses.push((id, index as u32));
+            lives[access.buffer].accesses.push((id, narrow(index)));
         }
     }
     for (index, &buffer) in program.outputs.iter().enumerate() {
-        lives[buffer as usize].output.get_or_insert(index as u32);
+        lives[buffer].output.get_or_insert(narrow(index));
     }
     lives
 }
 
 impl Ordered {
     pub(super) fn poisoned(&self, buffer: BufferId) -> bool {
-        self.source.poisoned.get(buffer as usize).copied().unwrap_or(false)
+        self.source.poisoned.get(buffer).copied().unwrap_or(false)
     }
 
     pub(super) fn access(&self, (id, index): (StatementId, u32)) -> &Access {
-        &self.source.program.statements[id as usize].accesses[index as usize]
+        &self.source.program.statements[id].accesses[size(index)]
     }
 
     pub(super) fn overlap(&self, a: &Access, b: &Access) -> bool {
@@ -53,26 +53,26 @@ impl Ordered {
 
     /// Returns `` `name` (line 3) ``.
     pub(super) fn at(&self, id: StatementId) -> String {
-        let statement = &self.source.program.statements[id as usize];
+        let statement = &self.source.program.statements[id];
         format!("`{}` (line {})", statement.name, statement.line)
     }
 
     pub(super) fn line(&self, id: StatementId) -> u32 {
-        self.source.program.statements[id as usize].line
+        self.source.program.statements[id].line
     }
 
     /// Returns `b`, or `b[lo..hi]` for a part of it.
     pub(super) fn slice(&self, access: &Access) -> String {
         let program = &self.source.program;
-        let buffer = &program.buffers[access.buffer as usize];
+        let buffer = &program.buffers[access.buffer];
         let (lo, hi) = self.source.range(access);
-        if lo.as_constant() == Some(0) && *hi == self.source.polys[buffer.len as usize] {
+        if lo.as_constant() == Some(0) && *hi == self.source.polys[buffer.len] {
             return buffer.name.to_string();
         }
-        format!("{}[{}..{}]", buffer.name, program.dims[access.lo as usize], program.dims[access.hi as usize])
+        format!("{}[{}..{}]", buffer.name, program.dims[access.lo], program.dims[access.hi])
     }
 
     pub(super) fn buffer_name(&self, buffer: BufferId) -> &str {
-        &self.source.program.buffers[buffer as usize].name
+        &self.source.program.buffers[buffer].name
     }
 }

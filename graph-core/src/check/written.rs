@@ -6,6 +6,7 @@ use super::lives::Life;
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
+use crate::index::{Vector, narrow};
 use crate::ir::{Access, BufferId, DimId, Mode, Order, Origin, StatementId};
 use crate::order::{Ordered, Region, Regions};
 
@@ -24,26 +25,30 @@ struct Written {
 /// Statements run in program order under [`Order::Inferred`], so the writes before a read are those above it. Under
 /// [`Order::Explicit`] they are those of a topological order; where the write is there but nothing orders it with the
 /// read, CW202 says so and this does not.
-pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Diagnostic>) -> Vec<Settled> {
+pub(super) fn initialised(
+    ordered: &Ordered,
+    lives: &Vector<BufferId, Life>,
+    found: &mut Vec<Diagnostic>,
+) -> Vec<Settled> {
     let program = &ordered.source.program;
     let explicit = program.options.order == Order::Explicit;
     let sequence: Vec<StatementId> = if explicit {
         ordered.reach.topological().as_slice().to_vec()
     } else {
-        (0..program.statements.len() as StatementId).collect()
+        program.statements.ids().collect()
     };
-    let mut written: Vec<Coverage> = Vec::new();
-    written.resize_with(program.buffers.len(), Coverage::default);
-    let mut ever_written = vec![false; program.buffers.len()];
+    let mut written: Vector<BufferId, Coverage> =
+        program.buffers.iter().map(|_| Coverage::default()).collect();
+    let mut ever_written = Vector::filled(false, program.buffers.len());
     let silent = explicit && ordered.source.order_unknown;
     let mut fresh: Vec<(StatementId, u32)> = Vec::new();
     let mut regions = Entered::new(&ordered.source.regions);
     for id in sequence {
         regions.advance(ordered, id, &mut written);
-        let statement = &program.statements[id as usize];
+        let statement = &program.statements[id];
         let mut writes: Vec<(BufferId, Written)> = Vec::new();
         for (index, access) in statement.accesses.iter().enumerate() {
-            let (index, buffer) = (index as u32, access.buffer as usize);
+            let (index, buffer) = (narrow(index), access.buffer);
             ever_written[buffer] |= access.mode.writes();
             if !matches!(program.buffers[buffer].origin, Origin::Alloc(_)) {
                 continue;
@@ -73,20 +78,20 @@ pub(super) fn initialised(ordered: &Ordered, lives: &[Life], found: &mut Vec<Dia
             writes.push((access.buffer, Written { id, index, relied_on: false }));
         }
         for (buffer, write) in writes {
-            written[buffer as usize].write(ordered, write);
+            written[buffer].write(ordered, write);
         }
     }
-    regions.advance(ordered, StatementId::MAX, &mut written);
+    regions.advance(ordered, StatementId::NONE, &mut written);
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
-        if first && !ever_written[buffer as usize] && !ordered.poisoned(buffer) {
+        if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
             found.push(
                 Diagnostic::new(
                     Code::CW107,
-                    Site::Output(index as u32),
+                    Site::Output(narrow(index)),
                     format!("`{}` is returned, but nothing has written it", ordered.buffer_name(buffer)),
                 )
-                .note(format!("it is allocated on line {}", program.buffers[buffer as usize].line))
+                .note(format!("it is allocated on line {}", program.buffers[buffer].line))
                 .help("write it with a launch, `fill` or `copy`, or do not return it"),
             );
         }
@@ -227,7 +232,7 @@ impl<'r> Entered<'r> {
     }
 
     /// Leaves the regions that end before a statement, and enters those that begin with it.
-    fn advance(&mut self, ordered: &Ordered, id: StatementId, written: &mut [Coverage]) {
+    fn advance(&mut self, ordered: &Ordered, id: StatementId, written: &mut Vector<BufferId, Coverage>) {
         loop {
             if let Some((region, before)) = self.stack.pop_if(|(region, _)| region.end <= id) {
                 self.leave(ordered, region, before, written);
@@ -243,14 +248,20 @@ impl<'r> Entered<'r> {
 
     /// After a region that may not have run, only what was written before it is known to be, and what it is known to write
     /// together with others.
-    fn leave(&mut self, ordered: &Ordered, region: &Region, before: Vec<State>, written: &mut [Coverage]) {
+    fn leave(
+        &mut self,
+        ordered: &Ordered,
+        region: &Region,
+        before: Vec<State>,
+        written: &mut Vector<BufferId, Coverage>,
+    ) {
         let after: Vec<State> = written
             .iter_mut()
             .zip(before)
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
             .collect();
         for &(buffer, lo, hi) in &region.written {
-            written[buffer as usize].state.add(lo, hi, None);
+            written[buffer].state.add(lo, hi, None);
         }
         let Some(arm) = region.arm else { return };
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
@@ -271,8 +282,8 @@ impl<'r> Entered<'r> {
 fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> Diagnostic {
     let program = &ordered.source.program;
     let access = ordered.access(at);
-    let user = &program.statements[at.0 as usize].name;
-    let buffer = &program.buffers[access.buffer as usize];
+    let user = &program.statements[at.0].name;
+    let buffer = &program.buffers[access.buffer];
     let help = format!(
         "write `{}` first: with `fill`, `copy`, or a launch whose parameter is `&mut [MaybeUninit<T>; _]`",
         buffer.name

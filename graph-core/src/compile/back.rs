@@ -5,7 +5,7 @@ use std::fmt;
 use crate::check::Checked;
 use crate::emit;
 use crate::index::Vector;
-use crate::ir::{Memory, Program, StatementId};
+use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{self, Allowed, Decision, Launch, Run, Tuning};
 use crate::layout::{self, LayoutError};
 use crate::operation::{BudgetStep, Budgeted, Operation, Operations};
@@ -34,7 +34,7 @@ pub struct Wishes {
     /// The changes of launches that are allowed.
     pub allowed: Allowed,
     /// The facts about each statement that is a launch; empty if no change is allowed.
-    pub launches: Vec<Option<Launch>>,
+    pub launches: Vector<StatementId, Option<Launch>>,
     /// The constants of the device for decisions about launches.
     pub tuning: Tuning,
 }
@@ -108,7 +108,7 @@ impl From<LayoutError> for BackError {
 /// # Errors
 ///
 /// [`BackError`].
-pub fn back(checked: &Checked, dims: &[u64], wishes: &Wishes) -> Result<Operations, BackError> {
+pub fn back(checked: &Checked, dims: &Vector<DimId, u64>, wishes: &Wishes) -> Result<Operations, BackError> {
     let program = checked.program();
     let edges = [checked.edges(), wishes.edges.as_slice()].concat();
     let decide =
@@ -131,7 +131,7 @@ pub fn back(checked: &Checked, dims: &[u64], wishes: &Wishes) -> Result<Operatio
 /// Runs the rest of the pipeline for a decision about launches.
 fn decided(
     checked: &Checked,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     wishes: &Wishes,
     edges: &[(StatementId, StatementId)],
     decision: Decision,
@@ -140,7 +140,7 @@ fn decided(
     let mut edges = [edges, decision.edges.as_slice()].concat();
     let mut placed = place::place(program, &edges)?;
     let budgeted = match program.options.budget {
-        Some(budget) => Some(within_budget(program, dims, &placed, dims[budget as usize])?),
+        Some(budget) => Some(within_budget(program, dims, &placed, dims[budget])?),
         None => None,
     };
     if let Some(added) = budgeted.as_ref().filter(|budgeted| !budgeted.edges.is_empty()) {
@@ -152,7 +152,7 @@ fn decided(
     // Only memory nodes can come between the two kernels of a programmatic edge.
     let overlapping = match (wishes.allowed.overlap, memory) {
         (true, Memory::Nodes) => overlap::followers(&placed.reach, &decision.batches, &wishes.launches),
-        _ => Vec::new(),
+        _ => Vector::new(),
     };
     let layout = layout::lay_out(program, dims, &placed, &overlapping, memory)?;
     if let (Some(budgeted), Some(bounds)) = (&budgeted, &layout.bounds)
@@ -163,12 +163,12 @@ fn decided(
     }
     let before_reduction = checked.edges_before_reduction() + wishes.edges.len();
     let mut operations =
-        emit::emit(program, &placed, layout, decision.batches, before_reduction, &wishes.tuning);
+        emit::emit(program, &placed, layout, decision.batches.into(), before_reduction, &wishes.tuning);
     operations.point(program, dims);
     operations.budget = budgeted;
     operations.serialized = decision.serialized;
     if wishes.allowed.overlap {
-        let launch = |id: &StatementId| wishes.launches.get(*id as usize).and_then(Option::as_ref);
+        let launch = |id: &StatementId| wishes.launches.get(*id).and_then(Option::as_ref);
         let run = |operation: &Operation| Run::of(operation.sources.iter().map(launch));
         operations.overlapped = overlap::mark(&mut operations.list, &wishes.tuning, run);
     }
@@ -183,12 +183,12 @@ fn costs(program: &Program) -> Vector<StatementId, u64> {
 /// Returns order that makes the temporaries fit into the budget.
 fn within_budget(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     placed: &Placed,
     budget: u64,
 ) -> Result<Budgeted, BackError> {
     let (list, ids) = layout::temporaries(program, dims, placed)?;
-    let name = |buffer: BufferIndex| program.buffers[ids[buffer] as usize].name.to_string();
+    let name = |buffer: BufferIndex| program.buffers[ids[buffer]].name.to_string();
     let fit = plan::budget::fit(&placed.reach, &list, &costs(program), budget, plan::Effort::Default);
     match fit {
         Ok(fit) => Ok(Budgeted {
@@ -209,7 +209,7 @@ fn within_budget(
             path_after: fit.path_after,
         }),
         Err(BudgetError::BelowFloor { budget, floor }) => {
-            let statement = &program.statements[floor.node.unwrap_or(0) as usize];
+            let statement = &program.statements[floor.node.unwrap_or(StatementId::from_u32(0))];
             Err(BackError::BelowFloor {
                 budget,
                 floor: floor.bytes,
@@ -231,7 +231,7 @@ fn within_budget(
 /// [`BackError`].
 pub fn memory_svg(
     checked: &Checked,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     added: &[(StatementId, StatementId)],
 ) -> Result<String, BackError> {
     let program = checked.program();
@@ -239,7 +239,7 @@ pub fn memory_svg(
     let (list, ids) = layout::temporaries(program, dims, &placed)?;
     let planned = plan::plan(&placed.reach, &list, plan::Effort::Default)
         .map_err(|error| layout::plan_error(program, &ids, error))?;
-    let names = ids.iter().map(|&id| program.buffers[id as usize].name.to_string()).collect();
+    let names = ids.iter().map(|&id| program.buffers[id].name.to_string()).collect();
     Ok(plan::svg::memory_svg(&placed.reach, &list, &planned, &names))
 }
 
@@ -248,7 +248,11 @@ pub fn memory_svg(
 /// # Errors
 ///
 /// [`BackError`].
-pub fn budget_curve(checked: &Checked, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>, BackError> {
+pub fn budget_curve(
+    checked: &Checked,
+    dims: &Vector<DimId, u64>,
+    points: u64,
+) -> Result<Vec<CurvePoint>, BackError> {
     let program = checked.program();
     let placed = place::place(program, checked.edges())?;
     let (list, ids) = layout::temporaries(program, dims, &placed)?;

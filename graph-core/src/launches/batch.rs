@@ -10,11 +10,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::blocks::Blocks;
+use super::blocks::{Blocks, MOST_BLOCKS};
 use super::decision::{Batch, by_member};
 use super::draft::{Classes, Contracted, Draft};
 use super::launch::{Batching, Launch};
-use crate::ir::StatementId;
+use crate::ids::KernelId;
+use crate::index::{Vector, size};
+use crate::ir::{DimId, StatementId};
 
 /// An order between all of one set and all of another takes the product of their sizes in edges while it is planned; a
 /// batch that needs more is not made.
@@ -23,24 +25,24 @@ const MOST_EDGES: usize = 1 << 18;
 /// The parts of a statement that decide how long it takes.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum Alike<'a> {
-    Launch { kernel: u32, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
+    Launch { kernel: KernelId, grid: [u32; 3], block: [u32; 3], shared: u32, work: &'a [u64] },
     Move { kind: &'static str, buffers: Vec<(u32, &'a str, &'a str)> },
     Nothing,
 }
 
 /// The properties that the launches of a batch share: the class of their begin, the kernel, the block, the shared memory.
-type Key = (u32, u32, [u32; 3], u32);
+type Key = (u32, KernelId, [u32; 3], u32);
 
 /// Returns the batches, sorted by their first members.
 pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     let begins = beginnings(draft);
     let mut groups: BTreeMap<Key, Vec<StatementId>> = BTreeMap::new();
-    for (statement, launch) in (0..).zip(draft.launches) {
+    for (statement, launch) in draft.launches.enumerate() {
         if let Some(launch) = launch
             && launch.batch != Batching::Never
             && draft.tuning.fits_a_batch(launch.blocks(), launch.wave)
         {
-            let key = (begins[statement as usize], launch.kernel, launch.block, launch.shared);
+            let key = (begins[statement], launch.kernel, launch.block, launch.shared);
             groups.entry(key).or_default().push(statement);
         }
     }
@@ -58,9 +60,9 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
 fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
     let nodes = Contracted::new(&draft.reach, &batches);
     batches.retain(|batch| {
-        let node = batch.members[0] as usize;
+        let node = batch.members[0];
         let (before, after) = (nodes.before[node].len(), nodes.after[node].len());
-        let edges = |&id: &StatementId| draft.reach.reduced()[id].len() + draft.followers[id as usize].len();
+        let edges = |&id: &StatementId| draft.reach.reduced()[id].len() + draft.followers[id].len();
         let written: usize = batch.members.iter().map(edges).sum();
         before.min(after) < draft.tuning.crossing || before + after < written
     });
@@ -68,34 +70,32 @@ fn worthwhile(draft: &Draft<'_>, mut batches: Vec<Batch>) -> Vec<Batch> {
 }
 
 /// Returns a class for each statement, equal for those that are taken to begin at the same time.
-fn beginnings(draft: &Draft<'_>) -> Vec<u32> {
+fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
     let (mut starts, mut ends) = (Classes::new(), Classes::new());
     let count = draft.program.statements.len();
-    let (mut begins, mut over) = (vec![0; count], vec![0; count]);
+    let (mut begins, mut over) = (Vector::filled(0, count), Vector::filled(0, count));
     for &statement in draft.reach.topological() {
-        let at = statement as usize;
-        let mut before: Vec<u32> =
-            draft.reach.reduced()[statement].iter().map(|&id| over[id as usize]).collect();
+        let mut before: Vec<u32> = draft.reach.reduced()[statement].iter().map(|&id| over[id]).collect();
         before.sort_unstable();
-        begins[at] = starts.of(before);
-        over[at] = ends.of((begins[at], alike(draft, statement)));
+        begins[statement] = starts.of(before);
+        over[statement] = ends.of((begins[statement], alike(draft, statement)));
     }
     begins
 }
 
 fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
-    if let Some(launch) = &draft.launches[statement as usize] {
+    if let Some(launch) = &draft.launches[statement] {
         let &Launch { kernel, grid, block, shared, ref work, .. } = launch;
         return Alike::Launch { kernel, grid, block, shared, work };
     }
-    let declared = &draft.program.statements[statement as usize];
+    let declared = &draft.program.statements[statement];
     if declared.kind.is_memory() {
         return Alike::Nothing;
     }
     // Equal texts are equal lengths: more than that need not be known.
-    let text = |dim: u32| &*draft.program.dims[dim as usize];
+    let text = |dim: DimId| &*draft.program.dims[dim];
     let buffers = declared.accesses.iter().map(|access| {
-        let element = draft.program.buffers[access.buffer as usize].element;
+        let element = draft.program.buffers[access.buffer].element;
         (element, text(access.lo), text(access.hi))
     });
     Alike::Move { kind: declared.kind.name(), buffers: buffers.collect() }
@@ -103,11 +103,11 @@ fn alike<'a>(draft: &Draft<'a>, statement: StatementId) -> Alike<'a> {
 
 /// Makes batches of launches that begin together.
 fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
-    let launch = |statement: StatementId| draft.launches[statement as usize].as_ref();
+    let launch = |statement: StatementId| draft.launches[statement].as_ref();
     // Launches with the same successors: none of them makes a chain wait that did not wait before.
     let mut joined: BTreeMap<&[StatementId], Vec<StatementId>> = BTreeMap::new();
     for &statement in group {
-        joined.entry(&draft.followers[statement as usize]).or_default().push(statement);
+        joined.entry(&draft.followers[statement]).or_default().push(statement);
     }
     let mut left = Vec::new();
     for members in joined.into_values() {
@@ -139,14 +139,13 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
 
 /// Makes as few batches as the size of the parameters allows, of about equal sizes.
 fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) {
-    let launches: Vec<&Launch> =
-        members.iter().filter_map(|&id| draft.launches[id as usize].as_ref()).collect();
+    let launches: Vec<&Launch> = members.iter().filter_map(|&id| draft.launches[id].as_ref()).collect();
     let Some(first) = launches.first() else { return };
     let Batching::Most { equal, flat } = first.batch else { return };
     let same_grid = launches.iter().all(|launch| launch.grid == first.grid && !launch.grid_changes);
     // The last dimension in which the grids have one block.
     let axis = [2u8, 1].into_iter().find(|&axis| first.grid[usize::from(axis)] == 1).filter(|_| same_grid);
-    let most = draft.most.min(if axis.is_some() { equal } else { flat } as usize);
+    let most = draft.most.min(size(if axis.is_some() { equal } else { flat }));
     if most < 2 || axis.is_none() && !flat_fits(draft, &launches) {
         return;
     }
@@ -162,15 +161,15 @@ fn chunks(draft: &Draft<'_>, members: &[StatementId], batches: &mut Vec<Batch>) 
 /// each block pays.
 fn flat_fits(draft: &Draft<'_>, launches: &[&Launch]) -> bool {
     let blocks: Blocks = launches.iter().map(|launch| launch.blocks()).sum();
-    blocks <= Blocks::new(i32::MAX as u64) && draft.tuning.fits_flat(blocks, launches[0].wave)
+    blocks <= Blocks::from(MOST_BLOCKS) && draft.tuning.fits_flat(blocks, launches[0].wave)
 }
 
 /// Returns the direct predecessors and the direct successors of a batch's members.
 fn neighbours(draft: &Draft<'_>, batch: &Batch) -> [BTreeSet<StatementId>; 2] {
-    let of = |lists: &[Vec<StatementId>]| {
-        batch.members.iter().flat_map(|&id| lists[id as usize].iter().copied()).collect()
+    let of = |lists: &Vector<StatementId, Vec<StatementId>>| {
+        batch.members.iter().flat_map(|&id| lists[id].iter().copied()).collect()
     };
-    [of(draft.reach.reduced().as_slice()), of(&draft.followers)]
+    [of(draft.reach.reduced()), of(&draft.followers)]
 }
 
 fn ordering_fits(draft: &Draft<'_>, batch: &Batch) -> bool {

@@ -3,6 +3,9 @@
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
+/// The most blocks of a grid in its first dimension.
+pub const MOST_BLOCKS: u32 = i32::MAX.unsigned_abs();
+
 /// A number of blocks. Sums and products saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Blocks(u64);

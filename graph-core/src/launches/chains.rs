@@ -90,7 +90,7 @@ fn width(draft: &Draft<'_>, batches: &[Batch], row: &[(usize, Vec<StatementId>)]
     }
     let (mut in_chains, mut halved) = (0, 0);
     for (at, members) in row {
-        let launches = || members.iter().filter_map(|&id| draft.launches[id as usize].as_ref());
+        let launches = || members.iter().filter_map(|&id| draft.launches[id].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
         if let Some(&Launch { wave, brief, .. }) = launches().next() {
             in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave, brief));

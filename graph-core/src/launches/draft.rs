@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::decision::Batch;
 use super::launch::Launch;
 use super::tuning::Tuning;
-use crate::index::Vector;
+use crate::index::{Vector, ids, narrow};
 use crate::ir::{Program, StatementId};
 use crate::reach::{Cycle, Reach};
 
 /// The order of a program, and what decisions on it need.
 pub(crate) struct Draft<'a> {
     /// One entry a statement; `None` for what is no launch.
-    pub launches: &'a [Option<Launch>],
+    pub launches: &'a Vector<StatementId, Option<Launch>>,
     pub program: &'a Program,
     /// The most members of a batch.
     pub most: usize,
@@ -21,14 +21,14 @@ pub(crate) struct Draft<'a> {
     /// The order of the program.
     pub reach: Reach,
     /// The direct successors of each statement.
-    pub followers: Vec<Vec<StatementId>>,
+    pub followers: Vector<StatementId, Vec<StatementId>>,
 }
 
 impl<'a> Draft<'a> {
     pub fn new(
         program: &'a Program,
         edges: &[(StatementId, StatementId)],
-        launches: &'a [Option<Launch>],
+        launches: &'a Vector<StatementId, Option<Launch>>,
         most: usize,
         tuning: &'a Tuning,
     ) -> Result<Draft<'a>, Cycle> {
@@ -37,9 +37,9 @@ impl<'a> Draft<'a> {
             preds[after].push(before);
         }
         let reach = Reach::of(&preds)?;
-        let mut followers = vec![Vec::new(); program.statements.len()];
+        let mut followers = Vector::filled(Vec::new(), program.statements.len());
         for (after, before) in reach.reduced().enumerate() {
-            before.iter().for_each(|&before| followers[before as usize].push(after));
+            before.iter().for_each(|&before| followers[before].push(after));
         }
         Ok(Draft { launches, program, most, tuning, reach, followers })
     }
@@ -48,27 +48,28 @@ impl<'a> Draft<'a> {
 /// The order with each batch contracted to one node, which its first member stands for.
 pub(crate) struct Contracted {
     /// The node of each statement.
-    pub of: Vec<StatementId>,
+    pub of: Vector<StatementId, StatementId>,
     /// The direct predecessors of each node.
-    pub before: Vec<Vec<StatementId>>,
+    pub before: Vector<StatementId, Vec<StatementId>>,
     /// The direct successors of each node.
-    pub after: Vec<Vec<StatementId>>,
+    pub after: Vector<StatementId, Vec<StatementId>>,
 }
 
 impl Contracted {
     pub fn new(reach: &Reach, batches: &[Batch]) -> Contracted {
         let count = reach.len();
-        let mut of: Vec<StatementId> = (0..count as StatementId).collect();
+        let mut of: Vector<StatementId, StatementId> = ids(count).collect();
         for batch in batches {
-            batch.members.iter().for_each(|&member| of[member as usize] = batch.members[0]);
+            batch.members.iter().for_each(|&member| of[member] = batch.members[0]);
         }
-        let mut nodes = Contracted { of, before: vec![Vec::new(); count], after: vec![Vec::new(); count] };
+        let none = Vector::filled(Vec::new(), count);
+        let mut nodes = Contracted { of, before: none.clone(), after: none };
         for (statement, before) in reach.reduced().enumerate() {
-            let to = nodes.of[statement as usize];
+            let to = nodes.of[statement];
             for &before in before {
-                let from = nodes.of[before as usize];
-                nodes.before[to as usize].push(from);
-                nodes.after[from as usize].push(to);
+                let from = nodes.of[before];
+                nodes.before[to].push(from);
+                nodes.after[from].push(to);
             }
         }
         for list in nodes.before.iter_mut().chain(&mut nodes.after) {
@@ -80,8 +81,8 @@ impl Contracted {
 
     /// Returns the only predecessor of a node, if the node is its only successor.
     pub fn previous(&self, node: StatementId) -> Option<StatementId> {
-        let &[before] = self.before[node as usize].as_slice() else { return None };
-        (self.after[before as usize].len() == 1).then_some(before)
+        let &[before] = self.before[node].as_slice() else { return None };
+        (self.after[before].len() == 1).then_some(before)
     }
 }
 
@@ -94,7 +95,7 @@ impl<K: Ord> Classes<K> {
     }
 
     pub fn of(&mut self, thing: K) -> u32 {
-        let next = self.0.len() as u32;
+        let next = narrow(self.0.len());
         *self.0.entry(thing).or_insert(next)
     }
 }

@@ -19,18 +19,17 @@ pub(super) fn serialize(draft: &Draft<'_>, decision: &mut Decision) {
     let Decision { batches, edges, serialized } = decision;
     let nodes = Contracted::new(&draft.reach, batches);
     let batched = by_member(batches);
-    let single =
-        |id: StatementId| draft.launches[id as usize].as_ref().filter(|_| !batched.contains_key(&id));
+    let single = |id: StatementId| draft.launches[id].as_ref().filter(|_| !batched.contains_key(&id));
     let mut groups: BTreeMap<(&[StatementId], &[StatementId]), Vec<Branch>> = BTreeMap::new();
-    for id in 0..draft.launches.len() as StatementId {
-        let begins = nodes.of[id as usize] == id
+    for id in draft.launches.ids() {
+        let begins = nodes.of[id] == id
             && single(id).is_some()
             && nodes.previous(id).is_none_or(|before| single(before).is_none());
         if !begins {
             continue;
         }
         let branch = branch(&nodes, id, &single);
-        let around = (nodes.before[id as usize].as_slice(), nodes.after[branch.tail as usize].as_slice());
+        let around = (nodes.before[id].as_slice(), nodes.after[branch.tail].as_slice());
         groups.entry(around).or_default().push(branch);
     }
     for branches in groups.into_values() {
@@ -69,7 +68,7 @@ fn branch<'l>(
         branch.tail = id;
         branch.blocks = branch.blocks.max(launch.blocks());
         branch.wave = branch.wave.min(launch.wave);
-        next = match nodes.after[id as usize].as_slice() {
+        next = match nodes.after[id].as_slice() {
             &[after] if nodes.previous(after) == Some(id) => Some(after),
             _ => None,
         };

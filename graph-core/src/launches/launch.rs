@@ -1,12 +1,13 @@
 //! The facts about a launch that decisions need: of one as written, and of one as emitted.
 
 use super::blocks::Blocks;
+use crate::ids::KernelId;
 
 /// The facts about a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launch {
     /// The kernel: equal for launches of one kernel.
-    pub kernel: u32,
+    pub kernel: KernelId,
     /// Blocks in each dimension.
     pub grid: [u32; 3],
     /// Threads of a block in each dimension.

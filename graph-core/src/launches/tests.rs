@@ -1,4 +1,6 @@
 use super::*;
+use crate::ids::{KernelId, OperationId};
+use crate::index::{Index, Vector, ids, narrow, size};
 use crate::ir::{Kind, Options, Statement};
 use crate::operation::{Operation, What};
 use crate::overlap;
@@ -7,8 +9,12 @@ use crate::reach::Reach;
 /// One launch a statement, each alike unless it is changed, and their order.
 struct Case {
     launches: Vec<Option<Launch>>,
-    edges: Vec<(StatementId, StatementId)>,
+    edges: Vec<(u32, u32)>,
     tuning: Tuning,
+}
+
+fn ids_of(edges: &[(u32, u32)]) -> Vec<(StatementId, StatementId)> {
+    edges.iter().map(|&(from, to)| (StatementId::from_u32(from), StatementId::from_u32(to))).collect()
 }
 
 const WAVE: u32 = 1_056;
@@ -16,7 +22,7 @@ const WAVE: u32 = 1_056;
 impl Case {
     fn new(count: usize) -> Case {
         let launch = Launch {
-            kernel: 0,
+            kernel: KernelId::from_u32(0),
             grid: [4, 1, 1],
             block: [256, 1, 1],
             shared: 0,
@@ -32,7 +38,7 @@ impl Case {
 
     /// `chains` chains of `length`: statement `step * chains + chain`.
     fn chains(chains: u32, length: u32) -> Case {
-        let mut case = Case::new((chains * length) as usize);
+        let mut case = Case::new(size(chains * length));
         for id in chains..chains * length {
             case.edges.push((id - chains, id));
         }
@@ -67,33 +73,36 @@ impl Case {
             outputs: Vec::new().into(),
             views: Vec::new().into(),
         };
-        decide(&program, &self.edges, &self.launches, allowed, usize::MAX, &self.tuning)
+        let launches = self.launches.clone().into();
+        decide(&program, &ids_of(&self.edges), &launches, allowed, usize::MAX, &self.tuning)
             .expect("the order has no cycle")
     }
 
     /// The members of each batch, once the invariants of a decision hold.
-    fn batches(&self) -> Vec<Vec<StatementId>> {
+    fn batches(&self) -> Vec<Vec<u32>> {
         let decision = self.decide(Allowed { batches: true, ..Allowed::default() });
         let reach = |edges: &[(StatementId, StatementId)]| {
             let mut preds = crate::index::Vector::filled(Vec::new(), self.launches.len());
             edges.iter().for_each(|&(before, after)| preds[after].push(before));
             Reach::of(&preds).expect("no cycle")
         };
-        let (before, after) = (reach(&self.edges), reach(&[&self.edges[..], &decision.edges].concat()));
+        let edges = ids_of(&self.edges);
+        let (before, after) = (reach(&edges), reach(&[&edges[..], &decision.edges].concat()));
         assert_eq!(before.depth(), after.depth(), "the depth does not grow");
         for batch in &decision.batches {
             let first = batch.members[0];
             for &member in &batch.members[1..] {
                 assert!(!after.ordered(first, member), "members stay unordered");
-                let same = |other: &u32| {
+                let same = |other: &StatementId| {
                     batch.members.contains(other)
                         || after.precedes(*other, first) == after.precedes(*other, member)
                             && after.precedes(first, *other) == after.precedes(member, *other)
                 };
-                assert!((0..self.launches.len() as u32).all(|other| same(&other)), "a batch is one node");
+                assert!(ids(self.launches.len()).all(|other| same(&other)), "a batch is one node");
             }
         }
-        decision.batches.into_iter().map(|batch| batch.members).collect()
+        let members = |batch: Batch| batch.members.into_iter().map(StatementId::as_u32).collect();
+        decision.batches.into_iter().map(members).collect()
     }
 
     fn serialized(&self) -> usize {
@@ -101,7 +110,7 @@ impl Case {
     }
 }
 
-fn levels(chains: u32, length: u32) -> Vec<Vec<StatementId>> {
+fn levels(chains: u32, length: u32) -> Vec<Vec<u32>> {
     (0..length).map(|step| (step * chains..(step + 1) * chains).collect()).collect()
 }
 
@@ -117,7 +126,12 @@ fn nothing_is_batched_that_may_not_be() {
     );
     assert!(Case::chains(1, 9).batches().is_empty());
     // Different kernels, blocks, shared memory.
-    assert!(Case::chains(4, 2).change(|_| true, |launch, id| launch.kernel = id % 4).batches().is_empty());
+    assert!(
+        Case::chains(4, 2)
+            .change(|_| true, |launch, id| launch.kernel = KernelId::from_u32(id % 4))
+            .batches()
+            .is_empty()
+    );
     assert!(
         Case::chains(4, 2)
             .change(|_| true, |launch, id| launch.block = [1 + id % 4, 1, 1])
@@ -190,7 +204,7 @@ fn the_table_of_parameters_bounds_a_batch() {
 
 #[test]
 fn many_small_branches_are_serialized_into_lanes() {
-    let different = |launch: &mut Launch, id: u32| launch.kernel = id;
+    let different = |launch: &mut Launch, id: u32| launch.kernel = KernelId::from_u32(id);
     // 96 single kernels of 12 blocks: 16 lanes, so 80 come after another.
     let small = Case::new(96).change(
         |_| true,
@@ -207,7 +221,7 @@ fn many_small_branches_are_serialized_into_lanes() {
     let chains = Case::chains(40, 3);
     assert_eq!(chains.serialized(), 24);
     let added = chains.decide(Allowed { lanes: true, ..Allowed::default() }).edges;
-    assert_eq!(added[0], (80, 16), "the first branch ends before the seventeenth begins");
+    assert_eq!(added[0], ids_of(&[(80, 16)])[0], "the first branch ends before the seventeenth begins");
     // As many as run well side by side.
     assert_eq!(Case::chains(31, 3).serialized(), 0);
 }
@@ -225,7 +239,7 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
     let mut case = Case::chains(chains, 5);
     for id in 0..5 * chains {
         if id / chains % 2 == 1 {
-            case.launches[id as usize] = None;
+            case.launches[size(id)] = None;
         }
     }
     let level = |step: u32| (step * chains..(step + 1) * chains).collect::<Vec<_>>();
@@ -233,8 +247,8 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
     // Two kernels in a row pay for one fork.
     let mut case = Case::chains(chains, 4);
     for chain in 0..chains {
-        case.launches[chain as usize] = None;
-        case.launches[(3 * chains + chain) as usize] = None;
+        case.launches[size(chain)] = None;
+        case.launches[size(3 * chains + chain)] = None;
     }
     assert_eq!(case.batches(), [level(1), level(2)]);
 }
@@ -243,7 +257,7 @@ fn kernels_between_copies_of_each_chain_are_left_alone() {
 fn diagonals_are_batched() {
     // Cell (r, c) after its neighbours above and to the left.
     let side = 6u32;
-    let mut case = Case::new((side * side) as usize);
+    let mut case = Case::new(size(side * side));
     for (r, c) in (0..side).flat_map(|r| (0..side).map(move |c| (r, c))) {
         let cell = side * r + c;
         case.edges.extend((r > 0).then(|| (cell - side, cell)));
@@ -268,7 +282,7 @@ fn wide_chains(chains: u32, blocks: u32, brief: bool) -> Case {
     )
 }
 
-fn halves(chains: u32) -> Vec<Vec<StatementId>> {
+fn halves(chains: u32) -> Vec<Vec<u32>> {
     let level = |step: u32| {
         let (from, middle, to) = (step * chains, step * chains + chains / 2, (step + 1) * chains);
         [(from..middle).collect(), (middle..to).collect()]
@@ -302,28 +316,32 @@ fn a_few_chains_that_fill_the_device_are_left_alone() {
 
 /// An operation for each launch, in order, and what is known of it.
 fn marked(tuning: &Tuning, runs: &[Run], edges: &[(u32, u32)]) -> Vec<Operation> {
-    let mut list: Vec<Operation> = (0..runs.len() as u32)
+    let mut list: Vector<OperationId, Operation> = (0..narrow(runs.len()))
         .map(|id| Operation {
             what: What::KERNEL,
-            after: edges.iter().filter(|(_, to)| *to == id).map(|(from, _)| *from).collect(),
+            after: edges
+                .iter()
+                .filter(|(_, to)| *to == id)
+                .map(|(from, _)| OperationId::from_u32(*from))
+                .collect(),
             programmatic: None,
             launch_order: false,
-            sources: vec![id],
+            sources: vec![StatementId::from_u32(id)],
             name: "k".into(),
         })
         .collect();
-    let count = overlap::mark(&mut list, tuning, |operation| Some(runs[operation.sources[0] as usize]));
+    let count = overlap::mark(&mut list, tuning, |operation| Some(runs[operation.sources[0].index()]));
     assert_eq!(count, list.iter().filter(|operation| operation.programmatic.is_some()).count());
-    list
+    list.into()
 }
 
 const RUN: Run = Run { blocks: Blocks::new(64), threads: 64 * 256, wave: WAVE, waits: true, brief: true };
 
 fn chain_of(tuning: &Tuning, runs: &[Run]) -> Vec<(Option<u32>, bool)> {
-    let edges: Vec<(u32, u32)> = (1..runs.len() as u32).map(|id| (id - 1, id)).collect();
+    let edges: Vec<(u32, u32)> = (1..narrow(runs.len())).map(|id| (id - 1, id)).collect();
     marked(tuning, runs, &edges)[1..]
         .iter()
-        .map(|operation| (operation.programmatic, operation.launch_order))
+        .map(|operation| (operation.programmatic.map(OperationId::as_u32), operation.launch_order))
         .collect()
 }
 
@@ -345,7 +363,7 @@ fn kernels_beside_others_start_early_only_where_the_device_has_room() {
         let edges: Vec<(u32, u32)> = (count..3 * count).map(|id| (id - count, id)).collect();
         let list = marked(
             &Tuning::of((9, 0)),
-            &vec![Run { blocks: Blocks::new(blocks), ..RUN }; 3 * count as usize],
+            &vec![Run { blocks: Blocks::new(blocks), ..RUN }; 3 * size(count)],
             &edges,
         );
         (
@@ -359,7 +377,7 @@ fn kernels_beside_others_start_early_only_where_the_device_has_room() {
     assert_eq!(chains(4, 2_000), (8, false));
     let long = Run { blocks: Blocks::new(1_000), brief: false, ..RUN };
     let list = marked(&Tuning::of((9, 0)), &[long; 4], &[(0, 2), (1, 3)]);
-    assert_eq!([list[2].programmatic, list[3].programmatic], [Some(0), Some(1)]);
+    assert_eq!([2, 3].map(|at: usize| list[at].programmatic.map(OperationId::as_u32)), [Some(0), Some(1)]);
 }
 
 /// The rules for devices that nobody measured: equal launches are batched, and a kernel that runs alone has a programmatic
@@ -375,7 +393,7 @@ fn devices_that_nobody_measured_get_the_safe_rules() {
     assert!(unmeasured(unequal).batches().is_empty());
     assert!(unmeasured(wide_chains(16, 66, false)).batches().is_empty());
     assert!(unmeasured(wide_chains(4, 66, true)).batches().is_empty());
-    let small = Case::new(96).change(|_| true, |launch, id| launch.kernel = id);
+    let small = Case::new(96).change(|_| true, |launch, id| launch.kernel = KernelId::from_u32(id));
     assert_eq!(unmeasured(small).serialized(), 0);
     let tuning = &Tuning::default();
     let full = Run { blocks: Blocks::from(WAVE), ..RUN };

@@ -131,13 +131,14 @@ impl<'a> Frontier<'a> {
 mod tests {
     use super::Effect::{Ordered, Reads, Reduction};
     use super::*;
+    use crate::index::{Index, Vector, ids, wide};
 
     const ADD: Effect<'static> = Reduction("add.u32");
     const MAX: Effect<'static> = Reduction("max.u32");
 
     fn uses(list: &[(Effect<'static>, u64, u64)]) -> Vec<Use<'static>> {
         let one = |(statement, &(effect, lo, hi))| Use { statement, effect, lo, hi };
-        (0..).zip(list).map(one).collect()
+        ids(list.len()).zip(list).map(one).collect()
     }
 
     fn free(count: usize) -> Reach {
@@ -147,7 +148,8 @@ mod tests {
     #[test]
     fn a_ticket_stands_between_reductions() {
         let uses = uses(&[(ADD, 0, 4), (Ordered, 0, 4), (ADD, 0, 4)]);
-        assert_eq!(missing(&uses, &free(3), true), [(0, 1), (1, 2)]);
+        let [a, b, c] = [0, 1, 2].map(StatementId::from_u32);
+        assert_eq!(missing(&uses, &free(3), true), [(a, b), (b, c)]);
     }
 
     #[test]
@@ -175,16 +177,16 @@ mod tests {
     #[test]
     fn the_order_is_that_of_all_pairs() {
         let mut seed = 1u64;
-        let mut random = |below: u64| {
+        let mut random = |below: usize| {
             seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            (seed >> 33) % below
+            usize::try_from(seed >> 33).unwrap() % below
         };
         for _ in 0..2000 {
             let count = 2 + random(9);
             let list: Vec<_> = (0..count)
                 .map(|_| {
-                    let lo = random(4);
-                    ([ADD, MAX, Reads, Ordered][random(4) as usize], lo, lo + 1 + random(4))
+                    let lo = wide(random(4));
+                    ([ADD, MAX, Reads, Ordered][random(4)], lo, lo + 1 + wide(random(4)))
                 })
                 .collect();
             let mut list = uses(&list);
@@ -194,21 +196,21 @@ mod tests {
                     list[at].statement = list[at - 1].statement;
                 }
             }
-            let mut given = vec![Vec::new(); count as usize];
-            for after in 1..count as u32 {
+            let mut given: Vector<StatementId, Vec<StatementId>> = Vector::filled(Vec::new(), count);
+            for after in ids(count).skip(1) {
                 if random(4) == 0 {
-                    given[after as usize].push(random(u64::from(after)) as u32);
+                    given[after].push(StatementId::new(random(after.index())));
                 }
             }
-            let closure = |edges: &[(u32, u32)]| {
+            let closure = |edges: &[(StatementId, StatementId)]| {
                 let mut preds = given.clone();
-                edges.iter().for_each(|&(before, after)| preds[after as usize].push(before));
-                Reach::of(&preds.into()).unwrap()
+                edges.iter().for_each(|&(before, after)| preds[after].push(before));
+                Reach::of(&preds).unwrap()
             };
             let reach = closure(&[]);
             let (few, all) =
                 (closure(&missing(&list, &reach, true)), closure(&missing(&list, &reach, false)));
-            for (a, b) in (0..count as u32).flat_map(|a| (0..count as u32).map(move |b| (a, b))) {
+            for (a, b) in ids(count).flat_map(|a| ids(count).map(move |b| (a, b))) {
                 assert_eq!(few.precedes(a, b), all.precedes(a, b), "{a} before {b} of {list:?}");
             }
         }

@@ -16,15 +16,6 @@
 //!
 //! Everything is deterministic: work is counted, not timed. Nothing recurses.
 
-#![deny(
-    clippy::as_conversions,
-    clippy::cast_lossless,
-    clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
-    clippy::cast_sign_loss
-)]
-
 mod bounds;
 pub mod budget;
 pub mod check;

@@ -16,7 +16,7 @@ pub fn context(ordinal: usize) -> Result<Arc<CudaContext>> {
     // Asked first, so that a device that does not exist is no failed call, which tools would report.
     let count = match CudaContext::device_count() {
         Ok(count) => u32::try_from(count).unwrap_or(0),
-        Err(error) if error.0 as u32 == cuda::NO_DEVICE => 0,
+        Err(error) if Failure::of("cuInit", error).code == cuda::NO_DEVICE => 0,
         Err(error) => return Err(Error::from(Failure::of("cuInit", error))),
     };
     if u32::try_from(ordinal).is_ok_and(|ordinal| ordinal < count) {

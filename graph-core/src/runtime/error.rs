@@ -7,6 +7,7 @@ use cudarc::driver::DriverError;
 
 use crate::compile::BackError;
 use crate::diagnostic::{Diagnostic, Site};
+use crate::index::size;
 use crate::ir::{BufferId, Program, StatementId};
 use crate::layout::LayoutError;
 
@@ -456,7 +457,7 @@ impl From<DriverError> for Error {
         let at = Location::caller();
         let call = FailedCall::Cudarc { file: at.file(), line: at.line() };
         // cudarc has loaded the driver, by the same name.
-        let code = error.0 as u32;
+        let code = cuda::code_of(error.0);
         let text = if cuda::driver().is_ok() { cuda::error_name(code).1 } else { String::new() };
         let name = format!("{:?}", error.0);
         Error::Driver(Box::new(DriverFailure { call, at: None, code, name, text }))
@@ -516,8 +517,8 @@ pub(crate) fn one_line(failure: Failure, log: &str) -> String {
 pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
     match error {
         BackError::Layout(LayoutError::Overflow { buffer, len, element }) => {
-            let at = program.buffers.iter().position(|declared| declared.name == buffer.as_str());
-            let at = at_buffer(program, at.unwrap_or(0) as BufferId);
+            let at = program.buffers.position(|declared| declared.name == buffer.as_str());
+            let at = at_buffer(program, at.unwrap_or(BufferId::from_u32(0)));
             let text = format!("{len} * {element} bytes");
             Error::Size { what: "the size", at, text, fault: Fault::Overflow }
         }
@@ -531,7 +532,7 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
 
 /// Returns the place of a buffer's declaration.
 pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
-    let declared = &program.buffers[buffer as usize];
+    let declared = &program.buffers[buffer];
     let file = declared.file.as_ref().unwrap_or(&program.file).to_string();
     Box::new(At { name: declared.name.to_string(), file, line: declared.line })
 }
@@ -545,7 +546,7 @@ pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error 
             Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
                 at_statement(program, id)
             }
-            Site::Output(index) => at_buffer(program, program.outputs[index as usize]),
+            Site::Output(index) => at_buffer(program, program.outputs[size(index)]),
         };
         Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
     };
@@ -558,7 +559,7 @@ fn lines(refusals: &[Refusal]) -> String {
 
 /// Returns the place of a statement.
 pub(crate) fn at_statement(program: &Program, statement: StatementId) -> Box<At> {
-    let statement = &program.statements[statement as usize];
+    let statement = &program.statements[statement];
     let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
     Box::new(At { name: statement.name.to_string(), file, line: statement.line })
 }

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use crate::index::{Index, narrow, size, wide};
+
 type Text = Cow<'static, str>;
 
 /// Writes a table.
@@ -16,14 +18,22 @@ pub struct Writer<'p> {
 impl<'p> Writer<'p> {
     pub fn long(&mut self, mut value: u64) {
         while value >= 0x80 {
-            self.bytes.push(value as u8 | 0x80);
+            self.bytes.push(low_bits(value) | 0x80);
             value >>= 7;
         }
-        self.bytes.push(value as u8);
+        self.bytes.push(low_bits(value));
     }
 
     pub fn number(&mut self, value: u32) {
         self.long(u64::from(value));
+    }
+
+    pub fn id(&mut self, id: impl Index) {
+        self.long(wide(id.index()));
+    }
+
+    pub fn ids(&mut self, ids: &[impl Index]) {
+        self.list(ids.iter(), |writer, &id| writer.id(id));
     }
 
     pub fn list<T>(
@@ -31,20 +41,25 @@ impl<'p> Writer<'p> {
         items: impl ExactSizeIterator<Item = T>,
         mut each: impl FnMut(&mut Writer<'p>, T),
     ) {
-        self.long(items.len() as u64);
+        self.long(wide(items.len()));
         items.for_each(|item| each(self, item));
     }
 
     /// The number of a text; a new one stands behind its number.
     pub fn text(&mut self, text: &'p str) {
-        let next = self.texts.len() as u32;
+        let next = narrow(self.texts.len());
         let number = *self.texts.entry(text).or_insert(next);
         self.number(number);
         if number == next {
-            self.long(text.len() as u64);
+            self.long(wide(text.len()));
             self.bytes.extend_from_slice(text.as_bytes());
         }
     }
+}
+
+/// Returns the lowest 7 bits of a number.
+fn low_bits(value: u64) -> u8 {
+    value.to_le_bytes()[0] & 0x7f
 }
 
 /// Reads a table: `None` for bytes that are none.
@@ -71,6 +86,14 @@ impl Reader {
         u32::try_from(self.long()?).ok()
     }
 
+    pub fn id<I: Index>(&mut self) -> Option<I> {
+        Some(I::new(size(self.number()?)))
+    }
+
+    pub fn ids<I: Index>(&mut self) -> Option<Vec<I>> {
+        self.list(Reader::id)
+    }
+
     pub fn list<T>(&mut self, mut each: impl FnMut(&mut Reader) -> Option<T>) -> Option<Vec<T>> {
         let count = usize::try_from(self.long()?).ok()?;
         // An item has at least a byte: a wrong count asks for no more room than there are bytes.
@@ -82,7 +105,7 @@ impl Reader {
     }
 
     pub fn text(&mut self) -> Option<Text> {
-        let number = self.number()? as usize;
+        let number = size(self.number()?);
         if number == self.texts.len() {
             let length = usize::try_from(self.long()?).ok()?;
             let (text, rest) = self.bytes.split_at_checked(length)?;

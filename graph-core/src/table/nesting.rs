@@ -5,41 +5,46 @@ use crate::structure::{Argument, Call, Choice, Item, Loop, Part, Step, Structure
 use super::bytes::{Reader, Writer};
 
 impl<'p> Writer<'p> {
-    fn numbers(&mut self, numbers: &[u32]) {
-        self.list(numbers.iter(), |writer, &number| writer.number(number));
-    }
-
     /// Writes the nesting of statements.
     pub fn structure(&mut self, structure: &'p Structure) {
         self.items(&structure.body);
         self.list(structure.parts.iter(), Writer::part);
         self.list(structure.variables.iter(), |writer, variable| {
             writer.text(&variable.name);
-            writer.numbers(&variable.dims);
+            writer.ids(&variable.dims);
         });
         self.list(structure.calls.iter(), |writer, call| {
             writer.list(call.arguments.iter(), Writer::argument);
-            writer.numbers(&call.results);
+            writer.ids(&call.results);
         });
         self.list(structure.returned.iter(), |writer, &(buffer, declared, actual)| {
-            writer.numbers(&[buffer, declared, actual]);
+            writer.id(buffer);
+            writer.id(declared);
+            writer.id(actual);
         });
-        self.list(structure.leaf_variables.iter(), |writer, list| writer.numbers(list));
+        self.list(structure.leaf_variables.iter(), |writer, list| writer.ids(list));
     }
 
     fn items(&mut self, items: &[Item]) {
         self.list(items.iter(), |writer, item| match item {
             Item::Statement(statement) => {
                 writer.number(0);
-                writer.number(*statement);
+                writer.id(*statement);
             }
             Item::Loop(each) => {
                 writer.number(1);
                 writer.number(each.line);
-                writer.number(each.variable);
+                writer.id(each.variable);
                 match each.turns {
-                    Turns::Range(lo, hi) => writer.numbers(&[lo, hi]),
-                    Turns::Elements(part) => writer.numbers(&[part]),
+                    Turns::Range(lo, hi) => {
+                        writer.number(0);
+                        writer.id(lo);
+                        writer.id(hi);
+                    }
+                    Turns::Elements(part) => {
+                        writer.number(1);
+                        writer.id(part);
+                    }
                 }
                 writer.items(&each.body);
             }
@@ -51,23 +56,23 @@ impl<'p> Writer<'p> {
             }
             Item::Rename { to, from } => {
                 writer.number(3);
-                writer.number(*to);
-                writer.number(*from);
+                writer.id(*to);
+                writer.id(*from);
             }
             Item::Swap(a, b) => {
                 writer.number(4);
-                writer.number(*a);
-                writer.number(*b);
+                writer.id(*a);
+                writer.id(*b);
             }
         });
     }
 
     fn part(&mut self, part: &'p Part) {
-        self.number(part.argument);
+        self.id(part.argument);
         self.list(part.path.iter(), |writer, step| match step {
             Step::Index(dim) => {
                 writer.number(0);
-                writer.number(*dim);
+                writer.id(*dim);
             }
             Step::Field(name) => {
                 writer.number(1);
@@ -80,7 +85,7 @@ impl<'p> Writer<'p> {
         match argument {
             Argument::Scalar(scalars) => {
                 self.number(0);
-                self.numbers(scalars);
+                self.ids(scalars);
             }
             Argument::Access(access) => {
                 self.number(1);
@@ -88,11 +93,11 @@ impl<'p> Writer<'p> {
             }
             Argument::Moved(buffer) => {
                 self.number(2);
-                self.number(*buffer);
+                self.id(*buffer);
             }
             Argument::Part(part) => {
                 self.number(3);
-                self.number(*part);
+                self.id(*part);
             }
         }
     }
@@ -102,25 +107,21 @@ impl<'p> Writer<'p> {
 const DEEPEST: u32 = 128;
 
 impl Reader {
-    fn numbers(&mut self) -> Option<Vec<u32>> {
-        self.list(Reader::number)
-    }
-
     /// Reads the nesting of statements.
     pub fn structure(&mut self) -> Option<Structure> {
         Some(Structure {
             body: self.items(0)?,
-            parts: self.list(Reader::part)?,
+            parts: self.list(Reader::part)?.into(),
             variables: self
-                .list(|reader| Some(Variable { name: reader.text()?, dims: reader.numbers()? }))?,
-            calls: self.list(|reader| {
-                Some(Call { arguments: reader.list(Reader::argument)?, results: reader.numbers()? })
-            })?,
-            returned: self.list(|reader| match *reader.numbers()? {
-                [buffer, declared, actual] => Some((buffer, declared, actual)),
-                _ => None,
-            })?,
-            leaf_variables: self.list(Reader::numbers)?,
+                .list(|reader| Some(Variable { name: reader.text()?, dims: reader.ids()? }))?
+                .into(),
+            calls: self
+                .list(|reader| {
+                    Some(Call { arguments: reader.list(Reader::argument)?, results: reader.ids()? })
+                })?
+                .into(),
+            returned: self.list(|reader| Some((reader.id()?, reader.id()?, reader.id()?)))?,
+            leaf_variables: self.list(Reader::ids)?.into(),
         })
     }
 
@@ -130,12 +131,12 @@ impl Reader {
         }
         self.list(|reader| {
             Some(match reader.number()? {
-                0 => Item::Statement(reader.number()?),
+                0 => Item::Statement(reader.id()?),
                 1 => {
-                    let (line, variable) = (reader.number()?, reader.number()?);
-                    let turns = match *reader.numbers()? {
-                        [lo, hi] => Turns::Range(lo, hi),
-                        [part] => Turns::Elements(part),
+                    let (line, variable) = (reader.number()?, reader.id()?);
+                    let turns = match reader.number()? {
+                        0 => Turns::Range(reader.id()?, reader.id()?),
+                        1 => Turns::Elements(reader.id()?),
                         _ => return None,
                     };
                     Item::Loop(Loop { line, variable, turns, body: reader.items(depth + 1)? })
@@ -148,18 +149,18 @@ impl Reader {
                         arms: reader.list(|reader| reader.items(depth + 1))?,
                     })
                 }
-                3 => Item::Rename { to: reader.number()?, from: reader.number()? },
-                4 => Item::Swap(reader.number()?, reader.number()?),
+                3 => Item::Rename { to: reader.id()?, from: reader.id()? },
+                4 => Item::Swap(reader.id()?, reader.id()?),
                 _ => return None,
             })
         })
     }
 
     fn part(&mut self) -> Option<Part> {
-        let argument = self.number()?;
+        let argument = self.id()?;
         let path = self.list(|reader| {
             Some(match reader.number()? {
-                0 => Step::Index(reader.number()?),
+                0 => Step::Index(reader.id()?),
                 1 => Step::Field(reader.text()?),
                 _ => return None,
             })
@@ -169,10 +170,10 @@ impl Reader {
 
     fn argument(&mut self) -> Option<Argument> {
         Some(match self.number()? {
-            0 => Argument::Scalar(self.numbers()?),
+            0 => Argument::Scalar(self.ids()?),
             1 => Argument::Access(self.number()?),
-            2 => Argument::Moved(self.number()?),
-            3 => Argument::Part(self.number()?),
+            2 => Argument::Moved(self.id()?),
+            3 => Argument::Part(self.id()?),
             _ => return None,
         })
     }

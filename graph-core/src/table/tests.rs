@@ -1,14 +1,23 @@
 use super::*;
+use crate::index::Index;
 use crate::structure::{Argument, Call, Choice, Item, Loop, Part, Step, Turns, Variable};
 
-fn statement(kind: Kind, accesses: &[Access], after: &[StatementId]) -> Statement {
+fn id<I: Index>(number: usize) -> I {
+    I::new(number)
+}
+
+fn list<I: Index>(numbers: &[usize]) -> Vec<I> {
+    numbers.iter().map(|&number| I::new(number)).collect()
+}
+
+fn statement(kind: Kind, accesses: &[Access], after: &[usize]) -> Statement {
     Statement {
         name: format!("{kind:?}").into(),
-        line: 300 + after.len() as u32,
+        line: 300 + narrow(after.len()),
         file: None,
         kind,
         accesses: accesses.to_vec().into(),
-        after: after.to_vec().into(),
+        after: list(after).into(),
     }
 }
 
@@ -19,11 +28,14 @@ fn program() -> Program {
         line: 7,
         file: None,
         origin,
-        len: 1,
+        len: id(1),
         element: 4,
         align: 2,
     };
-    let access = |buffer, mode, relied_on| Access { buffer, mode, lo: 0, hi: 200, relied_on };
+    let access = |buffer, mode, relied_on| {
+        let (buffer, lo, hi) = (id(buffer), id(0), id(200));
+        Access { buffer, mode, lo, hi, relied_on }
+    };
     Program {
         name: "große".into(),
         file: "src/main.rs".into(),
@@ -31,7 +43,7 @@ fn program() -> Program {
             order: Order::Explicit,
             memory: Some(Memory::Owned),
             launches: Some(Launches::Batched),
-            budget: Some(2),
+            budget: Some(id(2)),
         },
         dims: vec!["0".into(), "n * k".into(), "x".into()].into(),
         buffers: vec![
@@ -40,12 +52,12 @@ fn program() -> Program {
             buffer("p", Origin::Pinned { mutable: false }),
             buffer("q", Origin::Pinned { mutable: true }),
             buffer("t", Origin::Taken),
-            buffer("part", Origin::Part(0)),
-            buffer("a", Origin::Alloc(u32::MAX)),
+            buffer("part", Origin::Part(id(0))),
+            buffer("a", Origin::Alloc(StatementId::NONE)),
         ]
         .into(),
         statements: vec![
-            statement(Kind::Alloc(5), &[], &[]),
+            statement(Kind::Alloc(id(5)), &[], &[]),
             statement(Kind::Fill(()), &[access(5, Mode::Write, true)], &[0]),
             statement(
                 Kind::Copy(()),
@@ -57,54 +69,63 @@ fn program() -> Program {
                 &[access(1, Mode::Atomic, false), access(5, Mode::ReadWrite, false)],
                 &[],
             ),
-            statement(Kind::Free(5), &[], &[3]),
-            statement(Kind::Call(7), &[access(0, Mode::Read, false)], &[]),
+            statement(Kind::Free(id(5)), &[], &[3]),
+            statement(Kind::Call(id(7)), &[access(0, Mode::Read, false)], &[]),
         ]
         .into(),
-        views: vec![View { buffer: 1, line: 9, lo: 0, hi: 1, of: (2, 3) }].into(),
-        outputs: vec![5, 4].into(),
+        views: vec![View { buffer: id(1), line: 9, lo: id(0), hi: id(1), of: (id(2), id(3)) }].into(),
+        outputs: list(&[5, 4]).into(),
     }
 }
 
 fn structure() -> Structure {
-    let turn = |body| Loop { line: 3, variable: 1, turns: Turns::Elements(0), body };
-    let arms =
-        vec![vec![Item::Statement(1)], vec![], vec![Item::Swap(1, 2), Item::Rename { to: 3, from: 4 }]];
-    let range = Loop { line: 2, variable: 0, turns: Turns::Range(0, 300), body: vec![Item::Statement(2)] };
-    let variable = |name: &'static str, dims: &[u32]| Variable { name: name.into(), dims: dims.to_vec() };
+    let turn = |body| Loop { line: 3, variable: id(1), turns: Turns::Elements(id(0)), body };
+    let arms = vec![
+        vec![Item::Statement(id(1))],
+        vec![],
+        vec![Item::Swap(id(1), id(2)), Item::Rename { to: id(3), from: id(4) }],
+    ];
+    let range = Loop {
+        line: 2,
+        variable: id(0),
+        turns: Turns::Range(id(0), id(300)),
+        body: vec![Item::Statement(id(2))],
+    };
+    let variable = |name: &'static str, dims: &[usize]| Variable { name: name.into(), dims: list(dims) };
     Structure {
         body: vec![
             Item::Loop(range),
             Item::Loop(turn(vec![Item::Choice(Choice { line: 9, number: 128, arms })])),
         ],
-        parts: vec![Part { argument: 3, path: vec![Step::Index(1), Step::Field("q".into())] }],
-        variables: vec![variable("i", &[1, 200]), variable("layer", &[])],
+        parts: vec![Part { argument: id(3), path: vec![Step::Index(id(1)), Step::Field("q".into())] }].into(),
+        variables: vec![variable("i", &[1, 200]), variable("layer", &[])].into(),
         calls: vec![Call {
             arguments: vec![
-                Argument::Scalar(vec![0, 1]),
+                Argument::Scalar(list(&[0, 1])),
                 Argument::Access(2),
-                Argument::Moved(5),
-                Argument::Part(0),
+                Argument::Moved(id(5)),
+                Argument::Part(id(0)),
             ],
-            results: vec![4],
-        }],
-        returned: vec![(5, 1, 2)],
-        leaf_variables: vec![vec![0, 1], vec![]],
+            results: list(&[4]),
+        }]
+        .into(),
+        returned: vec![(id(5), id(1), id(2))],
+        leaf_variables: vec![list(&[0, 1]), vec![]].into(),
     }
 }
 
 fn everything() -> (Vec<u8>, Decoded) {
     let dims = vec![
         vec![Op::Constant(u64::MAX)],
-        vec![Op::Leaf(0), Op::Leaf(128), Op::Mul, Op::Constant(1), Op::Sub, Op::Constant(0), Op::Add],
+        vec![Op::Leaf(id(0)), Op::Leaf(id(128)), Op::Mul, Op::Constant(1), Op::Sub, Op::Constant(0), Op::Add],
         vec![
-            Op::Leaf(1),
-            Op::Leaf(2),
+            Op::Leaf(id(1)),
+            Op::Leaf(id(2)),
             Op::Div,
-            Op::Leaf(3),
+            Op::Leaf(id(3)),
             Op::Rem,
-            Op::Variable(1),
-            Op::Length(200),
+            Op::Variable(id(1)),
+            Op::Length(id(200)),
             Op::Add,
         ],
     ];
@@ -114,17 +135,17 @@ fn everything() -> (Vec<u8>, Decoded) {
             name: "by".into(),
             line: 4,
             dims: false,
-            statements: vec![1, 300],
-            grids: vec![1],
-            blocks: vec![300],
+            statements: list(&[1, 300]),
+            grids: list(&[1]),
+            blocks: list(&[300]),
         },
     ];
     let (program, steps) = (program(), vec![0, 1, 2, 1, 0, 3]);
     let structure = structure();
     let parameters = vec![
-        ("a".to_owned(), Parameter::Buffer(0)),
-        ("n".to_owned(), Parameter::Scalar(1)),
-        ("w".to_owned(), Parameter::Array(2, 300)),
+        ("a".to_owned(), Parameter::Buffer(id(0))),
+        ("n".to_owned(), Parameter::Scalar(id(1))),
+        ("w".to_owned(), Parameter::Array(id(2), 300)),
         ("layers".to_owned(), Parameter::Part),
     ];
     let printed = Printed {
@@ -137,8 +158,10 @@ fn everything() -> (Vec<u8>, Decoded) {
         structure: &structure,
     };
     let bytes = encode(&printed);
-    let (arguments, parameters) = parameters.into_iter().map(|(name, one)| (name.into(), one)).unzip();
-    let elements = vec![TypeId::of::<[u16; 2]>(); 7];
+    let arguments = parameters.iter().map(|(name, _)| name.clone().into()).collect();
+    let parameters = parameters.into_iter().map(|(_, one)| one).collect();
+    let elements = Vector::filled(TypeId::of::<[u16; 2]>(), 7);
+    let (dims, steps, scalars) = (dims.into(), steps.into(), scalars.into());
     (bytes, Decoded { program, elements, dims, steps, scalars, arguments, parameters, structure })
 }
 

@@ -6,6 +6,7 @@
 //! calls internal methods of public types only through traits of `__private`, whose methods take a token: the user's code may
 //! use the same names, but never gets a token.
 
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -213,19 +214,19 @@ impl Expansion<'_> {
         if lowered.faulty || !lowered.unknown.is_empty() {
             return vec![true; self.signature.arguments.len()];
         }
-        let mut accessed = vec![false; program.buffers.len()];
+        let mut accessed = Vector::filled(false, program.buffers.len());
         for statement in program.statements.iter() {
-            statement.accesses.iter().for_each(|access| accessed[access.buffer as usize] = true);
+            statement.accesses.iter().for_each(|access| accessed[access.buffer] = true);
             if let Kind::Free(buffer) = statement.kind {
-                accessed[buffer as usize] = true;
+                accessed[buffer] = true;
             }
         }
         let arguments = self.signature.arguments.iter().zip(&lowered.argument_buffers);
         let used = |(argument, first): (&Argument, &Option<BufferId>)| match (&argument.kind, first) {
             (ArgumentKind::Array(_, count), Some(first)) => {
-                accessed[*first as usize..].iter().take(*count).any(|&accessed| accessed)
+                accessed.as_slice()[first.index()..].iter().take(*count).any(|&accessed| accessed)
             }
-            (_, Some(first)) => accessed[*first as usize],
+            (_, Some(first)) => accessed[*first],
             (_, None) => lowered.mentioned.contains(&argument.name.to_string()),
         };
         arguments.map(used).collect()
@@ -332,7 +333,7 @@ impl Expansion<'_> {
             lowered.source.program.outputs.iter().zip(&self.signature.returned).zip(&lowered.spans.outputs);
         pairs
             .map(|((&buffer, returned), &span)| {
-                let (declared, actual) = (&returned.element, &lowered.elements[buffer as usize]);
+                let (declared, actual) = (&returned.element, &lowered.elements[buffer.index()]);
                 quote_spanned! {span=>
                     const _: fn(::core::marker::PhantomData<#actual>) -> ::core::marker::PhantomData<#declared> =
                         |element| element;

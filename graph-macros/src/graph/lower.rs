@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
+use cuweave_core::ids::{LeafId, ScalarId, VariableId};
+use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
@@ -68,7 +70,7 @@ pub struct Lowered {
     /// What the check knows of them.
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
-    pub variables: Vec<Poly>,
+    pub variables: Vector<VariableId, Poly>,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -127,11 +129,11 @@ pub struct Spans {
 
 impl Spans {
     pub fn of(&self, site: Site) -> Span {
-        let pick = |list: &Vec<Vec<Span>>, at: u32, index: u32| {
-            list.get(at as usize).and_then(|inner| inner.get(index as usize)).copied()
+        let pick = |list: &Vec<Vec<Span>>, at: StatementId, index: u32| {
+            list.get(at.index()).and_then(|inner| inner.get(index as usize)).copied()
         };
         let found = match site {
-            Site::Statement(at) | Site::Freed(at) => self.statements.get(at as usize).copied(),
+            Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
             Site::Access(at, index) => pick(&self.accesses, at, index),
             Site::After(at, index) => pick(&self.after, at, index),
             Site::Output(index) => self.outputs.get(index as usize).copied(),
@@ -148,9 +150,9 @@ struct Lowering<'r> {
     /// Loop variables, innermost last.
     variables: Vec<(String, Meaning)>,
     /// The calls of graph functions.
-    calls: Vec<Call>,
+    calls: Vector<CallId, Call>,
     /// The numbers of the scalar arguments.
-    scalar_numbers: BTreeMap<String, u32>,
+    scalar_numbers: BTreeMap<String, ScalarId>,
     /// The items of the block that is being lowered.
     items: Vec<Item>,
     /// The loops that are unrolled when the graph is built, with their ranges as they are written.
@@ -163,12 +165,12 @@ struct Lowering<'r> {
     conditions: Vec<Condition>,
     /// The number of blocks around the innermost loop or arm that the build decides about.
     outer_names: usize,
-    dims: Vec<Bound>,
+    dims: Vector<DimId, Bound>,
     dim_ids: BTreeMap<Poly, DimId>,
-    buffers: Vec<Buffer>,
+    buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
-    poisoned: Vec<bool>,
-    statements: Vec<Statement>,
+    poisoned: Vector<BufferId, bool>,
+    statements: Vector<StatementId, Statement>,
     kinds: Vec<Kind<Syntax>>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// The lint levels that the enclosing blocks set.
@@ -232,7 +234,7 @@ pub fn lower(
         symbols: Symbols::default(),
         scopes: Scopes::new(),
         variables: Vec::new(),
-        calls: Vec::new(),
+        calls: Vector::new(),
         scalar_numbers: BTreeMap::new(),
         items: Vec::new(),
         turns: Vec::new(),
@@ -240,12 +242,12 @@ pub fn lower(
         choices: Vec::new(),
         conditions: Vec::new(),
         outer_names: 0,
-        dims: Vec::new(),
+        dims: Vector::new(),
         dim_ids: BTreeMap::new(),
-        buffers: Vec::new(),
+        buffers: Vector::new(),
         elements: Vec::new(),
-        poisoned: Vec::new(),
-        statements: Vec::new(),
+        poisoned: Vector::new(),
+        statements: Vector::new(),
         kinds: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
@@ -267,7 +269,8 @@ pub fn lower(
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =
         signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
-    lowering.scalar_numbers = scalars.map(|argument| argument.name.to_string()).zip(0..).collect();
+    lowering.scalar_numbers =
+        scalars.map(|argument| argument.name.to_string()).zip((0..).map(ScalarId::from_u32)).collect();
     let argument_buffers = lowering.arguments(signature);
     let options = Options {
         budget: budget.map(|expr| {
@@ -295,10 +298,10 @@ impl Lowering<'_> {
         argument_buffers: Vec<Option<BufferId>>,
     ) -> Lowered {
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
-        let (dims, leaves) = codes(&self.dims);
+        let (dims, leaves) = codes(self.dims.as_slice());
         let mut symbols = self.symbols;
-        let symbols: Vec<Poly> =
-            (0..self.turns.len() as u32).map(|number| variable(&turn(number), &mut symbols)).collect();
+        let symbols: Vector<VariableId, Poly> =
+            ids(self.turns.len()).map(|number| variable(&turn(number), &mut symbols)).collect();
         let structure = Structure {
             body: if self.structured { self.items } else { Vec::new() },
             returned: self.returned_lengths,
@@ -312,8 +315,8 @@ impl Lowering<'_> {
             file: file.into(),
             options,
             dims: self.dims.into_iter().map(|bound| readable(bound.text, &self.turns).into()).collect(),
-            buffers: self.buffers.into(),
-            statements: self.statements.into(),
+            buffers: self.buffers,
+            statements: self.statements,
             views: self.parts.into_iter().collect(),
             outputs: self.outputs.into(),
         };
@@ -358,7 +361,7 @@ impl Lowering<'_> {
                     Some(id)
                 }
                 ArgumentKind::Array(ty, count) => {
-                    let first = self.buffers.len() as BufferId;
+                    let first = BufferId::new(self.buffers.len());
                     let views = (0..*count)
                         .map(|i| self.argument(&argument.name, format!("{}[{i}]", argument.name), ty))
                         .collect();
@@ -395,7 +398,7 @@ impl Lowering<'_> {
         borrow: Option<Borrow>,
     ) -> View {
         let dim = self.dim(len.clone());
-        self.buffers.push(Buffer {
+        let buffer = self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
             file: None,
@@ -406,7 +409,7 @@ impl Lowering<'_> {
         });
         self.elements.push(element);
         self.poisoned.push(false);
-        View { buffer: self.buffers.len() as BufferId - 1, lo: Bound::constant(0), hi: len, borrow }
+        View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
 
     pub(super) fn bound(&mut self, expr: &Expr) -> Bound {
@@ -458,12 +461,12 @@ impl Lowering<'_> {
     }
 
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
-        let next = self.dims.len() as DimId;
+        let next = DimId::new(self.dims.len());
         let id = *self.dim_ids.entry(bound.poly.clone()).or_insert(next);
         if id == next {
             self.dims.push(bound);
-        } else if bound.text.len() < self.dims[id as usize].text.len() {
-            self.dims[id as usize] = bound;
+        } else if bound.text.len() < self.dims[id].text.len() {
+            self.dims[id] = bound;
         }
         id
     }
@@ -480,16 +483,16 @@ impl Lowering<'_> {
         self.spans.places.push((start.line, start.column));
         self.spans.accesses.push(accesses.iter().map(|access| access.1).collect());
         self.spans.after.push(Vec::new());
-        self.statements.push(Statement {
+        let written = kind.written(|call| call.id);
+        self.kinds.push(kind);
+        let id = self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
             file: None,
-            kind: kind.written(|call| call.id),
+            kind: written,
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
         });
-        self.kinds.push(kind);
-        let id = self.statements.len() as StatementId - 1;
         self.items.push(Item::Statement(id));
         id
     }
@@ -533,8 +536,8 @@ impl Lowering<'_> {
         for (after, target) in resolved {
             self.order_unknown |= target.is_none();
             if let Some(target) = target {
-                self.statements[after.statement as usize].after.to_mut().push(target);
-                self.spans.after[after.statement as usize].push(after.name.span());
+                self.statements[after.statement].after.to_mut().push(target);
+                self.spans.after[after.statement.index()].push(after.name.span());
             }
         }
     }
@@ -558,15 +561,16 @@ impl Lowering<'_> {
 /// How the bounds are computed, and the expressions that they are computed of, each once: one that gives another value
 /// each time is asked once a build.
 fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
-    let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
+    let mut numbers: BTreeMap<String, LeafId> = BTreeMap::new();
     let mut leaves = Vec::new();
     let mut number = |tokens: &TokenStream, key: &str| {
         if let Some(&number) = numbers.get(key) {
             return number;
         }
+        let number = LeafId::new(leaves.len());
         leaves.push(tokens.clone());
-        numbers.insert(key.to_owned(), leaves.len() as u32 - 1);
-        leaves.len() as u32 - 1
+        numbers.insert(key.to_owned(), number);
+        number
     };
     let code = |bound: &Bound| {
         let mut code = Vec::new();
@@ -585,27 +589,31 @@ fn readable(mut text: String, turns: &[Turn]) -> String {
 }
 
 /// Returns the variables of the loops, with the bounds that mention each.
-fn variables(turns: &[Turn], dims: &[Vec<Op>], leaves: &[TokenStream]) -> Vec<Variable> {
-    let of_leaves: Vec<Vec<u32>> = leaves.iter().map(|leaf| turns_in(leaf.clone())).collect();
-    let mentions = |code: &[Op], variable: u32| {
+fn variables(turns: &[Turn], dims: &[Vec<Op>], leaves: &[TokenStream]) -> Vector<VariableId, Variable> {
+    let of_leaves: Vec<Vec<VariableId>> = leaves.iter().map(|leaf| turns_in(leaf.clone())).collect();
+    let mentions = |code: &[Op], variable: VariableId| {
         code.iter().any(|op| match op {
             Op::Variable(other) => *other == variable,
-            Op::Leaf(leaf) => of_leaves[*leaf as usize].contains(&variable),
+            Op::Leaf(leaf) => of_leaves[leaf.index()].contains(&variable),
             _ => false,
         })
     };
-    let variable = |(number, turn): (u32, &Turn)| Variable {
+    let variable = |(number, turn): (VariableId, &Turn)| Variable {
         name: turn.name.clone().into(),
-        dims: (0..).zip(dims).filter(|(_, code)| mentions(code, number)).map(|(dim, _)| dim).collect(),
+        dims: ids(dims.len())
+            .zip(dims)
+            .filter(|(_, code)| mentions(code, number))
+            .map(|(dim, _)| dim)
+            .collect(),
     };
-    (0..).zip(turns).map(variable).collect()
+    ids(turns.len()).zip(turns).map(variable).collect()
 }
 
 /// Returns the loops whose variables stand in tokens, rising, each once.
-pub fn turns_in(tokens: TokenStream) -> Vec<u32> {
+pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     let mut names = BTreeSet::new();
     collect(tokens, &mut names);
-    let mut turns: Vec<u32> = names.iter().filter_map(|name| turn_of(name)).collect();
+    let mut turns: Vec<VariableId> = names.iter().filter_map(|name| turn_of(name)).collect();
     turns.sort_unstable();
     turns
 }

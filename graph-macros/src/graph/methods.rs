@@ -35,7 +35,7 @@ impl Expansion<'_> {
                     })
                 }
                 ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
-                    let first = self.lowered.argument_buffers[at]?;
+                    let first = self.lowered.argument_buffers[at]?.as_u32();
                     let documented =
                         format!("Binds the argument `{value}` anew: only what uses it is updated.");
                     Some(quote! {

@@ -71,10 +71,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// accesses of statements, unless there are faults.
 fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Vec<(StatementId, Vec<Access>)>> {
     let (source, templates) = match lowered.structure.is_flat() {
-        true => {
-            let count = lowered.source.program.statements.len() as StatementId;
-            (lowered.source.clone(), (0..count).collect())
-        }
+        true => (lowered.source.clone(), lowered.source.program.statements.ids().collect()),
         false => {
             let shape = Shape {
                 structure: &lowered.structure,
@@ -87,7 +84,7 @@ fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Vec<(Statement
     };
     let (checked, mut found) = compile::front(source);
     for diagnostic in &mut found {
-        diagnostic.site = diagnostic.site.of_statements(|id| templates[id as usize]);
+        diagnostic.site = diagnostic.site.of_statements(|id| templates[id]);
     }
     // A fault in a loop is one fault, whatever the number of its turns.
     let mut told: Vec<(Code, Site)> = Vec::new();
@@ -105,9 +102,9 @@ fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Vec<(Statement
 impl lower::Lowered {
     /// Takes over the modes that the check has settled. Elements that are fresh in one turn of a loop are fresh for rustc.
     fn settle(&mut self, settled: &[(StatementId, Vec<Access>)]) {
-        let statements = self.source.program.statements.to_mut();
+        let statements = &mut self.source.program.statements;
         for (template, accesses) in settled {
-            let own = statements[*template as usize].accesses.to_mut();
+            let own = statements[*template].accesses.to_mut();
             for (own, settled) in own.iter_mut().zip(accesses) {
                 if settled.mode == Mode::Write {
                     own.mode = Mode::Write;

@@ -8,7 +8,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use cuweave_core::ir::{Kind, Mode, Program, Statement};
+use cuweave_core::ids::VariableId;
+use cuweave_core::index::{Index, ids};
+use cuweave_core::ir::{Kind, Mode, Program, Statement, StatementId};
 use cuweave_core::kind::Stage;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -80,7 +82,7 @@ impl<'l> Steps<'l> {
             };
             let place = (!large).then(|| lowered.spans.places[at]);
             let next = steps.first.len() as u32;
-            let levels = lowered.lints.get(&(at as u32)).map(Vec::as_slice);
+            let levels = lowered.lints.get(&StatementId::new(at)).map(Vec::as_slice);
             let step = *known.entry(Alike { kind, levels, place }).or_insert(next);
             if step == next {
                 steps.first.push(at);
@@ -95,16 +97,16 @@ impl<'l> Steps<'l> {
     }
 
     fn statement(&self, at: usize) -> &'l Statement {
-        &self.program().statements[at]
+        &self.program().statements.as_slice()[at]
     }
 
     /// The type of the elements that an access of a statement is about.
     fn element(&self, at: usize, access: usize) -> &'l Type {
-        &self.lowered.elements[self.statement(at).accesses[access].buffer as usize]
+        &self.lowered.elements[self.statement(at).accesses[access].buffer.index()]
     }
 
     fn buffer_name(&self, at: usize, access: usize) -> &'l str {
-        self.program().buffers[self.statement(at).accesses[access].buffer as usize].base_name()
+        self.program().buffers[self.statement(at).accesses[access].buffer].base_name()
     }
 
     /// Returns the kind of a statement by which it shares a step; `None` for memory statements, which have no step.
@@ -208,7 +210,7 @@ impl<'l> Steps<'l> {
             let steps = (index * CHUNK..).zip(statements).map(|(step, &at)| {
                 let (step, evaluated) = (step as u32, self.step(at, &evaluation));
                 let evaluated = self.in_turn(evaluated, &turns);
-                match self.lowered.lints.get(&(at as u32)) {
+                match self.lowered.lints.get(&StatementId::new(at)) {
                     Some(levels) => quote!(#step => { #(#levels)* let done = #evaluated; done }),
                     None => quote!(#step => #evaluated,),
                 }
@@ -332,11 +334,11 @@ impl<'l> Steps<'l> {
 
     /// Returns an expression with the variables of the loops that it mentions in scope, of the types of their ranges.
     fn in_turn(&self, expression: TokenStream, turns: &Ident) -> TokenStream {
-        let mut mentioned: BTreeSet<u32> = turns_in(expression.clone()).into_iter().collect();
+        let mut mentioned: BTreeSet<VariableId> = turns_in(expression.clone()).into_iter().collect();
         // The ranges of inner loops mention outer ones, which have lower numbers.
-        for variable in (0..self.lowered.turns.len() as u32).rev() {
+        for variable in ids::<VariableId>(self.lowered.turns.len()).rev() {
             if mentioned.contains(&variable) {
-                let range = &self.lowered.turns[variable as usize].range;
+                let range = &self.lowered.turns[variable.index()].range;
                 mentioned.extend(turns_in(range.to_token_stream()));
             }
         }
@@ -344,7 +346,7 @@ impl<'l> Steps<'l> {
             return expression;
         }
         let bindings = mentioned.iter().map(|&variable| {
-            let (name, at) = (turn(variable), variable as usize);
+            let (name, at) = (turn(variable), variable.index());
             let range = &self.lowered.turns[at].range;
             // The closure is never called: it says the type of the range.
             quote!(let #name = ::cuweave::__private::turn(|| #range, #turns[#at]);)

@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use cuweave_core::ir::BufferId;
+use cuweave_core::ids::ScalarId;
+use cuweave_core::index::Index;
+use cuweave_core::ir::{BufferId, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
@@ -37,12 +39,12 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
 
 /// Returns the names and the kinds of the parameters.
 fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Parameter)> {
-    let mut scalars = 0..;
+    let mut scalars = (0..).map(ScalarId::from_u32);
     let one = |(argument, first): (&Argument, &Option<BufferId>)| {
         let parameter = match (&argument.kind, first) {
             (ArgumentKind::Array(_, count), Some(first)) => Parameter::Array(*first, *count as u32),
             (_, Some(first)) => Parameter::Buffer(*first),
-            (_, None) => Parameter::Scalar(scalars.next().unwrap_or(0)),
+            (_, None) => Parameter::Scalar(scalars.next().unwrap_or(ScalarId::NONE)),
         };
         (argument.name.to_string(), parameter)
     };
@@ -73,11 +75,11 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
     scalars
         .map(|argument| {
             let name = argument.name.to_string();
-            let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<u32> {
+            let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
                 let evaluated = |statement: &usize| !lowered.kinds[*statement].is_memory();
                 let statements = (0..lowered.kinds.len()).filter(evaluated);
                 let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
-                mentioned.map(|statement| statement as u32).collect()
+                mentioned.map(StatementId::new).collect()
             };
             Scalar {
                 line: argument.name.span().start().line as u32,

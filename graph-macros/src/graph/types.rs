@@ -1,5 +1,6 @@
 //! The module beside a graph function: the types of its arguments, their views and its exec.
 
+use cuweave_core::ir::BufferId;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
@@ -206,7 +207,7 @@ impl Expansion<'_> {
     fn view_fields(&self, mutable: bool) -> impl Iterator<Item = (&Ident, ViewField)> {
         let buffers = self.lowered.argument_buffers.iter();
         self.signature.arguments.iter().zip(buffers).filter_map(move |(argument, first)| {
-            Some((&argument.name, argument.view(mutable, &lender(), first.unwrap_or(0))?))
+            Some((&argument.name, argument.view(mutable, &lender(), first.map_or(0, BufferId::as_u32))?))
         })
     }
 

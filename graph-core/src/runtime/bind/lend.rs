@@ -2,6 +2,7 @@
 
 use cudarc::driver::PinnedHostSlice;
 
+use crate::index::size;
 use crate::runtime::cuda::PinnedViewMut;
 
 use super::bound::{Exclusive, ExclusivePinned, Shared, SharedPinned};
@@ -10,7 +11,7 @@ use super::view::{DeviceView, DeviceViewMut, Source};
 
 /// Returns the memory of a buffer of the program, and its address.
 fn source<'v>(lender: &Lender<'v>, buffer: u32) -> (Source<'v>, u64) {
-    match lender.operands.get(buffer as usize) {
+    match lender.operands.get(size(buffer)) {
         None => (Source::Nothing, 0),
         Some(operand) => match &operand.output {
             Some(slot) => (Source::Output(slot), operand.address),

@@ -23,6 +23,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
+use crate::index::wide;
 use crate::runtime::cuda::{Driver, Event, Stream};
 use crate::runtime::error::Result;
 use crate::runtime::waits::{OwnedEvent, home};
@@ -80,8 +81,8 @@ impl Operand {
         Operand {
             kind,
             address,
-            len: len as u64,
-            element: size_of::<T>() as u64,
+            len: wide(len),
+            element: wide(size_of::<T>()),
             same_context: true,
             borrowed,
             exclusive,

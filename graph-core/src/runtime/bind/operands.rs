@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::index::ids;
 use crate::ir::BufferId;
 
 use crate::runtime::cuda::{Driver, Event};
@@ -58,7 +59,9 @@ impl Operands {
 
     /// Returns the taken-over arguments.
     pub fn taken_over(&self) -> impl Iterator<Item = (BufferId, &Arc<Slot>)> {
-        (0..).zip(&self.list).filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
+        ids(self.list.len())
+            .zip(&self.list)
+            .filter_map(|(buffer, operand)| Some((buffer, operand.slot.as_ref()?)))
     }
 
     /// Notes a launch that waited for everything pending and recorded its own uses.

@@ -8,6 +8,8 @@ use cudarc::driver::{
     CudaStream, CudaView, CudaViewMut, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop, sys,
 };
 
+use crate::index::wide;
+
 use super::buffer::Buffer;
 use super::ledger::Tracked;
 use super::lending::LentOperand;
@@ -141,7 +143,7 @@ pub(crate) fn within(range: impl RangeBounds<usize>, len: usize) -> Option<(usiz
 }
 
 pub(crate) fn address_of<T>(begin: u64, start: usize) -> u64 {
-    begin + (start * size_of::<T>()) as u64
+    begin + wide(start * size_of::<T>())
 }
 
 #[cold]

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::expand::{Answers, At as Place, FrameId, Number, Refusal};
+use crate::ids::LeafId;
+use crate::index::Index;
 use crate::ir::{DimId, StatementId};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
@@ -21,7 +23,7 @@ pub(crate) struct Asked<'b> {
     /// The context that is current again after each of the user's expressions.
     context: (&'static Driver, Context),
     /// The values of expressions that mention no loop variable: each is asked once.
-    leaves: BTreeMap<(FrameId, u32), Dim>,
+    leaves: BTreeMap<(FrameId, LeafId), Dim>,
     stack: Vec<Dim>,
 }
 
@@ -30,12 +32,12 @@ impl<'b> Asked<'b> {
         Asked { body, context, leaves: BTreeMap::new(), stack: Vec::new() }
     }
 
-    fn leaf(&mut self, at: Place<'_>, leaf: u32) -> Result<Dim> {
-        let constant = at.table().structure.leaf_variables.get(leaf as usize).is_none_or(Vec::is_empty);
+    fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
+        let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
             return Ok(known);
         }
-        let value = self.entered(at, &mut |body| body.leaf(leaf, at.turns, Token))?;
+        let value = self.entered(at, &mut |body| body.leaf(leaf.as_u32(), at.turns, Token))?;
         if constant {
             self.leaves.insert((at.frame, leaf), value);
         }
@@ -57,7 +59,7 @@ impl<'b> Asked<'b> {
 /// Returns the place of the function that is expanded.
 fn function(at: Place<'_>) -> Box<At> {
     let program = &at.table().program;
-    let line = program.statements.first().map_or(0, |statement| statement.line);
+    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
     Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line })
 }
 
@@ -65,7 +67,7 @@ fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
     let program = &at.table().program;
     match statement {
         Some(statement) => {
-            let statement = &program.statements[statement as usize];
+            let statement = &program.statements[statement];
             let (name, file) = (statement.name.to_string(), program.file.to_string());
             Box::new(At { name, file, line: statement.line })
         }
@@ -83,7 +85,7 @@ impl Answers for Asked<'_> {
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number> {
         let table = at.table();
-        let code = &table.dims[id as usize];
+        let code = &table.dims[id];
         let mut leaves = Vec::new();
         for op in code {
             if let Op::Leaf(leaf) = *op {
@@ -92,11 +94,11 @@ impl Answers for Asked<'_> {
         }
         let operand = |op: Op| match op {
             Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
-            Op::Variable(variable) => at.turns.get(variable as usize).map(|&value| dim(value)),
+            Op::Variable(variable) => at.turns.get(variable.index()).map(|&value| dim(value)),
             Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
             _ => None,
         };
-        let text = &table.program.dims[id as usize];
+        let text = &table.program.dims[id];
         let value = compute(code, operand, &mut self.stack)
             .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
         match value.value() {
@@ -113,7 +115,7 @@ impl Answers for Asked<'_> {
     }
 
     fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<&'static Decoded> {
-        let step = at.table().steps[call as usize];
+        let step = at.table().steps[call];
         let mut table = None;
         self.entered(at, &mut |body| {
             body.enter(step, at.turns, &mut |callee| table = callee.table(Token).get(), Token);

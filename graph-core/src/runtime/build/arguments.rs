@@ -2,6 +2,7 @@
 
 use cudarc::driver::DeviceRepr;
 
+use crate::index::size;
 use crate::runtime::cuda::{self, Word};
 use crate::runtime::error::Fault;
 use crate::runtime::kernels::mark::Mark;
@@ -67,7 +68,7 @@ impl Arguments {
     pub fn buffer(&mut self, mark: impl Mark, extent: Dim) {
         let at = self.extent_count;
         self.extent_count += 1;
-        self.in_order += usize::from(mark.access() as usize == at);
+        self.in_order += usize::from(size(mark.access()) == at);
         let extent = extent.value().unwrap_or_else(|fault| {
             self.fault.get_or_insert((at, fault));
             0

@@ -1,8 +1,9 @@
 //! The nodes of batches: a setter changes a member's record in the table, and gives the node its table anew, in one call for
 //! all members that it concerns.
 
+use crate::index::{narrow, size};
 use crate::ir::{Kind, Program, StatementId};
-use crate::operation::{Operation, OperationId};
+use crate::operation::{BatchId, Operation, OperationId};
 use cuweave_ptx::rewrite::Table;
 
 use crate::runtime::cuda::{Launching, Node, Values};
@@ -46,9 +47,9 @@ impl Nodes {
         operation: OperationId,
     ) -> Result<()> {
         let operations = self.operations.clone();
-        let operation = &operations.list[operation as usize];
+        let operation = &operations.list[operation];
         let batch = self.batch_of(operation)?;
-        let member = operation.sources.binary_search(&statement).unwrap_or(0) as u32;
+        let member = operation.sources.binary_search(&statement).map_or(0, narrow);
         self.write_member(program, batch, member, statement)
     }
 
@@ -57,9 +58,9 @@ impl Nodes {
     /// All members share one configuration. It depends on no scalar that has a setter, but an expression of the user's may
     /// give another value each time that it is evaluated.
     pub(crate) fn check_member(&self, program: &Program, statement: StatementId, new: &Record) -> Result<()> {
-        let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
-        let operation = &self.operations.list[operation as usize];
-        let (&Kind::Launch(old), Kind::Launch(new)) = (&self.records[statement as usize], new) else {
+        let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
+        let operation = &self.operations.list[operation];
+        let (&Kind::Launch(old), Kind::Launch(new)) = (&self.records[statement], new) else {
             return Ok(());
         };
         if operation.sources.len() < 2 {
@@ -83,23 +84,23 @@ impl Nodes {
     /// Changes the node of a batch to its table.
     pub(crate) fn patch_batch(&mut self, definition: &Definition, operation: OperationId) -> Result<()> {
         let operations = self.operations.clone();
-        let batch = self.batch_of(&operations.list[operation as usize])?;
+        let batch = self.batch_of(&operations.list[operation])?;
         let launch = self.batch_launch(definition.program(), batch)?;
-        let node = self.nodes[operation as usize];
+        let node = self.nodes[operation];
         let Batched { packed, param, .. } = &self.batches.of[batch];
         let values = Values { words: packed.words(), params: param };
         let set = definition.driver.set_kernel(self.exec, node, &launch, values, &mut self.scratch);
         set.map_err(|failure| {
-            Error::driver(failure, Some(self.at(definition.program(), &operations.list[operation as usize])))
+            Error::driver(failure, Some(self.at(definition.program(), &operations.list[operation])))
         })?;
         annotate::members_moved(&self.annotated(definition), operation);
         Ok(())
     }
 
     /// Returns the number of an operation's batch.
-    fn batch_of(&self, operation: &Operation) -> Result<usize> {
+    fn batch_of(&self, operation: &Operation) -> Result<BatchId> {
         let batch = batch_of(&self.operations, operation)?;
-        if batch < self.batches.of.len() {
+        if self.batches.of.get(batch).is_some() {
             return Ok(batch);
         }
         Err(Error::Plan(format!("`{}` is no batch of the plan", operation.name)))
@@ -109,12 +110,12 @@ impl Nodes {
     fn write_member(
         &mut self,
         program: &Program,
-        batch: usize,
+        batch: BatchId,
         member: u32,
         statement: StatementId,
     ) -> Result<()> {
         let launch = launch_of(program, &self.records, statement)?;
-        let words = &mut self.words[launch.first as usize..];
+        let words = &mut self.words[size(launch.first)..];
         address(&self.operations, &self.bases, (statement, &launch), words);
         let Batched { variant, packed, .. } = &mut self.batches.of[batch];
         let Table { records, stride, parameters, grid, .. } = &*variant.table;
@@ -134,7 +135,7 @@ impl Nodes {
 
     /// Returns the configuration of a batch, from its members' records. Where the members' blocks are consecutive, the table is
     /// given their first blocks.
-    fn batch_launch(&mut self, program: &Program, batch: usize) -> Result<Launching> {
+    fn batch_launch(&mut self, program: &Program, batch: BatchId) -> Result<Launching> {
         let operations = self.operations.clone();
         let planned = &operations.batches[batch];
         let first = launch_of(program, &self.records, planned.members[0])?;
@@ -142,7 +143,7 @@ impl Nodes {
         let variant = self.batches.of[batch].variant.clone();
         launch.function = variant.info.function;
         if let Some(axis) = planned.axis {
-            launch.grid[usize::from(axis)] = planned.members.len() as u32;
+            launch.grid[usize::from(axis)] = narrow(planned.members.len());
             return Ok(launch);
         }
         let (firsts, blocks) = first_blocks(program, &self.records, &planned.members)?;

@@ -1,6 +1,7 @@
 //! The body of a graph function as generated code: the user's expressions, evaluated for a turn of its loops.
 
 use crate::expand::{Frame, FrameId};
+use crate::index::Vector;
 use crate::table::Table;
 
 use crate::runtime::error::Result;
@@ -32,12 +33,12 @@ pub trait Body {
 /// expression in an argument of a call returns before the callee is entered.
 pub(crate) fn enter<T>(
     root: &dyn Body,
-    frames: &[Frame],
+    frames: &Vector<FrameId, Frame>,
     frame: FrameId,
     with: &mut dyn FnMut(&dyn Body) -> T,
 ) -> Option<T> {
-    let Some((parent, statement, turns)) = &frames[frame as usize].call else { return Some(with(root)) };
-    let step = frames[*parent as usize].table.steps[*statement as usize];
+    let Some((parent, statement, turns)) = &frames[frame].call else { return Some(with(root)) };
+    let step = frames[*parent].table.steps[*statement];
     let mut result = None;
     enter(root, frames, *parent, &mut |caller| {
         caller.enter(step, turns, &mut |callee| result = Some(with(callee)), Token);

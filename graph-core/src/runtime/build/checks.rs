@@ -1,13 +1,14 @@
 //! The checks of lengths, ranges and operands: everything that bad input can bring is found before the driver is given a
 //! node.
 
-use crate::ir::{BufferId, DimId, Origin, Program, Statement, StatementId};
+use crate::index::{Index, Vector};
+use crate::ir::{BufferId, DimId, Origin, Program, Statement};
 
 use crate::runtime::bind::{MemoryKind, Operand};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
 
 /// Checks that no buffer is empty, and that all ranges lie in their buffers.
-pub(crate) fn check_lengths(program: &Program, dims: &[u64]) -> Result<()> {
+pub(crate) fn check_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     zero_lengths(program, dims)?;
     ranges(program, dims)?;
     views(program, dims)
@@ -15,13 +16,13 @@ pub(crate) fn check_lengths(program: &Program, dims: &[u64]) -> Result<()> {
 
 /// Returns the first buffer or node that a length or bound belongs to.
 pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) {
-    if let Some(buffer) = program.buffers.iter().position(|buffer| buffer.len == dim) {
-        return ("the length", at_buffer(program, buffer as BufferId));
+    if let Some(buffer) = program.buffers.position(|buffer| buffer.len == dim) {
+        return ("the length", at_buffer(program, buffer));
     }
     let uses =
         |statement: &Statement| statement.accesses.iter().any(|access| access.lo == dim || access.hi == dim);
-    match program.statements.iter().position(uses) {
-        Some(statement) => ("a bound", at_statement(program, statement as StatementId)),
+    match program.statements.position(uses) {
+        Some(statement) => ("a bound", at_statement(program, statement)),
         None => (
             "the budget",
             Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
@@ -29,27 +30,27 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
     }
 }
 
-fn zero_lengths(program: &Program, dims: &[u64]) -> Result<()> {
-    match program.buffers.iter().position(|buffer| dims[buffer.len as usize] == 0) {
+fn zero_lengths(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    match program.buffers.position(|buffer| dims[buffer.len] == 0) {
         None => Ok(()),
         Some(buffer) => {
-            let text = program.dims[program.buffers[buffer].len as usize].to_string();
-            Err(Error::ZeroLength { at: at_buffer(program, buffer as BufferId), text })
+            let text = program.dims[program.buffers[buffer].len].to_string();
+            Err(Error::ZeroLength { at: at_buffer(program, buffer), text })
         }
     }
 }
 
 /// Checks that every range lies in its buffer; the order between statements rests on that.
-fn ranges(program: &Program, dims: &[u64]) -> Result<()> {
-    for (statement, declared) in program.statements.iter().enumerate() {
+fn ranges(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
+    for (statement, declared) in program.statements.enumerate() {
         for access in declared.accesses.iter() {
-            let (lo, hi) = (dims[access.lo as usize], dims[access.hi as usize]);
-            let buffer = &program.buffers[access.buffer as usize];
-            let len = dims[buffer.len as usize];
+            let (lo, hi) = (dims[access.lo], dims[access.hi]);
+            let buffer = &program.buffers[access.buffer];
+            let len = dims[buffer.len];
             if lo > hi || hi > len {
-                let text = |id: DimId| &program.dims[id as usize];
+                let text = |id: DimId| &program.dims[id];
                 return Err(Error::Range {
-                    at: at_statement(program, statement as StatementId),
+                    at: at_statement(program, statement),
                     buffer: buffer.name.to_string(),
                     range: format!("{}..{}", text(access.lo), text(access.hi)),
                     lo,
@@ -63,11 +64,10 @@ fn ranges(program: &Program, dims: &[u64]) -> Result<()> {
 }
 
 /// Checks that every part of a part of a buffer lies in that part.
-fn views(program: &Program, dims: &[u64]) -> Result<()> {
+fn views(program: &Program, dims: &Vector<DimId, u64>) -> Result<()> {
     for view in program.views.iter() {
-        let value = |id: DimId| dims[id as usize];
-        let text =
-            |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo as usize], program.dims[hi as usize]);
+        let value = |id: DimId| dims[id];
+        let text = |lo: DimId, hi: DimId| format!("{}..{}", program.dims[lo], program.dims[hi]);
         let (lo, hi, from, to) = (value(view.lo), value(view.hi), value(view.of.0), value(view.of.1));
         if lo < from || lo > hi || hi > to {
             let declared = at_buffer(program, view.buffer);
@@ -88,7 +88,7 @@ fn views(program: &Program, dims: &[u64]) -> Result<()> {
 /// Checks operands that stand for the buffers from `first` on against their declarations.
 pub(crate) fn check_operands(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     first: usize,
     operands: &[Operand],
 ) -> Result<()> {
@@ -97,7 +97,7 @@ pub(crate) fn check_operands(
     let mut count = 0;
     for ((at, buffer), operand) in (first..).zip(declared).zip(operands) {
         count += 1;
-        let at = || at_buffer(program, at as BufferId);
+        let at = || at_buffer(program, BufferId::new(at));
         let kind = match buffer.origin {
             Origin::Device { .. } => MemoryKind::Device,
             Origin::Pinned { .. } => MemoryKind::Pinned,
@@ -109,9 +109,9 @@ pub(crate) fn check_operands(
         if !operand.same_context {
             return Err(Error::OtherContext { at: at() });
         }
-        let needed = dims[buffer.len as usize];
+        let needed = dims[buffer.len];
         if operand.len < needed {
-            let text = program.dims[buffer.len as usize].to_string();
+            let text = program.dims[buffer.len].to_string();
             return Err(Error::TooShort { at: at(), len: operand.len, text, needed });
         }
         let align = u64::from(buffer.align.max(1));
@@ -133,7 +133,7 @@ pub(crate) fn check_operands(
 }
 
 /// True if the graph may write an argument.
-fn writes(program: &Program, buffer: usize) -> bool {
+fn writes(program: &Program, buffer: BufferId) -> bool {
     matches!(
         program.buffers[buffer].origin,
         Origin::Device { mutable: true } | Origin::Pinned { mutable: true } | Origin::Taken
@@ -141,9 +141,13 @@ fn writes(program: &Program, buffer: usize) -> bool {
 }
 
 /// Checks that no two arguments share memory that the graph may write through one of them.
-pub(crate) fn check_overlap(program: &Program, dims: &[u64], operands: &[Operand]) -> Result<()> {
+pub(crate) fn check_overlap(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    operands: &[Operand],
+) -> Result<()> {
     let end = |at: usize| {
-        let bytes = dims[program.buffers[at].len as usize].saturating_mul(operands[at].element);
+        let bytes = dims[program.buffers[BufferId::new(at)].len].saturating_mul(operands[at].element);
         operands[at].address.saturating_add(bytes)
     };
     let mut order: Vec<usize> = (0..operands.len()).collect();
@@ -151,13 +155,13 @@ pub(crate) fn check_overlap(program: &Program, dims: &[u64], operands: &[Operand
     // The earlier operand that ends last: of all, and of those that are written.
     let mut furthest: [Option<usize>; 2] = [None; 2];
     for at in order {
-        let written = writes(program, at);
+        let written = writes(program, BufferId::new(at));
         let rival = if written { furthest[0] } else { furthest[1] };
         if let Some(other) = rival.filter(|&other| end(other) > operands[at].address) {
             let (first, second) = (other.min(at), other.max(at));
             return Err(Error::Overlap {
-                first: at_buffer(program, first as BufferId),
-                second: at_buffer(program, second as BufferId),
+                first: at_buffer(program, BufferId::new(first)),
+                second: at_buffer(program, BufferId::new(second)),
             });
         }
         for (slot, counts) in furthest.iter_mut().zip([true, written]) {
@@ -173,27 +177,27 @@ pub(crate) fn check_overlap(program: &Program, dims: &[u64], operands: &[Operand
 /// of them.
 pub(crate) fn check_new_overlap(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     first: usize,
     new: &[Operand],
     operands: &[Operand],
 ) -> Result<()> {
     let bytes = |at: usize, operand: &Operand| {
-        let bytes = dims[program.buffers[at].len as usize].saturating_mul(operand.element);
+        let bytes = dims[program.buffers[BufferId::new(at)].len].saturating_mul(operand.element);
         (operand.address, operand.address.saturating_add(bytes))
     };
     let operand =
         |at: usize| if (first..first + new.len()).contains(&at) { &new[at - first] } else { &operands[at] };
     for at in first..first + new.len() {
         let (lo, hi) = bytes(at, operand(at));
-        let written = writes(program, at);
+        let written = writes(program, BufferId::new(at));
         for other in 0..operands.len() {
             let (start, end) = bytes(other, operand(other));
-            if other != at && lo < end && start < hi && (written || writes(program, other)) {
+            if other != at && lo < end && start < hi && (written || writes(program, BufferId::new(other))) {
                 let (first, second) = (other.min(at), other.max(at));
                 return Err(Error::Overlap {
-                    first: at_buffer(program, first as BufferId),
-                    second: at_buffer(program, second as BufferId),
+                    first: at_buffer(program, BufferId::new(first)),
+                    second: at_buffer(program, BufferId::new(second)),
                 });
             }
         }

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
-use crate::ir::Program;
+use crate::index::Vector;
+use crate::ir::{DimId, Program};
 
 use crate::runtime::cuda::{Context, Driver};
 use crate::runtime::kernels::{Limits, Modules};
@@ -31,7 +32,7 @@ impl Definition {
     }
 
     /// The values of its lengths and bounds.
-    pub fn dims(&self) -> &[u64] {
+    pub fn dims(&self) -> &Vector<DimId, u64> {
         &self.flat.values
     }
 }

@@ -135,6 +135,8 @@ pub(crate) fn compute(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::LeafId;
+    use crate::index::Vector;
 
     #[test]
     fn the_first_fault_stays() {
@@ -152,19 +154,20 @@ mod tests {
     #[test]
     fn code_is_computed_as_the_operators_are() {
         use Op::{Add, Constant, Div, Leaf, Mul, Rem, Sub};
-        let leaves = [dim(7u32), dim(3u32), dim(-1i32)];
+        let leaves = Vector::from(vec![dim(7u32), dim(3u32), dim(-1i32)]);
+        let [a, b, c, d] = [0, 1, 2, 3].map(LeafId::from_u32);
         let leaf = |op| match op {
-            Leaf(leaf) => leaves.get(leaf as usize).copied(),
+            Leaf(leaf) => leaves.get(leaf).copied(),
             _ => None,
         };
         let value = |code: &[Op]| compute(code, leaf, &mut Vec::new()).map(Dim::value);
         // 7 * 3 - 20 / (7 - 3) % 3
-        let code = [Leaf(0), Leaf(1), Mul, Constant(20), Leaf(0), Leaf(1), Sub, Div, Constant(3), Rem, Sub];
+        let code = [Leaf(a), Leaf(b), Mul, Constant(20), Leaf(a), Leaf(b), Sub, Div, Constant(3), Rem, Sub];
         assert_eq!(value(&code), Some(Ok(19)));
-        assert_eq!(value(&[Leaf(1), Leaf(0), Sub, Constant(9), Add]), Some(Err(Fault::Negative)));
-        assert_eq!(value(&[Leaf(2)]), Some(Err(Fault::Negative)));
-        assert_eq!(value(&[Constant(u64::MAX), Leaf(0), Mul]), Some(Err(Fault::Overflow)));
-        for wrong in [&[][..], &[Add], &[Leaf(3)], &[Leaf(0), Leaf(1)], &[Leaf(0), Sub]] {
+        assert_eq!(value(&[Leaf(b), Leaf(a), Sub, Constant(9), Add]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Leaf(c)]), Some(Err(Fault::Negative)));
+        assert_eq!(value(&[Constant(u64::MAX), Leaf(a), Mul]), Some(Err(Fault::Overflow)));
+        for wrong in [&[][..], &[Add], &[Leaf(d)], &[Leaf(a), Leaf(b)], &[Leaf(a), Sub]] {
             assert_eq!(value(wrong), None, "{wrong:?}");
         }
     }

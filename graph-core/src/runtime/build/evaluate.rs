@@ -7,7 +7,8 @@ use std::fmt;
 
 use crate::codes::Code;
 use crate::diagnostic::render;
-use crate::ir::{Access, Kind, Lifetime, Mode, Program, StatementId};
+use crate::index::{Vector, narrow, size};
+use crate::ir::{Access, DimId, Kind, Lifetime, Mode, Program, StatementId};
 use cuweave_ptx::coverage::Verdict;
 
 use crate::runtime::cuda::{self, Word};
@@ -23,7 +24,7 @@ use super::fill::Fillable;
 /// The recorder of the values that generated code gives for statements, one after the other.
 pub struct Evaluation<'b> {
     program: &'b Program,
-    dims: &'b [u64],
+    dims: &'b Vector<DimId, u64>,
     limits: &'b Limits,
     modules: &'b mut Modules,
     /// The current statement.
@@ -58,7 +59,7 @@ impl<'b> Evaluation<'b> {
     /// Returns an evaluation of that many statements, with space for their values.
     pub(crate) fn new(
         program: &'b Program,
-        dims: &'b [u64],
+        dims: &'b Vector<DimId, u64>,
         limits: &'b Limits,
         modules: &'b mut Modules,
         (statements, mut words): (usize, Vec<Word>),
@@ -66,7 +67,16 @@ impl<'b> Evaluation<'b> {
         words.clear();
         words.reserve(4 * statements);
         let records = Vec::with_capacity(statements);
-        Evaluation { program, dims, limits, modules, statement: 0, records, words, open: Vec::new() }
+        Evaluation {
+            program,
+            dims,
+            limits,
+            modules,
+            statement: StatementId::NONE,
+            records,
+            words,
+            open: Vec::new(),
+        }
     }
 
     /// Evaluates one statement by a step, which must record it.
@@ -101,9 +111,9 @@ impl<'b> Evaluation<'b> {
 impl<'b> Evaluation<'b> {
     fn access(&self, index: u32) -> Result<&'b Access> {
         // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
-        self.program.statements[self.statement as usize]
+        self.program.statements[self.statement]
             .accesses
-            .get(index as usize)
+            .get(size(index))
             .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
     }
 }
@@ -133,11 +143,11 @@ impl Evaluation<'_> {
 
     /// Returns the range's length in elements.
     fn len(&self, access: &Access) -> u64 {
-        self.dims[access.hi as usize] - self.dims[access.lo as usize]
+        self.dims[access.hi] - self.dims[access.lo]
     }
 
     fn name(&self, access: &Access) -> String {
-        self.program.buffers[access.buffer as usize].name.to_string()
+        self.program.buffers[access.buffer].name.to_string()
     }
 
     /// Records a launch with its arguments, which the kernel's item gives in the order of its parameters.
@@ -168,7 +178,7 @@ impl Evaluation<'_> {
             self.modules.known(kernel)?.checked = Some(*shape);
         }
         let program = self.program;
-        let accesses: &[Access] = &program.statements[self.statement as usize].accesses;
+        let accesses: &[Access] = &program.statements[self.statement].accesses;
         if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
             return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
         }
@@ -187,7 +197,7 @@ impl Evaluation<'_> {
         if !kernel.outline.is_empty() {
             self.covered(kernel, shape, accesses, arguments)?;
         }
-        let first = self.words.len() as u32;
+        let first = narrow(self.words.len());
         self.words.extend_from_slice(arguments.words());
         self.records.push(Kind::Launch(LaunchRecord { kernel, function, shape: *shape, first }));
         Ok(())
@@ -208,7 +218,7 @@ impl Evaluation<'_> {
     /// Returns true if elements that a launch does not write leave the graph, and not all bits are values of them.
     #[cold]
     fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
-        let access = &self.program.statements[self.statement as usize].accesses[index];
+        let access = &self.program.statements[self.statement].accesses[index];
         let param = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar).nth(index);
         access.mode == Mode::Write
             && self.program.outputs.contains(&access.buffer)
@@ -294,11 +304,11 @@ impl Evaluation<'_> {
     /// A range of no elements.
     pub fn fill<T: Fillable>(&mut self, value: T) -> Result<()> {
         self.not_empty()?;
-        let (size, first) = (size_of::<T>() as u32, self.words.len() as u32);
+        let (size, first) = (narrow(size_of::<T>()), self.words.len());
         if size == 8 {
-            self.words.resize(first as usize + FILL64.words, cuda::address_word(0));
+            self.words.resize(first + FILL64.words, cuda::address_word(0));
         }
-        self.records.push(Kind::Fill(FillRecord { bits: value.bits(), size, first }));
+        self.records.push(Kind::Fill(FillRecord { bits: value.bits(), size, first: narrow(first) }));
         Ok(())
     }
 
@@ -321,11 +331,11 @@ impl Evaluation<'_> {
 
     /// Checks that a memset or memcpy node moves at least one element.
     fn not_empty(&self) -> Result<()> {
-        let accesses = &self.program.statements[self.statement as usize].accesses;
+        let accesses = &self.program.statements[self.statement].accesses;
         match accesses.iter().find(|access| self.len(access) == 0) {
             None => Ok(()),
             Some(access) => {
-                let text = |id: u32| &self.program.dims[id as usize];
+                let text = |id: DimId| &self.program.dims[id];
                 let text = format!("{}[{}..{}]", self.name(access), text(access.lo), text(access.hi));
                 Err(Error::ZeroLength { at: self.at(), text })
             }

@@ -40,12 +40,12 @@ fillable! {
     u16: |value| value.into();
     u32: |value| value.into();
     u64: |value| value;
-    usize: |value| value as u64;
+    usize: |value| crate::index::wide(value);
     i8: |value| value.cast_unsigned().into();
     i16: |value| value.cast_unsigned().into();
     i32: |value| value.cast_unsigned().into();
     i64: |value| value.cast_unsigned();
-    isize: |value| value.cast_unsigned() as u64;
+    isize: |value| crate::index::wide(value.cast_unsigned());
     bool: |value| value.into();
     f32: |value| value.to_bits().into();
     f64: |value| value.to_bits();

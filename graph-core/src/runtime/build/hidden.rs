@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use crate::check::Checked;
 use crate::index::Vector;
-use crate::ir::{BufferId, Kind, Mode, Order, Program, StatementId};
+use crate::ir::{BufferId, DimId, Kind, Mode, Order, Program, StatementId};
 use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
@@ -34,12 +34,12 @@ type Uses<'a> = BTreeMap<State<'a>, Vec<Use<'a>>>;
 /// In explicit order, such launches; else those whose edge contradicts the order that there is.
 pub(crate) fn edges(
     checked: &Checked,
-    dims: &[u64],
-    records: &[Record],
+    dims: &Vector<DimId, u64>,
+    records: &Vector<StatementId, Record>,
 ) -> Result<Vec<(StatementId, StatementId)>> {
     let program = checked.program();
     let mut uses = Uses::new();
-    for (statement, record) in (0..).zip(records) {
+    for (statement, record) in records.enumerate() {
         if let Kind::Launch(launch) = record {
             variables(statement, launch, &mut uses);
             updates(program, dims, statement, launch, &mut uses);
@@ -96,12 +96,12 @@ fn variables(statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'sta
 /// Adds the buffers that a launch updates by atomics.
 fn updates(
     program: &Program,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     statement: StatementId,
     launch: &LaunchRecord,
     uses: &mut Uses<'static>,
 ) {
-    let accesses = program.statements[statement as usize].accesses.iter();
+    let accesses = program.statements[statement].accesses.iter();
     let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());
     for (access, param) in accesses.zip(buffers).filter(|(access, _)| access.mode == Mode::Atomic) {
         let effect = match param.updates {
@@ -110,7 +110,7 @@ fn updates(
             Updates::Nothing if param.kind == ParamKind::Atomic => continue,
             _ => Effect::Ordered,
         };
-        let one = Use { statement, effect, lo: dims[access.lo as usize], hi: dims[access.hi as usize] };
+        let one = Use { statement, effect, lo: dims[access.lo], hi: dims[access.hi] };
         uses.entry(State::Buffer(access.buffer)).or_default().push(one);
     }
 }
@@ -120,7 +120,7 @@ fn unordered(program: &Program, state: State<'_>, (first, second): (StatementId,
     match state {
         State::Variable(_, variable) => Error::HiddenState { variable: variable.to_owned(), first, second },
         State::Buffer(buffer) => {
-            let buffer = program.buffers[buffer as usize].name.to_string();
+            let buffer = program.buffers[buffer].name.to_string();
             Error::AtomicOrder { buffer, first, second }
         }
     }

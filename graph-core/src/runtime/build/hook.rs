@@ -5,9 +5,10 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::check::Checked;
+use crate::index::{Index, Vector};
 use crate::ir::{Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
-use crate::operation::{Operations, What};
+use crate::operation::{OperationId, Operations, What};
 
 use cuweave_ptx::rewrite::Table;
 
@@ -16,7 +17,7 @@ use crate::runtime::error::{Error, Result};
 
 type Change = Box<dyn FnOnce(&Program, &mut Operations)>;
 type ChangeTable = Box<dyn FnMut(&Table, &mut Packed)>;
-type ChangeRules = Box<dyn FnMut(&Checked, &[Option<Launch>], &mut Rules)>;
+type ChangeRules = Box<dyn FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules)>;
 
 /// The inputs of the launch decisions that are not facts: with any of them, the results of a graph are the same.
 #[derive(Clone, Debug, Default)]
@@ -56,12 +57,14 @@ pub fn change_next_tables(change: impl FnMut(&Table, &mut Packed) + 'static) {
 /// facts about its launches, again after a kernel was found that cannot be batched.
 ///
 /// The plan is a right one: the real driver is given it, too.
-pub fn change_next_rules(change: impl FnMut(&Checked, &[Option<Launch>], &mut Rules) + 'static) {
+pub fn change_next_rules(
+    change: impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, &mut Rules) + 'static,
+) {
     CHANGE_RULES.set(Some(Box::new(change)));
 }
 
 /// Takes the change of rules for this build.
-pub(crate) fn rules() -> impl FnMut(&Checked, &[Option<Launch>], Rules) -> Rules {
+pub(crate) fn rules() -> impl FnMut(&Checked, &Vector<StatementId, Option<Launch>>, Rules) -> Rules {
     let mut change = CHANGE_RULES.take();
     move |checked, launches, mut rules| {
         if let Some(change) = &mut change {
@@ -104,22 +107,26 @@ pub(crate) fn apply_to_table(table: &Table, packed: &mut Packed) {
 
 /// Checks that changed operations can be added: everything that an operation names exists and precedes it.
 fn check_changed(program: &Program, operations: &Operations) -> Result<()> {
-    let fault = |at: usize| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
-    for (at, operation) in operations.list.iter().enumerate() {
+    let fault = |at: OperationId| Error::Plan(format!("operation {at} of the changed plan cannot be added"));
+    for (at, operation) in operations.list.enumerate() {
         let memory = match operation.what {
             What::Alloc { memory } | What::Free { memory } => Some(memory),
             _ => None,
         };
         let sourced = !matches!(operation.what, What::Statement(_)) || !operation.sources.is_empty();
-        let known = operation.sources.iter().all(|&source| (source as usize) < program.statements.len());
-        let after = operation.after.iter().all(|&before| (before as usize) < at);
+        let known = operation.sources.iter().all(|&source| source.index() < program.statements.len());
+        let after = operation.after.iter().all(|&before| before < at);
         if !(sourced
             && known
             && after
-            && memory.is_none_or(|memory| (memory as usize) < operations.memories.len()))
+            && memory.is_none_or(|memory| memory.index() < operations.memories.len()))
         {
             return Err(fault(at));
         }
     }
-    if operations.places.len() == program.buffers.len() { Ok(()) } else { Err(fault(0)) }
+    if operations.places.len() == program.buffers.len() {
+        Ok(())
+    } else {
+        Err(fault(OperationId::from_u32(0)))
+    }
 }

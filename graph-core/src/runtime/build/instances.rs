@@ -23,7 +23,7 @@ impl Evaluation<'_> {
         body: &dyn Body,
         statements: &[StatementId],
     ) -> Result<()> {
-        let frame = |statement: StatementId| flat.instances[statement as usize].frame;
+        let frame = |statement: StatementId| flat.instances[statement].frame;
         for run in statements.chunk_by(|&one, &other| frame(one) == frame(other)) {
             let done =
                 enter(body, &flat.frames, frame(run[0]), &mut |body| self.run_of_frame(flat, body, run));
@@ -37,9 +37,9 @@ impl Evaluation<'_> {
 
     fn run_of_frame(&mut self, flat: &Flattened, body: &dyn Body, statements: &[StatementId]) -> Result<()> {
         for &statement in statements {
-            let Instance { frame, template, turns } = &flat.instances[statement as usize];
-            let step = flat.frames[*frame as usize].table.steps[*template as usize];
-            match flat.checked.program().statements[statement as usize].kind.lifetime() {
+            let Instance { frame, template, turns } = &flat.instances[statement];
+            let step = flat.frames[*frame].table.steps[*template];
+            match flat.checked.program().statements[statement].kind.lifetime() {
                 Some(lifetime) => self.memory(lifetime),
                 None => self.one(statement, |evaluation| body.evaluate(step, turns, evaluation, Token))?,
             }

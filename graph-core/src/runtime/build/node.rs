@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::kind::Stage;
 use crate::operation::Operations;
@@ -85,19 +86,19 @@ impl Kind<Resolved> {
 
 /// Returns the size of a buffer's element in bytes.
 pub(crate) fn element(program: &Program, buffer: BufferId) -> u64 {
-    u64::from(program.buffers[buffer as usize].element)
+    u64::from(program.buffers[buffer].element)
 }
 
 /// Writes the addresses of a launch's buffers into its words.
 #[inline]
 pub(crate) fn address(
     operations: &Operations,
-    bases: &[u64],
+    bases: &Vector<BufferId, u64>,
     (statement, launch): (StatementId, &LaunchRecord),
     words: &mut [Word],
 ) {
-    let pointed = &operations.pointed[operations.pointed_of[statement as usize] as usize..];
+    let pointed = &operations.pointed.as_slice()[operations.pointed_of[statement].index()..];
     for (word, at) in launch.kernel.address_words().zip(pointed) {
-        words[word] = cuda::address_word(bases[at.buffer as usize].wrapping_add(at.offset));
+        words[word] = cuda::address_word(bases[at.buffer].wrapping_add(at.offset));
     }
 }

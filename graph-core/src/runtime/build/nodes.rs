@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crate::index::{Vector, size};
 use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::layout::ALIGNMENT;
-use crate::operation::{Operation, Operations, Place, What};
+use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, What};
 
 use crate::runtime::cuda::{Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
@@ -25,17 +26,17 @@ pub(crate) struct Nodes {
     /// The operations that the nodes are made of.
     pub operations: Arc<Operations>,
     /// One node for each operation.
-    pub nodes: Vec<Node>,
+    pub nodes: Vector<OperationId, Node>,
     /// One record for each statement.
-    pub records: Vec<Record>,
+    pub records: Vector<StatementId, Record>,
     /// The values of the launches' parameters.
     pub words: Vec<Word>,
     /// The address of each buffer.
-    pub bases: Vec<u64>,
+    pub bases: Vector<BufferId, u64>,
     /// The tables of batched launches.
     pub batches: Batches,
     /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
-    pub fill_kernels: Vec<bool>,
+    pub fill_kernels: Vector<StatementId, bool>,
     /// Launches that are not proved to write all of their write-only parameters.
     pub open: BTreeMap<StatementId, (&'static Kernel, Vec<Finding>)>,
     /// The kernels that are launched as written, and the reasons.
@@ -50,20 +51,20 @@ impl Nodes {
     /// Returns the nodes of a plan, none of which is added yet.
     pub fn new(
         definition: &Definition,
-        (records, words): (Vec<Record>, Vec<Word>),
+        (records, words): (Vector<StatementId, Record>, Vec<Word>),
         open: Open,
         planned: Planned,
     ) -> Nodes {
         let mut nodes = Nodes {
             graph: RawGraph::NONE,
             exec: RawExec::NONE,
-            nodes: Vec::with_capacity(planned.operations.list.len()),
+            nodes: Vector::with_capacity(planned.operations.list.len()),
             operations: planned.operations,
             records,
             words,
-            bases: Vec::new(),
+            bases: Vector::new(),
             batches: Batches::new(planned.variants),
-            fill_kernels: vec![false; definition.program().statements.len()],
+            fill_kernels: Vector::filled(false, definition.program().statements.len()),
             open: BTreeMap::new(),
             left_alone: planned.left_alone,
             scratch: Scratch::default(),
@@ -71,7 +72,7 @@ impl Nodes {
         };
         // A fill of an 8-byte value that a scalar reaches cannot turn from a memset into a kernel later.
         for &statement in definition.flat.scalars.iter().flat_map(|scalar| &scalar.statements) {
-            nodes.fill_kernels[statement as usize] = true;
+            nodes.fill_kernels[statement] = true;
         }
         nodes.note_open(&[], open);
         nodes
@@ -89,7 +90,7 @@ impl Nodes {
     /// Creates the graph, with the addresses of the argument buffers.
     pub fn create(&mut self, definition: &Definition, addresses: impl Iterator<Item = u64>) -> Result<()> {
         self.graph = definition.driver.create_graph()?;
-        self.bases = vec![0; definition.program().buffers.len()];
+        self.bases = Vector::filled(0, definition.program().buffers.len());
         self.bases.iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
         Ok(())
     }
@@ -99,11 +100,11 @@ impl Nodes {
     pub fn add_nodes(
         &mut self,
         definition: &mut Definition,
-        memories: &mut [u64],
-        inside: &[Vec<BufferId>],
+        memories: &mut Vector<MemoryId, u64>,
+        inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<()> {
         let operations = self.operations.clone();
-        self.add_all(definition, &operations.list, memories, inside)?;
+        self.add_all(definition, operations.list.as_slice(), memories, inside)?;
         annotate::annotate(&self.annotated(definition));
         Ok(())
     }
@@ -153,9 +154,9 @@ impl Nodes {
 
     /// Returns the memories that no node allocates, each with its offset in one block that holds all of them, and the size of
     /// that block in bytes.
-    pub(crate) fn without_nodes(&self) -> (Vec<(usize, u64)>, u64) {
+    pub(crate) fn without_nodes(&self) -> (Vec<(MemoryId, u64)>, u64) {
         let mut end = 0u64;
-        let memories = self.operations.memories.iter().enumerate().filter(|(_, memory)| !memory.node);
+        let memories = self.operations.memories.enumerate().filter(|(_, memory)| !memory.node);
         let offsets = memories
             .map(|(at, memory)| {
                 let offset = end.next_multiple_of(ALIGNMENT);
@@ -167,11 +168,11 @@ impl Nodes {
     }
 
     /// Returns the buffers that lie in each memory.
-    pub(crate) fn inside(&self) -> Vec<Vec<BufferId>> {
-        let mut inside = vec![Vec::new(); self.operations.memories.len()];
-        for (buffer, place) in (0..).zip(&self.operations.places) {
+    pub(crate) fn inside(&self) -> Vector<MemoryId, Vec<BufferId>> {
+        let mut inside = Vector::filled(Vec::new(), self.operations.memories.len());
+        for (buffer, place) in self.operations.places.enumerate() {
             if let Place::Inside { memory, .. } = *place {
-                inside[memory as usize].push(buffer);
+                inside[memory].push(buffer);
             }
         }
         inside
@@ -180,8 +181,8 @@ impl Nodes {
     /// Sets the bases of buffers that lie in a memory at that address.
     pub(crate) fn place(&mut self, buffers: &[BufferId], address: u64) {
         for &buffer in buffers {
-            if let Place::Inside { offset, .. } = self.operations.places[buffer as usize] {
-                self.bases[buffer as usize] = address.wrapping_add(offset);
+            if let Place::Inside { offset, .. } = self.operations.places[buffer] {
+                self.bases[buffer] = address.wrapping_add(offset);
             }
         }
     }
@@ -190,24 +191,19 @@ impl Nodes {
         &mut self,
         definition: &mut Definition,
         list: &[Operation],
-        memories: &mut [u64],
-        inside: &[Vec<BufferId>],
+        memories: &mut Vector<MemoryId, u64>,
+        inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<()> {
         let mut after = Vec::new();
         for operation in list {
             after.clear();
             let full = operation.after.iter().filter(|&&before| operation.programmatic != Some(before));
-            after.extend(full.map(|&before| self.nodes[before as usize]));
+            after.extend(full.map(|&before| self.nodes[before]));
             let node = self.add(definition, operation, &after, memories, inside)?;
             if let Some(before) = operation.programmatic {
                 definition
                     .driver
-                    .add_programmatic_edge(
-                        self.graph,
-                        self.nodes[before as usize],
-                        node,
-                        operation.launch_order,
-                    )
+                    .add_programmatic_edge(self.graph, self.nodes[before], node, operation.launch_order)
                     .map_err(|failure| {
                         Error::driver(failure, Some(self.at(definition.program(), operation)))
                     })?;
@@ -222,15 +218,15 @@ impl Nodes {
         definition: &mut Definition,
         operation: &Operation,
         after: &[Node],
-        memories: &mut [u64],
-        inside: &[Vec<BufferId>],
+        memories: &mut Vector<MemoryId, u64>,
+        inside: &Vector<MemoryId, Vec<BufferId>>,
     ) -> Result<Node> {
         let (driver, graph) = (definition.driver, self.graph);
         // Most nodes of most graphs.
         if let &[statement] = operation.sources.as_slice()
-            && let Kind::Launch(ref launch) = self.records[statement as usize]
+            && let Kind::Launch(ref launch) = self.records[statement]
         {
-            let words = &mut self.words[launch.first as usize..];
+            let words = &mut self.words[size(launch.first)..];
             address(&self.operations, &self.bases, (statement, launch), words);
             let values = Values { words, params: launch.kernel.params };
             let launching = launch.launching();
@@ -243,15 +239,15 @@ impl Nodes {
         }
         let added = match operation.what {
             What::Alloc { memory } => {
-                let bytes = self.operations.memories[memory as usize].bytes;
+                let bytes = self.operations.memories[memory].bytes;
                 driver.add_alloc(graph, after, bytes, definition.ctx.ordinal()).map(|(node, address)| {
-                    memories[memory as usize] = address;
-                    self.place(&inside[memory as usize], address);
+                    memories[memory] = address;
+                    self.place(&inside[memory], address);
                     node
                 })
             }
-            What::Free { memory } => driver.add_free(graph, after, memories[memory as usize]),
-            What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer as usize]),
+            What::Free { memory } => driver.add_free(graph, after, memories[memory]),
+            What::FreeTaken { buffer } => driver.add_free(graph, after, self.bases[buffer]),
             What::Hub => {
                 let function = definition.modules.function(&HUB)?.function;
                 let launch = Launching { function, grid: [1; 3], block: [1; 3], shared: 0 };
@@ -261,10 +257,9 @@ impl Nodes {
             What::Statement(_) => {
                 let statement = operation.sources[0];
                 let mut words = std::mem::take(&mut self.words);
-                let record =
-                    self.resolve(definition, statement, self.records[statement as usize], &mut words);
+                let record = self.resolve(definition, statement, self.records[statement], &mut words);
                 self.words = words;
-                self.records[statement as usize] = record?;
+                self.records[statement] = record?;
                 let node = self.resolved(definition, statement)?;
                 node.add(definition, (graph, after), &self.words, &mut self.scratch)
             }
@@ -287,19 +282,19 @@ impl Nodes {
         }
     }
 
-    pub(crate) fn at_memory(&self, program: &Program, memory: u32) -> Box<At> {
+    pub(crate) fn at_memory(&self, program: &Program, memory: MemoryId) -> Box<At> {
         let inside = |place: &Place| matches!(place, Place::Inside { memory: other, .. } if *other == memory);
-        let mut buffers = self.operations.places.iter().enumerate().filter(|(_, place)| inside(place));
+        let mut buffers = self.operations.places.enumerate().filter(|(_, place)| inside(place));
         match (buffers.next(), buffers.next()) {
-            (Some((buffer, _)), None) => at_buffer(program, buffer as BufferId),
-            _ => at_function(program, &self.operations.memories[memory as usize].name),
+            (Some((buffer, _)), None) => at_buffer(program, buffer),
+            _ => at_function(program, &self.operations.memories[memory].name),
         }
     }
 
     /// Instantiates the nodes that are added.
     pub(crate) fn instantiate(&mut self, definition: &Definition) -> Result<()> {
         self.exec = definition.driver.instantiate(self.graph).map_err(|(failure, node)| {
-            let blamed = self.nodes.iter().position(|&other| other == node);
+            let blamed = self.nodes.position(|&other| other == node);
             Error::driver(failure, blamed.map(|at| self.at(definition.program(), &self.operations.list[at])))
         })?;
         Ok(())
@@ -308,6 +303,6 @@ impl Nodes {
 
 /// Returns the place of a name of the runtime's own: the line of the function's first statement.
 fn at_function(program: &Program, name: &str) -> Box<At> {
-    let line = program.statements.first().map_or(0, |statement| statement.line);
+    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
     Box::new(At { name: name.to_owned(), file: program.file.to_string(), line })
 }

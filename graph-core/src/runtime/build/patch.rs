@@ -1,6 +1,7 @@
 //! Changes of the nodes of an exec, when arguments or addresses change.
 
-use crate::ir::StatementId;
+use crate::index::{Index, between};
+use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::Record;
@@ -11,8 +12,8 @@ use super::nodes::Nodes;
 impl Nodes {
     /// Changes a node to what its statement's record says.
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
-        let Some(operation) = self.operations.of_statement[statement as usize] else { return Ok(()) };
-        let node = self.nodes[operation as usize];
+        let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
+        let node = self.nodes[operation];
         let resolved = self.resolved(definition, statement)?;
         let set = resolved.set(definition, (self.exec, node), &self.words, &mut self.scratch);
         set.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
@@ -22,8 +23,8 @@ impl Nodes {
     pub(crate) fn patch_all(&mut self, definition: &Definition, statements: &[StatementId]) -> Result<()> {
         let mut batches = Vec::new();
         for &statement in statements {
-            match self.operations.of_statement[statement as usize] {
-                Some(operation) if self.operations.list[operation as usize].sources.len() > 1 => {
+            match self.operations.of_statement[statement] {
+                Some(operation) if self.operations.list[operation].sources.len() > 1 => {
                     self.write_to_batch(definition.program(), statement, operation)?;
                     batches.push(operation);
                 }
@@ -37,7 +38,7 @@ impl Nodes {
 
     /// Swaps a statement's record with one whose words lie in `spare`.
     pub fn swap(&mut self, statement: StatementId, other: &mut Record) {
-        let record = &mut self.records[statement as usize];
+        let record = &mut self.records[statement];
         let ((here, count), (there, _)) = (record.words(), other.words());
         self.words[here..here + count].swap_with_slice(&mut self.spare[there..there + count]);
         let old = record.at(there);
@@ -46,16 +47,18 @@ impl Nodes {
     }
 
     /// Sets the addresses of the buffers from `first` on.
-    pub fn set_bases(&mut self, first: usize, addresses: impl Iterator<Item = u64>) {
-        self.bases[first..].iter_mut().zip(addresses).for_each(|(base, address)| *base = address);
+    pub fn set_bases(&mut self, first: BufferId, addresses: impl Iterator<Item = u64>) {
+        between(first, BufferId::new(self.bases.len()))
+            .zip(addresses)
+            .for_each(|(buffer, address)| self.bases[buffer] = address);
     }
 
     /// Writes the addresses of its buffers into a statement's record.
     pub(crate) fn readdress(&mut self, definition: &mut Definition, statement: StatementId) -> Result<()> {
         let mut words = std::mem::take(&mut self.words);
-        let record = self.resolve(definition, statement, self.records[statement as usize], &mut words);
+        let record = self.resolve(definition, statement, self.records[statement], &mut words);
         self.words = words;
-        self.records[statement as usize] = record?;
+        self.records[statement] = record?;
         Ok(())
     }
 }

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use cudarc::driver::CudaContext;
 
 use crate::compile::Wishes;
-use crate::ir::{Memory, Mode};
+use crate::index::Vector;
+use crate::ir::{Memory, Mode, StatementId};
 use crate::launches::Allowed;
-use crate::operation::Operations;
+use crate::operation::{BatchId, Operations};
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
@@ -26,7 +27,7 @@ use super::{hidden, hook, plans};
 pub(crate) struct Planned {
     pub operations: Arc<Operations>,
     /// One variant for each batch.
-    pub variants: Vec<Variant>,
+    pub variants: Vector<BatchId, Variant>,
     /// The kernels that are launched as written, and the reasons: sorted.
     pub left_alone: Vec<LeftAlone>,
 }
@@ -35,7 +36,7 @@ pub(crate) struct Planned {
 pub(crate) fn plan(
     flat: &Flattened,
     (driver, ctx): (&'static Driver, &Arc<CudaContext>),
-    (records, words): (&[Record], &[Word]),
+    (records, words): (&Vector<StatementId, Record>, &[Word]),
     modules: &mut Modules,
     (memory, allowed): (Option<Memory>, Allowed),
 ) -> Result<Planned> {

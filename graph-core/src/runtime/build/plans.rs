@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::Checked;
 use crate::compile::{self, BackError, Wishes};
-use crate::expand::{Answers, At, Described, Expanded, Frame, Number, Refusal, expand};
+use crate::expand::{Answers, At, Described, Expanded, Frame, FrameId, Number, Refusal, expand};
+use crate::index::Vector;
 use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
@@ -21,11 +22,11 @@ use super::flattened::Flattened;
 struct Key {
     /// One program is kept once, so its address is its identity.
     checked: Arc<Checked>,
-    dims: Vec<u64>,
+    dims: Vector<DimId, u64>,
     memory: Option<Memory>,
     edges: Vec<(StatementId, StatementId)>,
     allowed: Allowed,
-    launches: Vec<Option<Launch>>,
+    launches: Vector<StatementId, Option<Launch>>,
     tuning: Tuning,
 }
 
@@ -60,8 +61,8 @@ impl<K: PartialEq, V> Kept<K, V> {
 }
 
 /// Flat functions by the address of their table, which is a static, and by the values of their bounds.
-static FLAT: Kept<(usize, Vec<u64>), Flattened> = Kept::new();
-static CHECKED: Kept<(Program, Vec<u64>), Checked> = Kept::new();
+static FLAT: Kept<(usize, Vector<DimId, u64>), Flattened> = Kept::new();
+static CHECKED: Kept<(Program, Vector<DimId, u64>), Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl PartialEq for Key {
@@ -90,11 +91,10 @@ pub(crate) fn flattened(
     if !table.structure.is_flat() {
         return Ok(Arc::new(checked(expand(table, arguments, asked)?)?));
     }
-    let root = [Frame::outermost(table)];
-    let at = At { frames: &root, frame: 0, turns: &[] };
-    let bounds = 0..table.program.dims.len() as DimId;
-    let values: Result<Vec<u64>, Error> =
-        bounds.map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
+    let root = Vector::from(vec![Frame::outermost(table)]);
+    let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
+    let values: Result<Vector<DimId, u64>, Error> =
+        table.program.dims.ids().map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
     let values = values?;
     let key = (std::ptr::from_ref(table).addr(), values.clone());
     FLAT.get_or_make(key, || checked(expand(table, &[], &mut Known { values: &values, asked })?))
@@ -114,7 +114,7 @@ fn checked(expanded: Expanded) -> Result<Flattened, Error> {
 
 /// The answers for a flat function whose bounds are computed.
 struct Known<'k, 'b> {
-    values: &'k [u64],
+    values: &'k Vector<DimId, u64>,
     asked: &'k mut Asked<'b>,
 }
 
@@ -127,7 +127,7 @@ impl Answers for Known<'_, '_> {
         dim: DimId,
         _: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Error> {
-        Ok(Number::constant(self.values[dim as usize]))
+        Ok(Number::constant(self.values[dim]))
     }
 
     fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Error> {
@@ -146,12 +146,12 @@ impl Answers for Known<'_, '_> {
 /// As [`compile::back`], from the cache where possible.
 pub(crate) fn operations(
     checked: &Arc<Checked>,
-    dims: &[u64],
+    dims: &Vector<DimId, u64>,
     wishes: &Wishes,
 ) -> Result<Arc<Operations>, BackError> {
     let key = Key {
         checked: checked.clone(),
-        dims: dims.to_vec(),
+        dims: dims.clone(),
         memory: wishes.memory,
         edges: wishes.edges.clone(),
         allowed: wishes.allowed,

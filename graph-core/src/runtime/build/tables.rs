@@ -1,12 +1,15 @@
 //! The tables of batches: record `i` of a table holds the parameters of the i-th member's own launch.
 
+use crate::index::Vector;
+use crate::operation::BatchId;
+
 use crate::runtime::cuda::Packed;
 use crate::runtime::kernels::{Param, Variant};
 
 /// The batches of a graph, in the order of `Operations::batches`.
 #[derive(Default)]
 pub(crate) struct Batches {
-    pub of: Vec<Batched>,
+    pub of: Vector<BatchId, Batched>,
 }
 
 /// A batch: one node for the launches of its members.
@@ -20,7 +23,7 @@ pub(crate) struct Batched {
 
 impl Batches {
     /// Returns batches with empty tables.
-    pub fn new(variants: Vec<Variant>) -> Batches {
+    pub fn new(variants: Vector<BatchId, Variant>) -> Batches {
         let one = |variant: Variant| Batched {
             packed: Packed::zeroed(variant.table.bytes),
             param: [Param::bytes("table", variant.table.bytes)],

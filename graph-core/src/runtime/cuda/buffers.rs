@@ -15,12 +15,14 @@ use super::aside::forget_or_wait;
 use super::entry::driver;
 use super::failure::{Failure, Outcome, UNKNOWN};
 use super::handles::Event;
+use super::params::host_size;
+use crate::index::wide;
 
 /// Returns the address of a pinned slice and the event that guards it. `stream` is made to wait for that event.
 pub fn pinned_parts<T>(slice: &PinnedHostSlice<T>, stream: &CudaStream) -> (u64, Event) {
     // SAFETY: only the address of the elements is taken, none is read or written.
     let (elements, guard) = unsafe { slice.stream_synced_slice(stream) };
-    let address = elements.as_ptr().expose_provenance() as u64;
+    let address = wide(elements.as_ptr().expose_provenance());
     let event = guarded(&guard);
     // Nothing was done with the slice: there is nothing to record.
     std::mem::forget(guard);
@@ -109,7 +111,7 @@ impl<T> Made<T> {
         stream.context().new_event(None).map_err(|error| Failure::of("cuEventCreate", error))?;
         let upgrade = AssertUnwindSafe(|| {
             // SAFETY: it is used only while the allocation lives, and never freed through.
-            unsafe { stream.upgrade_device_ptr(address, len as usize) }
+            unsafe { stream.upgrade_device_ptr(address, host_size(len)) }
         });
         match std::panic::catch_unwind(upgrade) {
             Ok(buffer) => Ok(Made(ManuallyDrop::new(buffer))),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cudarc::driver::sys;
 
-use super::failure::{Failure, NOT_FOUND, Outcome};
+use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 use super::params::{AllocParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams};
 
@@ -58,7 +58,7 @@ fn find(symbol: &'static str, version: c_int) -> Outcome<*mut c_void> {
     // SAFETY: the name is shorter than its zeroed room, so it ends with a nul.
     let code =
         unsafe { sys::cuGetProcAddress_v2(name.as_ptr().cast(), &mut address, version, 0, null_mut()) };
-    if code as u32 == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
+    if code_of(code) == 0 && !address.is_null() { Ok(address) } else { Err(missing) }
 }
 
 /// Returns the address of a symbol that the library exports: for symbols of the simulated driver alone, and for names with
@@ -177,7 +177,7 @@ pub fn version() -> Result<(u32, u32), Unavailable> {
     }
     let mut version: c_int = 0;
     // SAFETY: the library is loaded, and every CUDA driver has this call.
-    let code = unsafe { sys::cuDriverGetVersion(&mut version) } as u32;
+    let code = code_of(unsafe { sys::cuDriverGetVersion(&mut version) });
     if code != 0 {
         return Err(Unavailable::Failed(Failure { call: "cuDriverGetVersion", code }));
     }

@@ -39,7 +39,7 @@ pub struct Failure {
 impl Failure {
     /// The failure of a call that cudarc made.
     pub fn of(call: &'static str, error: DriverError) -> Failure {
-        Failure { call, code: error.0 as u32 }
+        Failure { call, code: code_of(error.0) }
     }
 
     /// True if the device is out of memory.
@@ -102,9 +102,15 @@ static KNOWN: [DriverError; 96] = known! {
     CUDA_ERROR_UNKNOWN
 };
 
+/// Returns the number of an error code.
+#[allow(clippy::as_conversions, reason = "an enum of the bindings converts to its number in no other way")]
+pub fn code_of(code: sys::CUresult) -> u32 {
+    code as u32
+}
+
 /// Returns an error code as cudarc's error. `None` for codes that are newer than CUDA 12.4: cudarc's enum may not have them.
 pub fn known(code: u32) -> Option<&'static DriverError> {
-    KNOWN.iter().find(|error| error.0 as u32 == code)
+    KNOWN.iter().find(|error| code_of(error.0) == code)
 }
 
 /// Keeps a failure that a drop cannot return in the context, as cudarc does.

@@ -7,6 +7,7 @@ use cudarc::driver::CudaContext;
 use super::entry::{Driver, call};
 use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, NOT_SUPPORTED, Outcome};
 use super::handles::{Function, RawModule};
+use crate::index::wide;
 
 impl Driver {
     /// An attribute of a device.
@@ -66,7 +67,7 @@ impl Driver {
         loop {
             let (mut offset, mut size) = (0, 0);
             match call!(self, cuFuncGetParamInfo(function, sizes.len(), &mut offset, &mut size)) {
-                Ok(()) => sizes.push(size as u64),
+                Ok(()) => sizes.push(wide(size)),
                 Err(Failure { code: INVALID_VALUE, .. }) => return Ok(Some(sizes)),
                 Err(Failure { code: NOT_SUPPORTED, .. }) => return Ok(None),
                 Err(failure) => return Err(failure),
@@ -103,7 +104,12 @@ impl Driver {
         let threads = c_int::try_from(threads).unwrap_or(c_int::MAX);
         call!(
             self,
-            cuOccupancyMaxActiveBlocksPerMultiprocessor(&mut blocks, function, threads, shared as usize)
+            cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks,
+                function,
+                threads,
+                crate::index::size(shared)
+            )
         )?;
         Ok(u32::try_from(blocks).unwrap_or(0))
     }

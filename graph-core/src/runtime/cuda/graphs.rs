@@ -5,7 +5,7 @@ use super::failure::{Failure, INVALID_VALUE, NOT_FOUND, Outcome};
 use super::handles::{Context, Node, RawExec, RawGraph, Stream};
 use super::params::{
     AllocParams, EdgeData, Filling, InstantiateParams, Launching, Place, Scratch, Values, WordCount,
-    kernel_params, memcpy_params, memset_params,
+    host_size, kernel_params, memcpy_params, memset_params,
 };
 
 impl Driver {
@@ -104,7 +104,7 @@ impl Driver {
             reserved: [0; 9],
             accesses: 0,
             access_count: 0,
-            bytes: bytes as usize,
+            bytes: host_size(bytes),
             address: 0,
         };
         call!(self, cuGraphAddMemAllocNode(&mut node, graph, after.as_ptr(), after.len(), &mut params))?;

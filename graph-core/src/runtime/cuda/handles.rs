@@ -41,7 +41,7 @@ impl Stream {
 
     /// The stream's handle.
     pub fn of(stream: &CudaStream) -> Stream {
-        Stream(stream.cu_stream() as usize)
+        Stream(stream.cu_stream().expose_provenance())
     }
 
     /// True for the per-thread default stream: one handle that is another stream on each thread.
@@ -53,13 +53,13 @@ impl Stream {
 impl Event {
     /// The event's handle.
     pub fn of(event: &cudarc::driver::CudaEvent) -> Event {
-        Event(event.cu_event() as usize)
+        Event(event.cu_event().expose_provenance())
     }
 }
 
 impl Context {
     /// The context's handle.
     pub fn of(ctx: &CudaContext) -> Context {
-        Context(ctx.cu_ctx() as usize)
+        Context(ctx.cu_ctx().expose_provenance())
     }
 }

@@ -35,7 +35,7 @@ pub use buffers::{Keep, Lent, Made, PinnedViewMut, guarded, held, pinned_parts};
 pub use entry::{Driver, Unavailable, driver, error_name, log_since_mark, mark_log, version};
 pub use failure::{
     Failure, INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, NO_DEVICE, Outcome, UNSUPPORTED_PTX_VERSION,
-    known, record,
+    code_of, known, record,
 };
 pub use handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
 pub use params::{

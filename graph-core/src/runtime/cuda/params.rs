@@ -8,6 +8,7 @@ use std::ptr::null_mut;
 use cudarc::driver::sys;
 
 use super::handles::{Function, Node};
+use crate::index::size;
 
 #[repr(C)]
 pub(super) struct KernelParams {
@@ -95,6 +96,11 @@ const _: () = {
     assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
 };
 
+/// Returns a number of the device's as one of the host's, which has 64 bits, too.
+pub(super) fn host_size(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
 /// A kernel launch: its function and configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launching {
@@ -168,7 +174,7 @@ pub struct Packed {
 impl Packed {
     /// Returns a block of `bytes` bytes, all 0.
     pub fn zeroed(bytes: u32) -> Packed {
-        Packed { words: vec![MaybeUninit::new(0); (bytes as usize).div_ceil(8).max(1)] }
+        Packed { words: vec![MaybeUninit::new(0); size(bytes).div_ceil(8).max(1)] }
     }
 
     /// Its words.
@@ -179,7 +185,7 @@ impl Packed {
     /// Puts the first bytes of some words to an offset, byte for byte with their padding. What does not fit is left
     /// out.
     pub fn put(&mut self, offset: u32, words: &[Word], bytes: u32) {
-        let (offset, bytes) = (offset as usize, bytes as usize);
+        let (offset, bytes) = (size(offset), size(bytes));
         if bytes <= size_of_val(words) && offset + bytes <= size_of_val(self.words.as_slice()) {
             // SAFETY: both ranges are in bounds, and of different slices; bytes that are not initialised may be copied
             // as such.
@@ -192,7 +198,7 @@ impl Packed {
 
     /// Swaps so many bytes at two offsets, which do not overlap. What does not fit is left alone.
     pub fn swap(&mut self, one: u32, other: u32, bytes: u32) {
-        let (first, second, bytes) = (one.min(other) as usize, one.max(other) as usize, bytes as usize);
+        let (first, second, bytes) = (size(one.min(other)), size(one.max(other)), size(bytes));
         if first + bytes <= second && second + bytes <= size_of_val(self.words.as_slice()) {
             // SAFETY: both ranges are in bounds and apart; bytes that are not initialised may be swapped as such.
             unsafe {
@@ -268,7 +274,7 @@ pub(super) fn memset_params(fill: &Filling) -> MemsetParams {
         pitch: 0,
         value: fill.value,
         element: fill.element,
-        width: fill.width as usize,
+        width: host_size(fill.width),
         height: 1,
     }
 }
@@ -277,7 +283,7 @@ pub(super) fn memcpy_params(from: Place, to: Place, bytes: u64) -> MemcpyParams 
     let end = |place| {
         // CU_MEMORYTYPE_HOST is 1, CU_MEMORYTYPE_DEVICE 2.
         let (memory_type, host, device) = match place {
-            Place::Host(address) => (1, address as usize, 0),
+            Place::Host(address) => (1, host_size(address), 0),
             Place::Device(address) => (2, 0, address),
         };
         End {
@@ -294,5 +300,5 @@ pub(super) fn memcpy_params(from: Place, to: Place, bytes: u64) -> MemcpyParams 
             height: 0,
         }
     };
-    MemcpyParams { source: end(from), target: end(to), width: bytes as usize, height: 1, depth: 1 }
+    MemcpyParams { source: end(from), target: end(to), width: host_size(bytes), height: 1, depth: 1 }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream, DriverError, result};
 
 use super::entry::Driver;
-use super::failure::{Failure, Outcome};
+use super::failure::{Failure, Outcome, code_of};
 use super::handles::Stream;
 
 /// A context object of the runtime's own. It tracks events, whether or not the user's own object does.
@@ -71,7 +71,7 @@ impl Quiet {
     }
 
     fn note(&self, error: DriverError) {
-        self.last.store(error.0 as u32, Ordering::Relaxed);
+        self.last.store(code_of(error.0), Ordering::Relaxed);
         self.failures.fetch_add(1, Ordering::SeqCst);
     }
 

@@ -7,6 +7,7 @@
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_READY, Outcome};
 use super::handles::{Context, Event, Stream};
+use super::params::host_size;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 const RELAXED: u32 = 2;
@@ -110,7 +111,7 @@ impl Driver {
     /// Allocates uninitialised memory in stream order.
     pub fn allocate(&self, bytes: u64, stream: Stream) -> Outcome<u64> {
         let mut address = 0;
-        call!(self, cuMemAllocAsync(&mut address, bytes as usize, stream))?;
+        call!(self, cuMemAllocAsync(&mut address, host_size(bytes), stream))?;
         Ok(address)
     }
 

@@ -140,7 +140,8 @@ impl fmt::Display for DriverFailure {
 
 impl std::error::Error for DriverFailure {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        cuda::known(self.code).map(|error| error as _)
+        let error: &(dyn std::error::Error + 'static) = cuda::known(self.code)?;
+        Some(error)
     }
 }
 

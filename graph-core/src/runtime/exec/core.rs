@@ -7,8 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
+use crate::index::{Index, Vector};
 use crate::ir::{Memory, StatementId};
 use crate::launches::Allowed;
+use crate::operation::MemoryId;
 
 use crate::runtime::bind::{Operands, Slot};
 use crate::runtime::build::{Definition, Nodes, apply_hook, element, plan};
@@ -65,7 +67,7 @@ impl Core {
     pub(crate) fn new(definition: Definition, nodes: Nodes, operands: Operands) -> Result<Core> {
         let done = Arc::new(OwnedEvent::new(definition.driver, &definition.ctx)?);
         operands.list.iter().for_each(|operand| operand.note_exec(&done));
-        let hidden = Arc::new(HiddenUses::of(&nodes.records, &definition.modules));
+        let hidden = Arc::new(HiddenUses::of(nodes.records.as_slice(), &definition.modules));
         Ok(Core {
             id: NEXT_ID.fetch_add(1, Ordering::Relaxed),
             definition,
@@ -86,7 +88,7 @@ impl Core {
         let addresses = self.operands.list.iter().map(|operand| operand.address);
         self.nodes.create(&self.definition, addresses)?;
         let inside = self.nodes.inside();
-        let mut memories = vec![0u64; self.nodes.operations.memories.len()];
+        let mut memories = Vector::filled(0u64, self.nodes.operations.memories.len());
         for (at, offset) in self.nodes.without_nodes().0 {
             let address = match &self.temporaries.pool {
                 Some(member) => member.address + offset,
@@ -105,7 +107,7 @@ impl Core {
     }
 
     /// Allocates a memory of the exec's own.
-    fn own(&mut self, memory: usize) -> Result<u64> {
+    fn own(&mut self, memory: MemoryId) -> Result<u64> {
         let Definition { driver, ctx, .. } = &self.definition;
         let bytes = self.nodes.operations.memories[memory].bytes;
         let owned = match &mut self.temporaries.owned {
@@ -114,7 +116,7 @@ impl Core {
         };
         let allocated = owned.allocate(bytes);
         allocated.map_err(|failure| {
-            Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), memory as u32)))
+            Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), memory)))
         })
     }
 
@@ -135,7 +137,7 @@ impl Core {
 
     /// Plans again, and destroys the nodes that were added.
     pub(crate) fn replan(&mut self, memory: Option<Memory>, allowed: Allowed) -> Result<()> {
-        let known = (self.nodes.records.as_slice(), self.nodes.words.as_slice());
+        let known = (&self.nodes.records, self.nodes.words.as_slice());
         let Definition { flat, driver, ctx, modules, .. } = &mut self.definition;
         let mut planned = plan(flat, (*driver, &*ctx), known, modules, (memory, allowed))?;
         apply_hook(self.definition.program(), &mut planned.operations)?;
@@ -150,13 +152,12 @@ impl Core {
         let Definition { flat, driver, ctx, .. } = &self.definition;
         let program = self.definition.program();
         for &buffer in program.outputs.iter() {
-            let slot = match self.operands.list.get(buffer as usize).and_then(|operand| operand.slot.clone())
-            {
+            let slot = match self.operands.list.get(buffer.index()).and_then(|operand| operand.slot.clone()) {
                 Some(slot) => slot,
                 None => {
-                    let len = flat.values[program.buffers[buffer as usize].len as usize];
-                    let len = (len, element(program, buffer), flat.elements[buffer as usize]);
-                    let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer as usize]);
+                    let len = flat.values[program.buffers[buffer].len];
+                    let len = (len, element(program, buffer), flat.elements[buffer]);
+                    let (at, address) = (at_buffer(program, buffer), self.nodes.bases[buffer]);
                     Arc::new(Slot::new(driver, ctx, address, len, at, self.id)?)
                 }
             };
@@ -181,7 +182,7 @@ impl Core {
         Subject {
             program: self.definition.program(),
             operations: &self.nodes.operations,
-            records: &self.nodes.records,
+            records: self.nodes.records.as_slice(),
             open: &self.nodes.open,
             left_alone: &self.nodes.left_alone,
         }

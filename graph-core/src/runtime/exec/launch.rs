@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use cudarc::driver::CudaStream;
 
+use crate::index::Index;
 use crate::ir::BufferId;
 
 use crate::runtime::bind::{Generation, Handed, Hindrance, Output};
@@ -134,7 +135,7 @@ impl Core {
         let (driver, program) = (self.definition.driver, self.definition.program());
         let ordered = self.operands.sharing.order(driver, generation, stream, &self.in_flight.done);
         ordered.map_err(|hindrance| match hindrance {
-            Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, buffer as BufferId) },
+            Hindrance::Lent(buffer) => Error::BufferLent { at: at_buffer(program, BufferId::new(buffer)) },
             Hindrance::Failure(failure) => Error::from(failure),
         })?;
         Ok(())

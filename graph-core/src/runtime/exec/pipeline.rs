@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use cudarc::driver::CudaContext;
 
+use crate::index::Vector;
 use crate::ir::StatementId;
 use crate::launches::Allowed;
 
@@ -40,7 +41,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
         let body = args.values(Token);
         flattened(table, &[], &mut Asked::new(&body, asked_context))?
     };
-    let (program, dims) = (flat.checked.program(), flat.values.as_slice());
+    let (program, dims) = (flat.checked.program(), &flat.values);
 
     let mut owners = Owners::default();
     let mut visitor = Visitor::new(ctx, &mut owners);
@@ -63,7 +64,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
 
     driver.enter(Context::of(ctx))?;
     let evaluated = Instant::now();
-    let known = (records.as_slice(), words.as_slice());
+    let known = (&records, words.as_slice());
     let mut planned = plan(&flat, (driver, ctx), known, &mut modules, (None, allowed))?;
     apply_hook(program, &mut planned.operations)?;
     let definition = Definition {
@@ -87,6 +88,9 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     Ok(Graph::new(core, args))
 }
 
+/// A record for each statement.
+type Evaluated = Vector<StatementId, Record>;
+
 /// Evaluates all statements. Returns the modules of the kernels, a record for each statement, the values of parameters, and
 /// the launches that are not proved to write all.
 fn evaluate<A: GraphFn>(
@@ -94,12 +98,12 @@ fn evaluate<A: GraphFn>(
     args: &A,
     limits: &Limits,
     mut modules: Modules,
-) -> Result<(Modules, Vec<Record>, Vec<Word>, Open)> {
+) -> Result<(Modules, Evaluated, Vec<Word>, Open)> {
     let program = flat.checked.program();
-    let statements: Vec<StatementId> = (0..program.statements.len() as StatementId).collect();
+    let statements: Vec<StatementId> = program.statements.ids().collect();
     let mut evaluation =
         Evaluation::new(program, &flat.values, limits, &mut modules, (statements.len(), Vec::new()));
     evaluation.statements(flat, &args.values(Token), &statements)?;
     let (records, words, open) = evaluation.into_parts();
-    Ok((modules, records, words, open))
+    Ok((modules, records.into(), words, open))
 }

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, MutexGuard};
 
+use crate::index::Vector;
 use crate::ir::{Memory, Statement, StatementId};
 use crate::launches::Allowed;
 
@@ -43,11 +44,8 @@ impl Core {
     /// Grows the arena to the size that the graph needs, and returns its address.
     fn reserve(&self, shared: &Shared, arena: &mut Arena) -> Result<u64> {
         let (memories, bytes) = self.nodes.without_nodes();
-        let at = || {
-            memories
-                .first()
-                .map(|&(memory, _)| self.nodes.at_memory(self.definition.program(), memory as u32))
-        };
+        let at =
+            || memories.first().map(|&(memory, _)| self.nodes.at_memory(self.definition.program(), memory));
         arena.reserve(shared, bytes).map_err(|failure| Error::driver(failure, at()))
     }
 
@@ -73,15 +71,17 @@ impl Core {
             _ => return Ok(()),
         }
         let inside = self.nodes.inside();
-        let mut moved = vec![false; self.definition.program().buffers.len()];
+        let mut moved = Vector::filled(false, self.definition.program().buffers.len());
         for (memory, offset) in self.nodes.without_nodes().0 {
             self.nodes.place(&inside[memory], address + offset);
-            inside[memory].iter().for_each(|&buffer| moved[buffer as usize] = true);
+            inside[memory].iter().for_each(|&buffer| moved[buffer] = true);
         }
-        let uses =
-            |statement: &Statement| statement.accesses.iter().any(|access| moved[access.buffer as usize]);
-        let users: Vec<StatementId> = (0..)
-            .zip(self.definition.program().statements.iter())
+        let uses = |statement: &Statement| statement.accesses.iter().any(|access| moved[access.buffer]);
+        let users: Vec<StatementId> = self
+            .definition
+            .program()
+            .statements
+            .enumerate()
             .filter_map(|(id, statement)| uses(statement).then_some(id))
             .collect();
         users.iter().try_for_each(|&statement| self.nodes.readdress(&mut self.definition, statement))?;

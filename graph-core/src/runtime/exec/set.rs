@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
-use crate::ir::StatementId;
+use crate::ids::ScalarId;
+use crate::index::{Index, size};
+use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
 use crate::runtime::build::{Evaluation, Open, check_new_overlap, check_operands};
@@ -41,7 +43,7 @@ impl<A: GraphFn> ExecCore<A> {
     ) -> Result<()> {
         let core = &mut self.core;
         core.changeable()?;
-        let first = first as usize;
+        let first = size(first);
         let mut visitor = Visitor::new(&core.definition.ctx, &mut core.operands.owners);
         value.visit(&mut visitor);
         let new = visitor.finish()?;
@@ -84,7 +86,7 @@ impl<A: GraphFn> ExecCore<A> {
     /// Sets a scalar argument.
     pub fn set_scalar<T>(&mut self, index: usize, value: T, place: impl Fn(&mut A) -> &mut T) -> Result<()> {
         let flat = self.core.definition.flat.clone();
-        let scalar = &flat.scalars[index];
+        let scalar = &flat.scalars[ScalarId::new(index)];
         self.core.changeable()?;
         if scalar.dims {
             let file = self.core.definition.program().file.to_string();
@@ -181,9 +183,9 @@ impl Core {
     fn users(&mut self, first: usize, count: usize) -> Vec<StatementId> {
         if self.users.is_empty() {
             self.users = vec![Vec::new(); self.operands.list.len()];
-            for (statement, declared) in (0..).zip(self.definition.program().statements.iter()) {
+            for (statement, declared) in self.definition.program().statements.enumerate() {
                 for access in declared.accesses.iter() {
-                    let users = self.users.get_mut(access.buffer as usize);
+                    let users = self.users.get_mut(access.buffer.index());
                     if let Some(users) = users.filter(|users| users.last() != Some(&statement)) {
                         users.push(statement);
                     }
@@ -204,14 +206,14 @@ impl Core {
     /// Gives the nodes that use them the addresses of new operands; on failure those of the old ones again.
     fn rebind(&mut self, first: usize, new: &[Operand]) -> Result<()> {
         let users = self.users(first, new.len());
-        self.nodes.set_bases(first, new.iter().map(|operand| operand.address));
+        self.nodes.set_bases(BufferId::new(first), new.iter().map(|operand| operand.address));
         let readdress = |core: &mut Core| {
             users.iter().try_for_each(|&statement| core.nodes.readdress(&mut core.definition, statement))
         };
         readdress(self).and_then(|()| self.nodes.patch_all(&self.definition, &users)).inspect_err(|_| {
             let old: Vec<u64> =
                 self.operands.list[first..first + new.len()].iter().map(|operand| operand.address).collect();
-            self.nodes.set_bases(first, old.into_iter());
+            self.nodes.set_bases(BufferId::new(first), old.into_iter());
             self.broken |= readdress(self).is_err();
             self.put_back(&users);
         })

@@ -9,7 +9,9 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use crate::index::{size, wide};
 use crate::ir::{Access, Mode};
+use crate::launches::MOST_BLOCKS;
 use cuweave_ptx::coverage::{Code, Extent, Launch, Outline, Verdict};
 
 use crate::runtime::cuda::{self, Word};
@@ -45,12 +47,12 @@ impl Outlined {
     fn of(kernel: &Kernel) -> Option<Outlined> {
         let outline = Outline::decode(kernel.outline)?;
         let word = |parameter: u32| {
-            let before = kernel.params.get(..parameter as usize)?;
+            let before = kernel.params.get(..size(parameter))?;
             Some((parameter, before.iter().map(Param::words).sum()))
         };
         let buffer = |parameter: u32| {
-            let before = kernel.params.get(..parameter as usize)?;
-            Some((parameter as usize, before.iter().filter(|param| !param.is_scalar()).count()))
+            let before = kernel.params.get(..size(parameter))?;
+            Some((size(parameter), before.iter().filter(|param| !param.is_scalar()).count()))
         };
         let scalars = outline.scalars().into_iter().map(word).collect::<Option<_>>()?;
         let followed = outline.parameters.iter().map(|followed| buffer(followed.parameter));
@@ -121,7 +123,7 @@ impl Judge {
             },
         };
         self.key.clear();
-        self.key.push(address as u64);
+        self.key.push(wide(address));
         self.key.extend(shape.grid.iter().chain(&shape.block).map(|&count| u64::from(count)));
         let scalars = outlined.scalars.iter().filter_map(|scalar| words.get(scalar.1));
         self.key.extend(scalars.map(|&word| cuda::number(word)));
@@ -171,7 +173,7 @@ impl Outlined {
     ) -> Option<u64> {
         let ops = self.outline.blocks.iter().flat_map(|block| &block.ops);
         let most_steps = ops.filter(|op| op.code != Code::Opaque).count();
-        let most = [i32::MAX as u32, 65_535, 65_535];
+        let most = [MOST_BLOCKS, 65_535, 65_535];
         let threads = |shape: &Shape| -> u64 {
             shape
                 .grid

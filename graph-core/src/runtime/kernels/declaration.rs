@@ -1,5 +1,6 @@
 //! Kernels as `#[kernels]` declares them.
 
+use crate::index::size;
 use crate::runtime::token::Token;
 
 use super::module::Module;
@@ -90,7 +91,7 @@ impl Iterator for AddressWords<'_> {
     #[inline]
     fn next(&mut self) -> Option<usize> {
         if self.left != 0 {
-            let word = self.left.trailing_zeros() as usize;
+            let word = size(self.left.trailing_zeros());
             self.left &= self.left - 1;
             return Some(word);
         }

@@ -6,8 +6,11 @@ use std::fmt;
 
 use cudarc::driver::CudaContext;
 
+use crate::ids::{KernelId, ScalarId};
+use crate::index::{Vector, size};
 use crate::ir::{Kind, StatementId};
 use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
+use crate::operation::BatchId;
 use crate::table::Scalar;
 
 use crate::runtime::cuda::{self, Driver, Word};
@@ -26,18 +29,19 @@ use super::variants::{Variant, Wanted};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changing {
     /// The grid.
-    pub grids: Vec<bool>,
+    pub grids: Vector<StatementId, bool>,
     /// The block, or the shared memory.
-    pub blocks: Vec<bool>,
+    pub blocks: Vector<StatementId, bool>,
 }
 
 impl Changing {
     /// Collects what the setters of a function's scalars reach; a scalar that reaches a length has none.
-    pub fn of(scalars: &[Scalar], statements: usize) -> Changing {
-        let mut changing = Changing { grids: vec![false; statements], blocks: vec![false; statements] };
+    pub fn of(scalars: &Vector<ScalarId, Scalar>, statements: usize) -> Changing {
+        let none = Vector::filled(false, statements);
+        let mut changing = Changing { grids: none.clone(), blocks: none };
         for scalar in scalars.iter().filter(|scalar| !scalar.dims) {
-            scalar.grids.iter().for_each(|&id| changing.grids[id as usize] = true);
-            scalar.blocks.iter().for_each(|&id| changing.blocks[id as usize] = true);
+            scalar.grids.iter().for_each(|&id| changing.grids[id] = true);
+            scalar.blocks.iter().for_each(|&id| changing.blocks[id] = true);
         }
         changing
     }
@@ -46,10 +50,10 @@ impl Changing {
 /// The launches of a graph, with kernels numbered as the stage knows them.
 pub(crate) struct Facts {
     /// One entry a statement; none where nothing may be changed.
-    pub launches: Vec<Option<Launch>>,
+    pub launches: Vector<StatementId, Option<Launch>>,
     /// The constants of the device.
     pub tuning: Tuning,
-    kernels: Vec<&'static Kernel>,
+    kernels: Vector<KernelId, &'static Kernel>,
     /// The kernels that are launched as written, and the reasons.
     pub left_alone: BTreeSet<LeftAlone>,
 }
@@ -57,7 +61,7 @@ pub(crate) struct Facts {
 /// Gathers the properties of the launches.
 pub(crate) fn gather(
     (driver, ctx): (&Driver, &CudaContext),
-    (records, words): (&[Record], &[Word]),
+    (records, words): (&Vector<StatementId, Record>, &[Word]),
     changing: &Changing,
     modules: &mut Modules,
     allowed: Allowed,
@@ -69,9 +73,9 @@ pub(crate) fn gather(
     // CUdevice_attribute: compute capability, major and minor, and multiprocessors
     facts.tuning = Tuning::of((driver.device_attribute(ctx, 75)?, driver.device_attribute(ctx, 76)?));
     let multiprocessors = driver.device_attribute(ctx, 16)?;
-    let mut waves: BTreeMap<(u32, u32, u32), u32> = BTreeMap::new();
-    facts.launches.reserve(records.len());
-    for (statement, record) in records.iter().enumerate() {
+    let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
+    facts.launches = Vector::with_capacity(records.len());
+    for (statement, record) in records.enumerate() {
         let Kind::Launch(record) = record else {
             facts.launches.push(None);
             continue;
@@ -95,8 +99,7 @@ pub(crate) fn gather(
             grid,
             block,
             shared,
-            work: entry
-                .map_or(vec![statement as u64], |entry| work(record, words, entry, statement as StatementId)),
+            work: entry.map_or(vec![number_of(statement)], |entry| work(record, words, entry, statement)),
             wave,
             grid_changes: changing.grids.get(statement).is_some_and(|&changes| changes),
             batch: batch.unwrap_or(Batching::Never),
@@ -118,19 +121,16 @@ impl Facts {
 
     fn none() -> Facts {
         Facts {
-            launches: Vec::new(),
+            launches: Vector::new(),
             tuning: Tuning::default(),
-            kernels: Vec::new(),
+            kernels: Vector::new(),
             left_alone: BTreeSet::new(),
         }
     }
 
-    fn number(&mut self, kernel: &'static Kernel) -> u32 {
-        let known = self.kernels.iter().position(|&other| std::ptr::eq(other, kernel));
-        known.unwrap_or_else(|| {
-            self.kernels.push(kernel);
-            self.kernels.len() - 1
-        }) as u32
+    fn number(&mut self, kernel: &'static Kernel) -> KernelId {
+        let known = self.kernels.position(|&other| std::ptr::eq(other, kernel));
+        known.unwrap_or_else(|| self.kernels.push(kernel))
     }
 
     /// Notes which kernels are left alone, and why.
@@ -162,8 +162,8 @@ impl Facts {
     }
 
     /// Gives up batching the launches of a kernel, one of whose variants cannot be used.
-    fn give_up(&mut self, kernel: u32, why: &str) {
-        let Kernel { name, module, .. } = self.kernels[kernel as usize];
+    fn give_up(&mut self, kernel: KernelId, why: &str) {
+        let Kernel { name, module, .. } = self.kernels[kernel];
         self.left_alone.insert(LeftAlone::one((name, module.path()), Change::Batching, why));
         for launch in self.launches.iter_mut().flatten().filter(|launch| launch.kernel == kernel) {
             launch.batch = Batching::Never;
@@ -175,27 +175,27 @@ impl Facts {
     pub fn variants(
         &mut self,
         (driver, modules): (&Driver, &mut Modules),
-        batches: &[Batch],
-    ) -> Option<Vec<Variant>> {
-        let wanted: Vec<(u32, Wanted)> = batches.iter().filter_map(|batch| self.wanted(batch)).collect();
-        let mut of_module: BTreeMap<usize, Vec<(u32, Wanted)>> = BTreeMap::new();
+        batches: &Vector<BatchId, Batch>,
+    ) -> Option<Vector<BatchId, Variant>> {
+        let wanted: Vec<(KernelId, Wanted)> = batches.iter().filter_map(|batch| self.wanted(batch)).collect();
+        let mut of_module: BTreeMap<usize, Vec<(KernelId, Wanted)>> = BTreeMap::new();
         for (kernel, wanted) in &wanted {
-            let module = std::ptr::from_ref(self.kernels[*kernel as usize].module).addr();
+            let module = std::ptr::from_ref(self.kernels[*kernel].module).addr();
             of_module.entry(module).or_default().push((*kernel, wanted.clone()));
         }
         for list in of_module.values() {
-            let module = list.first().and_then(|(kernel, _)| modules.module(self.kernels[*kernel as usize]));
+            let module = list.first().and_then(|(kernel, _)| modules.module(self.kernels[*kernel]));
             if let Some(module) = module {
                 let list: Vec<Wanted> = list.iter().map(|(_, wanted)| wanted.clone()).collect();
                 module.make_variants(&list);
             }
         }
-        let mut variants = Vec::with_capacity(batches.len());
+        let mut variants: Vector<BatchId, Variant> = Vector::with_capacity(batches.len());
         let mut useless = Vec::new();
         for ((kernel, wanted), batch) in wanted.iter().zip(batches) {
-            let module = modules.module(self.kernels[*kernel as usize]);
-            let own = modules.known_info(self.kernels[*kernel as usize]);
-            let first = self.launches[batch.members[0] as usize].as_ref();
+            let module = modules.module(self.kernels[*kernel]);
+            let own = modules.known_info(self.kernels[*kernel]);
+            let first = self.launches[batch.members[0]].as_ref();
             let made = match (module, own, first) {
                 (Some(module), Some(own), Some(launch)) => module.variant(wanted).and_then(|variant| {
                     serves(driver, &own, &variant.info, (launch.block.iter().product(), launch.shared))
@@ -204,7 +204,9 @@ impl Facts {
                 _ => Err("it is not loaded".to_owned()),
             };
             match made {
-                Ok(variant) => variants.push(variant),
+                Ok(variant) => {
+                    variants.push(variant);
+                }
                 Err(why) => useless.push((*kernel, why)),
             }
         }
@@ -212,9 +214,9 @@ impl Facts {
         (useless.is_empty() && variants.len() == batches.len()).then_some(variants)
     }
 
-    fn wanted(&self, batch: &Batch) -> Option<(u32, Wanted)> {
-        let launch = self.launches[batch.members[0] as usize].as_ref()?;
-        let name = self.kernels[launch.kernel as usize].name;
+    fn wanted(&self, batch: &Batch) -> Option<(KernelId, Wanted)> {
+        let launch = self.launches[batch.members[0]].as_ref()?;
+        let name = self.kernels[launch.kernel].name;
         Some((launch.kernel, Wanted::of(name, batch.members.len(), batch.axis, launch.batch)))
     }
 }
@@ -249,14 +251,19 @@ pub(crate) fn serves(
     Ok(())
 }
 
+/// Returns the number of a statement, which equals no other.
+fn number_of(statement: StatementId) -> u64 {
+    u64::from(statement.as_u32())
+}
+
 /// Returns the values of the scalars that influence the kernel's trip counts. A launch whose trip counts depend on data, or on
 /// a value that cannot be compared, equals no other.
 fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: StatementId) -> Vec<u64> {
     let mut values = Vec::new();
     if entry.by_data {
-        values.push(u64::from(statement));
+        values.push(number_of(statement));
     }
-    let mut at = launch.first as usize;
+    let mut at = size(launch.first);
     for (param, deciding) in launch.kernel.params.iter().zip(&entry.deciding) {
         match deciding {
             Deciding::No => {}
@@ -264,7 +271,7 @@ fn work(launch: &LaunchRecord, words: &[Word], entry: &Entry, statement: Stateme
             // An address: the memory behind it is data.
             Deciding::ByValue if !param.is_scalar() => {}
             // The bytes of a structure that are padding have no value.
-            Deciding::ByValue | Deciding::Unknown => values.push(u64::from(statement)),
+            Deciding::ByValue | Deciding::Unknown => values.push(number_of(statement)),
         }
         at += param.words();
     }

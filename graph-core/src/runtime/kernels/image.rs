@@ -6,6 +6,7 @@
 
 use std::fmt;
 
+use crate::index::size;
 use crate::runtime::cuda::{INVALID_IMAGE, INVALID_PTX, NO_BINARY_FOR_GPU, UNSUPPORTED_PTX_VERSION};
 
 /// Major and minor.
@@ -190,7 +191,7 @@ fn fat(bytes: &[u8]) -> Image {
     const PTX: u32 = 1;
     const ELF: u32 = 2;
     let (mut machine, mut ptx) = (Vec::new(), Vec::new());
-    let mut at = half(bytes, 6).unwrap_or(16) as usize;
+    let mut at = size(half(bytes, 6).unwrap_or(16));
     let member = |at: usize| {
         let size = u64::from(word(bytes, at + 4)?).checked_add(long(bytes, at + 8)?)?;
         Some((half(bytes, at)?, word(bytes, at + 28)?, usize::try_from(size).ok()?))
@@ -231,7 +232,7 @@ mod tests {
 
     fn fat_binary(members: &[(u16, u32)]) -> Vec<u8> {
         let mut bytes = vec![0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0];
-        bytes.extend((members.len() as u64 * 72).to_le_bytes());
+        bytes.extend((crate::index::wide(members.len()) * 72).to_le_bytes());
         for &(kind, number) in members {
             let mut member = vec![0; 72];
             member[..2].copy_from_slice(&kind.to_le_bytes());

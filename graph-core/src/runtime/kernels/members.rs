@@ -1,25 +1,27 @@
 //! The blocks of a batch's launch that belong to each of its members.
 
+use crate::index::{Index, Vector};
 use crate::ir::{Kind, Program, StatementId};
-use crate::operation::{Operation, Operations};
+use crate::launches::MOST_BLOCKS;
+use crate::operation::{BatchId, Operation, Operations};
 use crate::runtime::error::{Error, Result, at_statement};
 
 use super::record::{LaunchRecord, Record};
 
 /// Returns the number of an operation's batch: batches are sorted by their first members.
-pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<usize> {
+pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {
     let first = operation.sources.first();
-    let found = operations.batches.binary_search_by(|batch| batch.members.first().cmp(&first));
-    found.map_err(|_| Error::Plan(format!("`{}` is no batch of the plan", operation.name)))
+    let found = operations.batches.as_slice().binary_search_by(|batch| batch.members.first().cmp(&first));
+    found.map(BatchId::new).map_err(|_| Error::Plan(format!("`{}` is no batch of the plan", operation.name)))
 }
 
 /// Returns the launch that is recorded for a statement.
 pub(crate) fn launch_of(
     program: &Program,
-    records: &[Record],
+    records: &Vector<StatementId, Record>,
     statement: StatementId,
 ) -> Result<LaunchRecord> {
-    match records[statement as usize] {
+    match records[statement] {
         Kind::Launch(launch) => Ok(launch),
         _ => Err(Error::Plan(format!("{} is no launch", at_statement(program, statement)))),
     }
@@ -30,7 +32,7 @@ pub(crate) fn launch_of(
 pub(crate) fn members_of(
     program: &Program,
     operations: &Operations,
-    records: &[Record],
+    records: &Vector<StatementId, Record>,
     operation: &Operation,
 ) -> Result<(Option<u8>, Vec<u32>)> {
     let batch = &operations.batches[batch_of(operations, operation)?];
@@ -43,19 +45,20 @@ pub(crate) fn members_of(
 /// Returns the first block of each member where their blocks are consecutive, and the number of all blocks.
 pub(crate) fn first_blocks(
     program: &Program,
-    records: &[Record],
+    records: &Vector<StatementId, Record>,
     members: &[StatementId],
 ) -> Result<(Vec<u32>, u32)> {
-    let mut blocks = 0u64;
+    let mut blocks = 0;
     let mut firsts = Vec::with_capacity(members.len());
     for &member in members {
-        firsts.push(blocks as u32);
+        firsts.push(blocks);
         let own = launch_of(program, records, member)?.shape.grid;
-        blocks += own.iter().map(|&extent| u64::from(extent)).product::<u64>();
-        if blocks > i32::MAX as u64 {
-            let reason = format!("{blocks} blocks and more in one launch");
-            return Err(Error::Config { at: at_statement(program, member), reason });
-        }
+        let own: u64 = own.iter().map(|&extent| u64::from(extent)).product();
+        let all = own.saturating_add(blocks.into());
+        blocks = u32::try_from(all).ok().filter(|&blocks| blocks <= MOST_BLOCKS).ok_or_else(|| {
+            let reason = format!("{all} blocks and more in one launch");
+            Error::Config { at: at_statement(program, member), reason }
+        })?;
     }
-    Ok((firsts, blocks as u32))
+    Ok((firsts, blocks))
 }

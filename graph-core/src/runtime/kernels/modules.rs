@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaContext;
 
+use crate::index::{narrow, size};
 use crate::runtime::cuda::{Context, Driver};
 use crate::runtime::error::Result;
 use crate::runtime::waits::OwnedEvent;
@@ -89,10 +90,10 @@ impl Modules {
     #[inline]
     pub(crate) fn known(&mut self, kernel: &'static Kernel) -> Result<&mut Known> {
         let place = (std::ptr::from_ref(kernel).addr() >> 4) % PLACES;
-        let mut at = self.places[place] as usize;
+        let mut at = size(self.places[place]);
         if !self.kernels.get(at).is_some_and(|known| std::ptr::eq(known.kernel, kernel)) {
             at = self.find(kernel)?;
-            self.places[place] = at as u32;
+            self.places[place] = narrow(at);
         }
         Ok(&mut self.kernels[at])
     }

@@ -1,5 +1,6 @@
 //! The parameters of a kernel's declaration.
 
+use crate::index::{narrow, size};
 use cuweave_ptx::declare::Open;
 
 use crate::runtime::cuda::WordCount;
@@ -58,7 +59,7 @@ pub struct Param {
 impl Param {
     /// Returns a buffer of elements `T`.
     pub const fn fixed<T>(name: &'static str, kind: ParamKind) -> Param {
-        Param { size: 8, element: size_of::<T>() as u32, ..Param::bytes(name, 8) }.of(kind)
+        Param { size: 8, element: narrow(size_of::<T>()), ..Param::bytes(name, 8) }.of(kind)
     }
 
     const fn of(mut self, kind: ParamKind) -> Param {
@@ -69,7 +70,7 @@ impl Param {
     /// Returns the number of 8-byte words that its value takes.
     #[inline]
     pub(crate) const fn words(&self) -> usize {
-        let words = (self.size as usize).div_ceil(8);
+        let words = size(self.size).div_ceil(8);
         if words == 0 { 1 } else { words }
     }
 
@@ -100,7 +101,7 @@ impl Param {
 
     /// Returns a scalar that may have padding.
     pub const fn structure<T>(name: &'static str) -> Param {
-        Param::bytes(name, size_of::<T>() as u32)
+        Param::bytes(name, narrow(size_of::<T>()))
     }
 
     /// Sets the updates that every launch makes.

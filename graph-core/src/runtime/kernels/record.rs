@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 
+use crate::index::{narrow, size};
 use crate::kind::{Kind, Stage};
 use crate::runtime::cuda::{Function, Launching};
 
@@ -68,15 +69,15 @@ impl Record {
     pub fn words(&self) -> (usize, usize) {
         let record = *self;
         match record {
-            Kind::Launch(launch) => (launch.first as usize, launch.kernel.words),
-            Kind::Fill(FillRecord { size: 8, first, .. }) => (first as usize, FILL64.words),
+            Kind::Launch(launch) => (size(launch.first), launch.kernel.words),
+            Kind::Fill(FillRecord { size: 8, first, .. }) => (size(first), FILL64.words),
             Kind::Fill(_) | Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => (0, 0),
         }
     }
 
     /// Returns the same record with its words at `place`.
     pub fn at(self, place: usize) -> Record {
-        let first = place as u32;
+        let first = narrow(place);
         match self {
             Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
             Kind::Fill(fill) => Kind::Fill(FillRecord { first, ..fill }),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::index::narrow;
 use crate::launches::Batching;
 use crate::runtime::cuda::RawModule;
 use cuweave_ptx::rewrite::{Axis, GridShape, Table};
@@ -27,12 +28,12 @@ impl Wanted {
             Some(_) => GridShape::Axis(Axis::Z),
             None => GridShape::Flat,
         };
+        let members = narrow(members);
         let most = match (batching, shape) {
-            (Batching::Never, _) => members as u32,
+            (Batching::Never, _) => members,
             (Batching::Most { equal, .. }, GridShape::Axis(_)) => equal,
             (Batching::Most { flat, .. }, GridShape::Flat) => flat,
         };
-        let members = members as u32;
         let capacity = if members <= 64 { members.next_power_of_two() } else { members.next_multiple_of(32) };
         Wanted { entry, capacity: capacity.min(most).max(members), shape }
     }

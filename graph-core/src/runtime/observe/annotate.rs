@@ -1,7 +1,8 @@
 //! Tells the simulated driver the names of the graph's nodes and buffers: its checks are then per buffer, and its reports
 //! give the user's names.
 
-use crate::ir::{Origin, Program, StatementId};
+use crate::index::{Vector, narrow};
+use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
 
 use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
@@ -11,24 +12,24 @@ use crate::runtime::kernels::{Record, members_of};
 pub(crate) struct Annotated<'n> {
     pub program: &'n Program,
     /// The values of lengths and bounds.
-    pub dims: &'n [u64],
+    pub dims: &'n Vector<DimId, u64>,
     pub operations: &'n Operations,
-    pub records: &'n [Record],
-    pub nodes: &'n [Node],
+    pub records: &'n Vector<StatementId, Record>,
+    pub nodes: &'n Vector<OperationId, Node>,
     /// The address of each buffer.
-    pub bases: &'n [u64],
+    pub bases: &'n Vector<BufferId, u64>,
     pub graph: RawGraph,
     pub exec: RawExec,
 }
 
 /// Returns the buffers that it is told of, in this order.
-fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = usize> {
-    let places = graph.operations.places.iter().zip(graph.program.buffers.iter()).enumerate();
+fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
+    let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
-        .filter(|(_, (place, declared))| {
+        .filter(|((_, place), declared)| {
             !matches!(place, Place::Nowhere) && !matches!(declared.origin, Origin::Pinned { .. })
         })
-        .map(|(buffer, _)| buffer)
+        .map(|((buffer, _), _)| buffer)
 }
 
 /// Tells the simulated driver, if it is loaded, the current addresses of the buffers of an instantiated graph.
@@ -45,7 +46,7 @@ fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operat
         return;
     };
     let member = |(at, &source): (usize, &StatementId)| {
-        let statement = &graph.program.statements[source as usize];
+        let statement = &graph.program.statements[source];
         let first = firsts.get(at).copied().unwrap_or(0);
         Member { name: &statement.name, line: statement.line, first }
     };
@@ -57,9 +58,9 @@ fn name_members(graph: &Annotated<'_>, simulator: &Simulator, operation: &Operat
 pub(crate) fn members_moved(graph: &Annotated<'_>, operation: OperationId) {
     let Some(simulator) = Simulator::get() else { return };
     if let Ok((None, firsts)) =
-        members_of(graph.program, graph.operations, graph.records, &graph.operations.list[operation as usize])
+        members_of(graph.program, graph.operations, graph.records, &graph.operations.list[operation])
     {
-        simulator.move_members(graph.exec, graph.nodes[operation as usize], &firsts);
+        simulator.move_members(graph.exec, graph.nodes[operation], &firsts);
     }
 }
 
@@ -68,20 +69,20 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
     let Some(simulator) = Simulator::get() else { return };
     let program = graph.program;
     for (operation, &node) in graph.operations.list.iter().zip(graph.nodes) {
-        let line = operation.sources.first().map_or(0, |&source| program.statements[source as usize].line);
+        let line = operation.sources.first().map_or(0, |&source| program.statements[source].line);
         simulator.name_node(node, &operation.name, &program.file, line);
         if operation.sources.len() > 1 {
             name_members(graph, simulator, operation, node);
         }
     }
-    let mut users: Vec<Vec<(Node, Option<u32>)>> = vec![Vec::new(); program.buffers.len()];
-    for (statement, declared) in program.statements.iter().enumerate() {
+    let mut users: Vector<BufferId, Vec<(Node, Option<u32>)>> =
+        Vector::filled(Vec::new(), program.buffers.len());
+    for (statement, declared) in program.statements.enumerate() {
         if let Some(operation) = graph.operations.of_statement[statement] {
-            let sources = &graph.operations.list[operation as usize].sources;
-            let member =
-                sources.binary_search(&(statement as StatementId)).ok().filter(|_| sources.len() > 1);
-            let user = (graph.nodes[operation as usize], member.map(|member| member as u32));
-            declared.accesses.iter().for_each(|access| users[access.buffer as usize].push(user));
+            let sources = &graph.operations.list[operation].sources;
+            let member = sources.binary_search(&statement).ok().filter(|_| sources.len() > 1);
+            let user = (graph.nodes[operation], member.map(narrow));
+            declared.accesses.iter().for_each(|access| users[access.buffer].push(user));
         }
     }
     for buffer in shown(graph) {
@@ -95,9 +96,9 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
                 name: &declared.name,
                 file: &program.file,
                 line: declared.line,
-                planned: inside && !program.outputs.contains(&(buffer as u32)),
+                planned: inside && !program.outputs.contains(&buffer),
                 address: graph.bases[buffer],
-                bytes: graph.dims[declared.len as usize].saturating_mul(u64::from(declared.element)),
+                bytes: graph.dims[declared.len].saturating_mul(u64::from(declared.element)),
                 users: &users[buffer],
             },
         );

@@ -3,6 +3,7 @@
 use petgraph::dot::{Config, Dot};
 use petgraph::graph::{DiGraph, EdgeReference, NodeIndex};
 
+use crate::index::Index;
 use crate::ir::Program;
 use crate::operation::{Operation, Operations};
 
@@ -12,7 +13,7 @@ pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
     for operation in &operations.list {
         let to = graph.add_node(operation);
         for &before in &operation.after {
-            graph.add_edge(NodeIndex::new(before as usize), to, operation.programmatic == Some(before));
+            graph.add_edge(NodeIndex::new(before.index()), to, operation.programmatic == Some(before));
         }
     }
     let node = |_: &DiGraph<&Operation, bool>, (_, operation): (NodeIndex, &&Operation)| {
@@ -20,7 +21,7 @@ pub(crate) fn dot(program: &Program, operations: &Operations) -> String {
         let lines: Vec<String> = operation
             .sources
             .iter()
-            .map(|&source| format!("\n{}:{}", program.file, program.statements[source as usize].line))
+            .map(|&source| format!("\n{}:{}", program.file, program.statements[source].line))
             .collect();
         let label = quoted(&format!("{}{}", operation.name, lines.concat()));
         format!("label={label} shape=box fontname=monospace style=filled fillcolor={colour} tooltip={kind}")

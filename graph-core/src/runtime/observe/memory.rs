@@ -2,13 +2,15 @@
 
 use crate::check::Checked;
 use crate::compile;
+use crate::index::Vector;
+use crate::ir::DimId;
 use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 
 use crate::runtime::error::{Result, plan_error};
 
 /// Returns the temporaries as an SVG.
-pub(crate) fn svg(checked: &Checked, dims: &[u64], operations: &Operations) -> Result<String> {
+pub(crate) fn svg(checked: &Checked, dims: &Vector<DimId, u64>, operations: &Operations) -> Result<String> {
     // The edges include those that a budget added.
     let added = operations.budget.iter().flat_map(|budget| budget.edges.iter().copied());
     let added: Vec<_> = added.collect();
@@ -16,6 +18,10 @@ pub(crate) fn svg(checked: &Checked, dims: &[u64], operations: &Operations) -> R
 }
 
 /// Returns the critical path against bytes, at up to `points` budgets.
-pub(crate) fn budget_curve(checked: &Checked, dims: &[u64], points: u64) -> Result<Vec<CurvePoint>> {
+pub(crate) fn budget_curve(
+    checked: &Checked,
+    dims: &Vector<DimId, u64>,
+    points: u64,
+) -> Result<Vec<CurvePoint>> {
     compile::budget_curve(checked, dims, points).map_err(|error| plan_error(checked.program(), error))
 }

@@ -1,5 +1,6 @@
 //! Calls: allocations, frees, fills, copies and launches.
 
+use cuweave_core::index::Index;
 use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
@@ -82,7 +83,7 @@ impl Lowering<'_> {
             return Err(self.refuse(call, "an allocation needs a name", "write `let b = alloc::<T>(len);`"));
         };
         let len = self.bound(&call.args[0]);
-        let id = self.statements.len() as StatementId;
+        let id = StatementId::new(self.statements.len());
         let view = self.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
         let buffer = view.buffer;
         self.push(name.to_string(), name.span(), Kind::Alloc(buffer), Vec::new());
@@ -118,8 +119,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn is_whole(&self, view: &View) -> bool {
-        let len = self.buffers[view.buffer as usize].len;
-        view.lo.poly.as_constant() == Some(0) && view.hi.poly == self.dims[len as usize].poly
+        let len = self.buffers[view.buffer].len;
+        view.lo.poly.as_constant() == Some(0) && view.hi.poly == self.dims[len].poly
     }
 
     pub(super) fn fill(
@@ -323,7 +324,7 @@ impl Lowering<'_> {
     }
 
     pub(super) fn device_only(&mut self, access: &(Access, Span), at: &Expr, user: &str) -> Lower<()> {
-        let buffer = &self.buffers[access.0.buffer as usize];
+        let buffer = &self.buffers[access.0.buffer];
         if matches!(buffer.origin, Origin::Pinned { .. }) {
             let message = format!("`{}` is pinned host memory, which `{user}` does not take", buffer.name);
             return Err(self.refuse(at, &message, "`copy` it to or from a device buffer"));

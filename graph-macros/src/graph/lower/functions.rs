@@ -1,6 +1,7 @@
 //! Lowers calls of graph functions: `block(d, &w, &mut x);`, `let h = block(..);`.
 
-use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
+use cuweave_core::index::Index;
+use cuweave_core::ir::{Access, BufferId, CallId, Kind, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -45,7 +46,7 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
-        let id = self.statements.len() as StatementId;
+        let id = StatementId::new(self.statements.len());
         let mut returned = Vec::new();
         for (at, name) in results.iter().enumerate() {
             let view = self.result(callee, at, name, id);
@@ -54,7 +55,8 @@ impl Lowering<'_> {
             self.scopes.bind(name, Binding::View(view));
         }
         self.structured = true;
-        let syntax = CallSyntax { id: self.calls.len() as u32, callee: callee.clone(), arguments, faulty };
+        let syntax =
+            CallSyntax { id: CallId::new(self.calls.len()), callee: callee.clone(), arguments, faulty };
         self.calls.push(Call { arguments: bindings, results: returned });
         let id = self.push(text, callee.span(), Kind::Call(syntax), accesses);
         self.after(id, attributes);
@@ -67,7 +69,7 @@ impl Lowering<'_> {
     /// The buffer of an allocation that a call returns.
     fn result(&mut self, callee: &Path, at: usize, name: &Ident, call: StatementId) -> View {
         let output = format_ident!("__Output{at}", span = callee.span());
-        let buffer = self.buffers.len() as u32;
+        let buffer = BufferId::new(self.buffers.len());
         let len = Bound::extent(buffer, &name.to_string(), &mut self.symbols);
         let element = syn::parse_quote!(#callee::#output);
         self.buffer(name.to_string(), name.span(), Origin::Alloc(call), len, element, None)

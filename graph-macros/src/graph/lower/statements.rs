@@ -110,10 +110,10 @@ impl Lowering<'_> {
             match token {
                 proc_macro2::TokenTree::Group(group) => self.poison(group.stream()),
                 proc_macro2::TokenTree::Ident(name) => match self.scopes.get(&name) {
-                    Some(Binding::View(view)) => self.poisoned[view.buffer as usize] = true,
+                    Some(Binding::View(view)) => self.poisoned[view.buffer] = true,
                     Some(Binding::Array(views)) => {
                         for view in views {
-                            self.poisoned[view.buffer as usize] = true;
+                            self.poisoned[view.buffer] = true;
                         }
                     }
                     _ => {}
@@ -342,7 +342,7 @@ impl Lowering<'_> {
     fn over_limit(&mut self, span: Span) {
         if !std::mem::replace(&mut self.too_many, true) {
             // The effects of the rest of the loop are unknown.
-            self.poisoned.fill(true);
+            self.poisoned.iter_mut().for_each(|poisoned| *poisoned = true);
             self.report.error(
                 span,
                 Code::CW001,

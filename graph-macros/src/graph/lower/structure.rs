@@ -1,5 +1,7 @@
 //! Lowers what is decided when the graph is built: loops over scalars, and choices between statements.
 
+use cuweave_core::ids::VariableId;
+use cuweave_core::index::Index;
 use cuweave_core::ir::Origin;
 use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Choice, Item, Loop, Turns};
@@ -30,7 +32,7 @@ impl Lowering<'_> {
         }
         let (lo, hi) = (self.dim(lo), self.dim(hi));
         let (from, to) = (self.substituted(&start), self.substituted(&end.0));
-        let number = self.turns.len() as u32;
+        let number = VariableId::new(self.turns.len());
         let name = variable.map_or_else(|| "_".to_owned(), ToString::to_string);
         self.turns.push(Turn { range: syn::parse_quote!((#from)..(#to)), name: name.clone() });
         self.structured = true;
@@ -90,8 +92,7 @@ impl Lowering<'_> {
         };
         let view = self.view(inner)?;
         let of_an_allocation = |view: &View, lowering: &Self| {
-            matches!(lowering.buffers[view.buffer as usize].origin, Origin::Alloc(_))
-                && lowering.is_whole(view)
+            matches!(lowering.buffers[view.buffer].origin, Origin::Alloc(_)) && lowering.is_whole(view)
         };
         match (name, view) {
             (Some(name), Some(view)) if of_an_allocation(&view, self) => Ok((name, view)),
@@ -104,7 +105,7 @@ impl Lowering<'_> {
     }
 
     fn same_length(&mut self, at: &Ident, one: &View, other: &View) -> Lower<()> {
-        let element = |view: &View| &self.elements[view.buffer as usize];
+        let element = |view: &View| &self.elements[view.buffer.index()];
         if one.hi.poly == other.hi.poly && element(one) == element(other) {
             return Ok(());
         }

@@ -47,17 +47,17 @@ impl Lowering<'_> {
                 );
                 continue;
             };
-            if !matches!(self.buffers[view.buffer as usize].origin, Origin::Alloc(_)) {
+            if !matches!(self.buffers[view.buffer].origin, Origin::Alloc(_)) {
                 let message = format!(
                     "`{}` is an argument: only allocations of this graph leave it",
-                    self.buffers[view.buffer as usize].name
+                    self.buffers[view.buffer].name
                 );
                 let _ = self.refuse(name, &message, "`copy` it into an allocation and return that");
                 continue;
             }
             let declared = self.bound(&returned.len);
             let declared = self.dim(declared);
-            let len = self.buffers[view.buffer as usize].len;
+            let len = self.buffers[view.buffer].len;
             if declared != len {
                 self.returned_lengths.push((view.buffer, declared, len));
             }
