@@ -1,4 +1,4 @@
-//! A kernel without its launch configuration in brackets.
+//! A kernel without its launch configuration in brackets is called as a graph function would be.
 
 use cuweave::prelude::*;
 
