@@ -215,7 +215,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let tokens = prompt_tokens.len() as u32;
         let graph = prefill(&ctx, layers, n, rows, tokens, &weights, &head, &prompt, &cache, &logits)?;
         let report = graph.report();
-        println!("prefill: {} launches, {} nodes, {} deep", report.launches, report.nodes, report.depth);
+        println!("prefill: {} launches, {} nodes, {} deep", report.launches, report.nodes(), report.depth);
         let mut prefill = graph.instantiate()?;
         let mut decode =
             decode(&ctx, layers, n, rows, tokens, &weights, &head, &x, &cache, &logits)?.instantiate()?;
