@@ -62,11 +62,13 @@ fn later(n: u32, steps: u32, out: &mut [f32; n]) {
 fn a_fault_of_a_later_turn_is_an_error_of_the_build() {
     let device = device();
     let mut out = device.zeros::<f32>(8);
-    later(&device.ctx, 8, 2, &mut out).expect("two turns are right");
+    let right = later(&device.ctx, 8, 2, &mut out).expect("two turns are right");
+    assert_eq!(right.report().launches, 2);
+    drop(right);
     let error = later(&device.ctx, 8, 3, &mut out).expect_err("the third turn reads fresh memory");
     let Error::Refused(refusals) = &error else { panic!("{error}") };
     assert_eq!(refusals.len(), 1, "{error}");
-    let place = format!("tests/structure.rs:{}", line!() - 19);
+    let place = format!("tests/structure.rs:{}", line!() - 17);
     assert!(error.to_string().contains("CW101") && error.to_string().contains(&place), "{error}");
 }
 
