@@ -1,4 +1,4 @@
-//! What the guide says of programs whose structure is decided when the graph is built: refused setters, faults of later turns.
+//! Programs whose structure is decided when the graph is built: setters, and faults of later turns.
 
 use cuweave::Error;
 use cuweave::prelude::*;
@@ -43,6 +43,48 @@ fn setters_of_what_decides_the_structure_say_to_build_again() {
     exec.launch(&device.stream).expect("it launches");
     drop(exec);
     assert_eq!(device.download(&x)[..9], [15.0, 15.0, 15.0, 15.0, 20.0, 20.0, 20.0, 20.0, 5.0]);
+}
+
+#[cuweave::graph]
+fn scaled(n: u32, a: f32, x: &mut [f32; n]) {
+    scale[per_item(n)](&mut x, a, n);
+}
+
+#[cuweave::graph]
+fn picked(n: u32, mode: u32, x: &mut [f32; n]) {
+    let doubles = mode % 2 == 0;
+    if doubles {
+        scaled(n, 2.0, &mut x);
+    }
+}
+
+/// Scalars that have names of their own go to calls.
+#[cuweave::graph]
+fn named(n: u32, a: f32, b: f32, mode: u32, x: &mut [f32; n]) {
+    let sum = a + 1.0;
+    let twice = sum * 2.0;
+    scaled(n, sum, &mut x);
+    scaled(n, twice, &mut x);
+    let b = b.max(1.0);
+    scaled(n, b, &mut x);
+    let next = mode + 1;
+    picked(n, next, &mut x);
+}
+
+#[test]
+fn setters_reach_calls_through_the_names_of_scalars() {
+    let device = device();
+    let x = device.upload(&[1.0_f32; 8]);
+    let graph = named(&device.ctx, 8, 1.0, 1.0, 1, x).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    assert_eq!(device.download(&exec.args().x), [16.0; 8]);
+    exec.set_a(0.0).expect("it is set");
+    exec.set_b(3.0).expect("it is set");
+    exec.launch(&device.stream).expect("it launches");
+    assert_eq!(device.download(&exec.args().x), [16.0 * 2.0 * 3.0 * 2.0; 8]);
+    let refused = exec.set_mode(2);
+    assert!(matches!(refused, Err(Error::BuildAgain { .. })), "{refused:?}");
 }
 
 /// The third turn reads what nothing has written.
