@@ -118,8 +118,9 @@
 //! ```
 //!
 //! - An argument is lent by `&b` or `&mut b`, as to a kernel; the bare name of an allocation hands it over to a parameter
-//!   `[T; len]`. A parameter `&mut [MaybeUninit<T>; len]` takes memory that nothing has written, and the callee is
-//!   checked to write all of it before it reads. What a function returns is an allocation of its caller.
+//!   `[T; len]`. A parameter `&mut [MaybeUninit<T>; len]` takes memory that nothing has written: the build, which sees
+//!   through calls, refuses a callee that reads it first, and reads in the caller of what the callee left unwritten. An
+//!   allocation that a function returns is its caller's.
 //! - `memory` and `budget` of the outermost function hold for all; the others' are for graphs of their own.
 //! - `swap(&mut a, &mut b);` and `a = b;` rename whole allocations of one length; `b` cannot be used after `a = b;` until
 //!   it is assigned.
