@@ -12,6 +12,10 @@ pub enum InGraphFunctions {}
 ///
 /// It is freed by a free node that the compiler places after its last use, by `free(b);`, or, where the function
 /// returns it, by its receiver.
+///
+/// In a loop each turn allocates a buffer of its own. `swap(&mut a, &mut b);` exchanges the buffers that two names stand
+/// for, and `a = b;` makes `a` stand for the buffer of `b`: whole allocations of one length and element type. Neither
+/// makes a node; the buffer that no name stands for any more is freed after its last use.
 pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
     match only {}
 }

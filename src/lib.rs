@@ -55,15 +55,79 @@
 //! # Graph functions
 //!
 //! [`#[graph]`](macro@graph) makes a function that builds a graph. In its body stand launches, `alloc`, `fill`, `copy`,
-//! `free`, blocks, and loops with literal bounds; the [`prelude`] documents the words. Program order is the meaning:
-//! the graph keeps only the order that the accesses need. `order = "explicit"` takes it from `#[after(..)]` alone, and
-//! proves that it suffices.
+//! `free`, blocks, calls of other graph functions, `let` of scalars, and loops, `if` and `match` on scalars; the
+//! [`prelude`] documents the words. Program order is the meaning: the graph keeps only the order that the accesses need.
+//! `order = "explicit"` takes it from `#[after(..)]` alone, and proves that it suffices.
 //!
 //! A launch is `kernel[config](args);`. The configuration is `(grid, block)` or `(grid, block, shared_bytes)`, of `u32`
 //! or tuples, a [`LaunchConfig`](prelude::LaunchConfig), or [`per_item(n)`](prelude::per_item).
 //!
 //! Mistakes are errors while the crate compiles, each with a code: reads of memory that nothing has written, uses after
 //! a free, aliasing borrows, races. [`codes`] has a page for each.
+//!
+//! # Programs of parts
+//!
+//! Loops over ranges of scalars, `if` and `match` are decided when the graph is built. A call of a graph function is
+//! replaced by its statements, which are ordered, batched and planned with the others:
+//!
+//! ```
+//! # use cuweave::prelude::*;
+//! # #[cuweave::kernels("examples/kernels/nn.ptx")]
+//! # unsafe extern "ptx-kernel" {
+//! #     fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
+//! #     fn relu(x: &mut [f32; n], n: u32);
+//! #     fn add(a: &[f32; n], b: &[f32; n], out: &mut [MaybeUninit<f32>; n], n: u32);
+//! # }
+//! /// out = x + relu(w · x)
+//! #[cuweave::graph]
+//! fn layer(n: u32, w: &[f32; n * n], x: &[f32; n], out: &mut [MaybeUninit<f32>; n]) {
+//!     let h = alloc::<f32>(n);
+//!     matvec[per_item(n)](&w, &x, &mut h, n);
+//!     relu[per_item(n)](&mut h, n);
+//!     add[per_item(n)](&x, &h, &mut out, n);
+//! }
+//!
+//! /// As many layers as there are matrices in `w`.
+//! #[cuweave::graph]
+//! fn network(layers: u32, n: u32, rectified: bool, w: &[f32; layers * n * n], x: &[f32; n]) -> [f32; n] {
+//!     let size = n * n; // a scalar
+//!     let h = alloc::<f32>(n);
+//!     let next = alloc::<f32>(n);
+//!     copy(&x, &mut h);
+//!     for i in 0..layers {
+//!         layer(n, &w[i * size..(i + 1) * size], &h, &mut next);
+//!         swap(&mut h, &mut next); // the names change places: no node
+//!     }
+//!     if rectified {
+//!         relu[per_item(n)](&mut h, n);
+//!     }
+//!     h
+//! }
+//!
+//! # fn main() -> cuweave::Result<()> {
+//! # cuweave_sim::load().expect("a driver");
+//! # let ctx = cuweave::context(0)?;
+//! # let stream = ctx.new_stream()?;
+//! let w = stream.clone_htod(&[1.0_f32, 0.0, 0.0, 1.0].repeat(3))?; // three identities
+//! let x = stream.clone_htod(&[-1.0_f32, 2.0])?;
+//! let mut exec = network(&ctx, 3, 2, true, &w, &x)?.instantiate()?;
+//! let y = exec.launch(&stream)?;
+//! assert_eq!(stream.clone_dtoh(&y)?, [0.0, 16.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - An argument is lent by `&b` or `&mut b`, as to a kernel; the bare name of an allocation hands it over to a parameter
+//!   `[T; len]`. A parameter `&mut [MaybeUninit<T>; len]` takes memory that nothing has written: the build, which sees
+//!   through calls, refuses a callee that reads it first, and reads in the caller of what the callee left unwritten. An
+//!   allocation that a function returns is its caller's.
+//! - `memory` and `budget` of the outermost function hold for all; the others' are for graphs of their own.
+//! - `swap(&mut a, &mut b);` and `a = b;` rename whole allocations of one length; `b` cannot be used after `a = b;` until
+//!   it is assigned.
+//! - While the crate compiles, a loop over scalars is checked with its first two turns, and a choice with all of its arms.
+//!   The build checks the graph whole, so that a fault of a later turn is an error there.
+//! - A setter of a scalar reaches through calls. A scalar that a length, a range, a loop or a choice depends on cannot be
+//!   set: that is [`Error::BuildAgain`].
 //!
 //! # Graphs and execs
 //!
@@ -99,6 +163,54 @@
 //! drop(y);
 //! exec.set_x(stream.clone_htod(&[3.0_f32, -4.0])?)?;
 //! assert_eq!(stream.clone_dtoh(&exec.launch(&stream)?)?, [3.0, 0.0]);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Shared buffers
+//!
+//! A [`Buffer`] is device memory that any number of execs bind, to be read or written: a cache that one graph fills and
+//! another extends, weights that are trained and evaluated. Each launch comes after all earlier ones that conflict with
+//! it, on whatever streams and threads. On one stream that asks nothing of the driver.
+//!
+//! ```
+//! use cuweave::Buffer;
+//! # use cuweave::prelude::*;
+//! # #[cuweave::kernels("examples/kernels/rebind.ptx")]
+//! # unsafe extern "ptx-kernel" {
+//! #     fn append(cache: &mut [f32; rows * n], x: &[f32; n], pos: u32, rows: u32, n: u32);
+//! #     fn mean(cache: &[f32; rows * n], out: &mut [MaybeUninit<f32>; n], pos: u32, rows: u32, n: u32);
+//! # }
+//!
+//! #[cuweave::graph]
+//! fn prefill(n: u32, rows: u32, tokens: u32, prompt: &[f32; tokens * n], cache: &mut [f32; rows * n]) {
+//!     copy(&prompt, &mut cache[..tokens * n]);
+//! }
+//!
+//! /// Row `pos` of the cache becomes x, and out the mean of all rows so far.
+//! #[cuweave::graph]
+//! fn decode(n: u32, rows: u32, pos: u32, x: &[f32; n], cache: &mut [f32; rows * n], out: &mut [f32; n]) {
+//!     append[per_item(n)](&mut cache, &x, pos, rows, n);
+//!     mean[per_item(n)](&cache, &mut out, pos, rows, n);
+//! }
+//!
+//! # fn main() -> cuweave::Result<()> {
+//! # cuweave_sim::load().expect("a driver");
+//! # let ctx = cuweave::context(0)?;
+//! # let [stream, other] = [ctx.new_stream()?, ctx.new_stream()?];
+//! let cache = Buffer::<f32>::zeros(&stream, 8 * 2)?;
+//! let out = Buffer::<f32>::zeros(&stream, 2)?;
+//! let prompt = Buffer::from_host(&stream, &[1.0_f32, 2.0, 3.0, 4.0])?;
+//! let x = Buffer::from_host(&stream, &[8.0_f32, 9.0])?;
+//! let mut prefill = prefill(&ctx, 2, 8, 2, &prompt, &cache)?.instantiate()?;
+//! let mut decode = decode(&ctx, 2, 8, 2, &x, &cache, &out)?.instantiate()?;
+//! prefill.launch(&stream)?;
+//! decode.launch(&other)?; // waits for the prefill
+//! assert_eq!(out.to_host(&stream)?, [4.0, 5.0]);
+//! x.copy_from_host(&stream, &[0.0, 5.0])?; // the host picks what comes next
+//! decode.set_pos(3)?;
+//! decode.launch(&other)?;
+//! assert_eq!(out.to_host(&stream)?, [3.0, 5.0]);
 //! # Ok(())
 //! # }
 //! ```
@@ -163,7 +275,10 @@ pub mod bind {
     //! | `&mut [T; len]` | [`BindMut`] | [`Exclusive`] |
     //! | `&Pinned<[T; len]>` | [`BindPinned`] | [`SharedPinned`] |
     //! | `&mut Pinned<[T; len]>` | [`BindPinnedMut`] | [`ExclusivePinned`] |
+    //! | `&mut [MaybeUninit<T>; len]` | [`BindMut`] | [`Exclusive`] |
     //! | `[T; len]` | [`BindTaken`] | [`Taken`] |
+    //!
+    //! `&[T; len]` and `&mut [T; len]` take a [`Buffer`](crate::Buffer) by reference or by value.
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{

@@ -70,7 +70,7 @@ pub struct Scalar {
     pub name: Text,
     /// The line of its declaration.
     pub line: u32,
-    /// True if a length or a bound mentions it.
+    /// True if a length, a bound or a choice mentions it: it cannot be set.
     pub dims: bool,
     /// The statements whose configuration, arguments or value mention it.
     pub statements: Vec<StatementId>,

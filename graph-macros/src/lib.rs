@@ -46,6 +46,10 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
 /// In a launch `kernel[config](args);`, `config` is `(grid, block)` or `(grid, block, shared_bytes)` with a `u32` or a
 /// tuple of up to three for each of the first two, a `LaunchConfig` of cudarc, or `per_item(n)`.
 ///
+/// A call of another graph function, `name(args);` or `let h = name(args);`, is replaced by its statements when the graph is
+/// built. Loops over ranges of scalars, `if` and `match` on scalars are decided then, too; a loop with literal bounds is
+/// unrolled while the crate compiles.
+///
 /// The module `name` has the types: `name::Exec`, which `Graph::instantiate` returns, with `launch`, the setters and
 /// all other methods; `name::Args`, `name::Views` and `name::ViewsMut`, with a field an argument. An argument that no
 /// statement uses is an unused variable for rustc: `_name` or `#[allow(unused_variables)]` silences it.

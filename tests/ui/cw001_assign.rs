@@ -1,4 +1,4 @@
-//! Buffers are not assigned: a name is one buffer for as long as it lives.
+//! An argument is one buffer for as long as it lives: only names of allocations are assigned.
 
 use cuweave::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A branch on the host is not a statement of a graph function.
+//! The condition of an `if` is a `bool`, not a pattern.
 
 use cuweave::prelude::*;
 
@@ -9,7 +9,7 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n]) {
-    if n > 16 { //~ CW001
+    if let 16 = n { //~ CW001
         scale[per_item(n)](&mut x, 2.0, n);
     }
 }

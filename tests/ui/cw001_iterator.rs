@@ -1,4 +1,4 @@
-//! A loop over anything but a range of literals.
+//! A loop over anything but a range of scalars.
 
 use cuweave::prelude::*;
 

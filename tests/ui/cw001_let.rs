@@ -1,4 +1,4 @@
-//! A `let` of a host value is not in the language: compute it before the graph is built.
+//! A `let` of a host value that is no expression of scalars.
 
 use cuweave::prelude::*;
 
@@ -9,7 +9,7 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n]) {
-    let half = n / 2; //~ CW001
+    let sizes = [n, 2]; //~ CW001
     scale[per_item(n)](&mut x, 2.0, n);
 }
 

@@ -1,4 +1,4 @@
-//! A `match` on a host value is not a statement of a graph function.
+//! A `match` chooses statements. It is no value, and gives no buffer.
 
 use cuweave::prelude::*;
 
@@ -9,10 +9,11 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n]) {
-    match n { //~ CW001
-        0 => {}
-        _ => scale[per_item(n)](&mut x, 2.0, n),
-    }
+    let y = match n { //~ CW001
+        0 => alloc::<f32>(n),
+        _ => alloc::<f32>(2 * n),
+    };
+    scale[per_item(n)](&mut x, 2.0, n);
 }
 
 fn main() {}

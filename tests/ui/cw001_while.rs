@@ -1,4 +1,4 @@
-//! Only `for` over literal bounds is unrolled.
+//! A `while` has no number of turns that the build knows.
 
 use cuweave::prelude::*;
 

@@ -27,8 +27,8 @@ impl Expansion<'_> {
                         ///
                         /// # Errors
                         ///
-                        /// An argument that reaches a length, a launch configuration that the device does not take, a
-                        /// failure of the driver.
+                        /// An argument that reaches a length, a bound or a choice; a launch configuration that the
+                        /// device does not take; a failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
                             #core.set_scalar(#index, #value, |args| &mut args.#value)
                         }

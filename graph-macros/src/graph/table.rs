@@ -66,9 +66,10 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// Returns the scalar arguments with their uses: in lengths and bounds, in statements, in grids and in blocks.
+/// Returns the scalar arguments with their uses: in lengths, bounds and choices, in statements, in grids and in blocks.
 fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<Scalar> {
-    let dims = steps.names(&lowered.leaves);
+    // What decides the structure is settled when the graph is built, as lengths are.
+    let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
     let (uses, configured) = (steps.mentioned(), steps.configured());
     let scalars =
         signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));

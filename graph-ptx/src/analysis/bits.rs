@@ -5,7 +5,7 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
-use crate::isa::Opcode;
+use crate::isa::{self, Opcode, Operation};
 use crate::syntax::Instruction;
 use std::collections::BTreeSet;
 
@@ -165,17 +165,17 @@ impl<'a> Known<'_, '_, 'a> {
     ) -> Bits {
         let place = step.defines.iter().position(|&defined| defined == value).unwrap_or(0);
         let size = instruction.types().next_back().map_or(8, |ty| ty.size());
-        match (instruction.op(), &step.sources[..]) {
-            (Opcode::Ld, _) => self.loaded(step, at, size),
-            (Opcode::Mov, [whole]) => {
-                let bytes = size / step.defines.len() as u32;
-                let Bits { may, must } = self.source(whole, depth);
-                let by = 8 * bytes * place as u32;
-                Bits { may: may.checked_shr(by).unwrap_or(0), must: must.checked_shr(by).unwrap_or(0) }
-                    .narrow(bytes)
-            }
-            _ => Bits::ANY,
+        if instruction.op() == Opcode::Ld {
+            return self.loaded(step, at, size);
         }
+        let [whole] = &step.sources[..] else { return Bits::ANY };
+        if isa::row(instruction.op()).operation != Operation::Move {
+            return Bits::ANY;
+        }
+        let bytes = size / step.defines.len() as u32;
+        let Bits { may, must } = self.source(whole, depth);
+        let by = 8 * bytes * place as u32;
+        Bits { may: may.checked_shr(by).unwrap_or(0), must: must.checked_shr(by).unwrap_or(0) }.narrow(bytes)
     }
 
     /// The bytes that a load brings.
@@ -207,9 +207,12 @@ impl<'a> Known<'_, '_, 'a> {
             Some(Source::Constant(by)) => u32::try_from(*by).ok().filter(|by| *by < 8 * size),
             _ => None,
         };
-        let bits = match (instruction.op(), sources.len()) {
-            (Opcode::Mov, 1) => of(0),
-            (Opcode::Mov, count) => {
+        if instruction.op() == Opcode::Ld {
+            return self.loaded(step, at, size).narrow(size);
+        }
+        let bits = match (isa::row(instruction.op()).operation, sources.len()) {
+            (Operation::Move, 1) => of(0),
+            (Operation::Move, count) => {
                 let bytes = size / count as u32;
                 let pieces = (0..count).map(|nth| {
                     let Bits { may, must } = of(nth).narrow(bytes);
@@ -218,45 +221,84 @@ impl<'a> Known<'_, '_, 'a> {
                 });
                 pieces.fold(Bits::may(0), Bits::plus)
             }
-            (Opcode::Selp, 3) => of(0).either(of(1)),
-            (Opcode::And, 2) => {
+            (Operation::Select, 3) => of(0).either(of(1)),
+            (Operation::And, 2) => {
                 let (a, b) = (of(0), of(1));
                 Bits { may: a.may & b.may, must: a.must & b.must }
             }
-            (Opcode::Or, 2) => {
+            (Operation::Or, 2) => {
                 let (a, b) = (of(0), of(1));
                 Bits { may: a.may | b.may, must: a.must | b.must }
             }
-            (Opcode::Xor, 2) => Bits::may(of(0).may | of(1).may),
+            (Operation::Xor, 2) => Bits::may(of(0).may | of(1).may),
             // The table of the operation gives 0 for three zeros.
-            (Opcode::Lop3, 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
+            (Operation::Logic3, 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
                 Bits::may(of(0).may | of(1).may | of(2).may)
             }
-            (Opcode::Add, 2) => of(0).plus(of(1)),
-            (Opcode::Mul, 2) if instruction.has("lo") => of(0).times(of(1)),
-            (Opcode::Mad, 3) if instruction.has("lo") => of(0).times(of(1)).plus(of(2)),
-            (Opcode::Min, 2) if is_unsigned(instruction) => {
+            (Operation::Add, 2) => of(0).plus(of(1)),
+            (Operation::Mul, 2) if instruction.has("lo") => of(0).times(of(1)),
+            (Operation::Mad, 3) if instruction.has("lo") => of(0).times(of(1)).plus(of(2)),
+            (Operation::Min, 2) if is_unsigned(instruction) => {
                 let least = of(0).may.min(of(1).may);
                 Bits::may(u64::MAX.checked_shr(least.leading_zeros()).unwrap_or(0))
             }
-            (Opcode::Shl, 2) => match by(sources.get(1)) {
+            (Operation::Shl, 2) => match by(sources.get(1)) {
                 Some(by) => Bits { may: of(0).may << by, must: of(0).must << by },
                 None => Bits::ANY,
             },
-            (Opcode::Shr, 2) => match by(sources.get(1)) {
+            (Operation::Shr, 2) => match by(sources.get(1)) {
                 Some(by) if is_unsigned(instruction) || of(0).may >> (8 * size - 1) == 0 => {
                     Bits { may: of(0).may >> by, must: of(0).must >> by }
                 }
                 _ => Bits::ANY,
             },
-            (Opcode::Prmt, 3) => {
+            (Operation::Permute, 3) => {
                 let all = of(0).may | of(1).may;
                 let byte = (0..4).fold(0, |byte, nth| byte | ((all >> (8 * nth)) & 0xff));
                 Bits::may(byte * 0x0101_0101)
             }
-            (Opcode::Cvt, 1) => return self.converted(instruction, &sources[0], depth),
-            (Opcode::Ld, _) => self.loaded(step, at, size),
-            _ => Bits::ANY,
+            (Operation::Convert, 1) => return self.converted(instruction, &sources[0], depth),
+            // Other forms, and operations whose bits are not followed.
+            (
+                Operation::None
+                | Operation::Convert
+                | Operation::Address
+                | Operation::SharedAddress
+                | Operation::Add
+                | Operation::Sub
+                | Operation::Mul
+                | Operation::Mad
+                | Operation::Fma
+                | Operation::Div
+                | Operation::Rem
+                | Operation::Neg
+                | Operation::Abs
+                | Operation::Min
+                | Operation::Max
+                | Operation::Copysign
+                | Operation::Transcendental
+                | Operation::Shl
+                | Operation::Shr
+                | Operation::And
+                | Operation::Or
+                | Operation::Xor
+                | Operation::Not
+                | Operation::ExtractField
+                | Operation::InsertField
+                | Operation::Permute
+                | Operation::Select
+                | Operation::SelectBySign
+                | Operation::Compare
+                | Operation::CompareToNumber
+                | Operation::Test
+                | Operation::Shuffle
+                | Operation::Logic3
+                | Operation::FunnelShift
+                | Operation::Arithmetic
+                | Operation::MatrixProduct
+                | Operation::Other,
+                _,
+            ) => Bits::ANY,
         };
         bits.narrow(size)
     }

@@ -206,6 +206,10 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 | Operation::CompareToNumber
                 | Operation::Test
                 | Operation::Shuffle
+                | Operation::Logic3
+                | Operation::FunnelShift
+                | Operation::Arithmetic
+                | Operation::MatrixProduct
                 | Operation::Other => *plain &= !of_the_thread(),
             }
         }
@@ -287,6 +291,10 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             | Operation::CompareToNumber
             | Operation::Test
             | Operation::Shuffle
+            | Operation::Logic3
+            | Operation::FunnelShift
+            | Operation::Arithmetic
+            | Operation::MatrixProduct
             | Operation::Other => false,
         }
     }
@@ -347,6 +355,10 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
             | Operation::CompareToNumber
             | Operation::Test
             | Operation::Shuffle
+            | Operation::Logic3
+            | Operation::FunnelShift
+            | Operation::Arithmetic
+            | Operation::MatrixProduct
             | Operation::Other => None,
         }
     }

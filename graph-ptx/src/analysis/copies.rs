@@ -5,7 +5,7 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
-use crate::isa::Opcode;
+use crate::isa::{self, Addresses, Operation, StateSpace};
 use crate::syntax::{Instruction, Space};
 use std::collections::BTreeMap;
 
@@ -55,12 +55,19 @@ impl Copies {
         let mut copies = Copies::default();
         for (at, step) in (0..).zip(&code.steps) {
             let Some(instruction) = step.instruction else { continue };
-            match instruction.op() {
-                Opcode::Wmma if instruction.has("load") && instruction.space() != Some(Space::Global) => {
-                    copies.matrices.push(at);
+            let row = isa::row(instruction.op());
+            match row.addresses {
+                Addresses::Wmma => {
+                    if instruction.has("load") && instruction.space() != Some(Space::Global) {
+                        copies.matrices.push(at);
+                    }
                 }
-                Opcode::Wgmma => copies.matrices.push(at),
-                Opcode::Ldmatrix => {
+                Addresses::Write => {
+                    if row.operation == Operation::MatrixProduct {
+                        copies.matrices.push(at);
+                    }
+                }
+                Addresses::Read => {
                     let loads = step.defines.iter().filter(|&&value| value != NONE);
                     copies.shared.loaded.extend(loads.map(|&value| Register {
                         value,
@@ -70,8 +77,14 @@ impl Copies {
                         variable: None,
                     }));
                 }
-                Opcode::Ld | Opcode::St => copies.add(code, at, step, instruction),
-                _ => {}
+                Addresses::Load | Addresses::Store => copies.add(code, at, step, instruction),
+                Addresses::None
+                | Addresses::Update
+                | Addresses::Hint
+                | Addresses::Multimem
+                | Addresses::Copy
+                | Addresses::Tensormap
+                | Addresses::Unknown => {}
             }
         }
         copies
@@ -80,7 +93,7 @@ impl Copies {
     fn add(&mut self, code: &Code<'_, '_>, at: u32, step: &Step<'_, '_>, instruction: &Instruction<'_>) {
         let Some(place) = place(code, step, instruction) else { return };
         let (_, width, _) = effect::sizes(instruction);
-        let loads = instruction.op() == Opcode::Ld;
+        let loads = isa::row(instruction.op()).addresses == Addresses::Load;
         let registers: Vec<u32> =
             if loads { step.defines.clone() } else { step.sources.iter().filter_map(data).collect() };
         for (lane, &value) in (0..).zip(&registers).filter(|(_, value)| **value != NONE) {
@@ -139,10 +152,15 @@ impl Copies {
         own: impl Fn(&Lists) -> &Vec<Register>,
     ) -> (Option<u32>, Option<&Lists>) {
         let Some(instruction) = code.steps[step as usize].instruction else { return (None, None) };
-        match (instruction.op(), place(code, &code.steps[step as usize], instruction)) {
-            (Opcode::Cp | Opcode::Ldmatrix, _) => (None, Some(&self.shared)),
-            (Opcode::Ld | Opcode::St, Some(Where::Shared(variable))) => (variable, Some(&self.shared)),
-            (Opcode::Ld | Opcode::St, Some(Where::Slot(base, first))) => {
+        let row = isa::row(instruction.op());
+        match (row.addresses, place(code, &code.steps[step as usize], instruction)) {
+            (Addresses::Copy, _) => (None, Some(&self.shared)),
+            // A fence reads no shared memory.
+            (Addresses::Read, _) if row.space == StateSpace::Shared => (None, Some(&self.shared)),
+            (Addresses::Load | Addresses::Store, Some(Where::Shared(variable))) => {
+                (variable, Some(&self.shared))
+            }
+            (Addresses::Load | Addresses::Store, Some(Where::Slot(base, first))) => {
                 let (bytes, width, _) = effect::sizes(instruction);
                 let lanes = (0..i64::from(bytes / width.max(1))).map(|lane| first + lane * i64::from(width));
                 let mut slots = lanes.filter_map(|offset| self.slots.get(&(base, offset)));
@@ -151,7 +169,19 @@ impl Copies {
                 });
                 (None, found)
             }
-            _ => (None, None),
+            (Addresses::Load | Addresses::Store, None)
+            | (
+                Addresses::None
+                | Addresses::Read
+                | Addresses::Write
+                | Addresses::Update
+                | Addresses::Hint
+                | Addresses::Multimem
+                | Addresses::Tensormap
+                | Addresses::Wmma
+                | Addresses::Unknown,
+                _,
+            ) => (None, None),
         }
     }
 }
@@ -206,9 +236,41 @@ fn variable(code: &Code<'_, '_>, place: Place, depth: u32) -> Option<u32> {
         _ => return None,
     };
     let step = &code.steps[code.defining(value)? as usize];
-    if !matches!(step.instruction?.op(), Opcode::Mov | Opcode::Cvta | Opcode::Cvt | Opcode::Add | Opcode::Mad)
-    {
-        return None;
+    match isa::row(step.instruction?.op()).operation {
+        Operation::Move | Operation::Address | Operation::Convert | Operation::Add | Operation::Mad => {}
+        Operation::None
+        | Operation::SharedAddress
+        | Operation::Sub
+        | Operation::Mul
+        | Operation::Fma
+        | Operation::Div
+        | Operation::Rem
+        | Operation::Neg
+        | Operation::Abs
+        | Operation::Min
+        | Operation::Max
+        | Operation::Copysign
+        | Operation::Transcendental
+        | Operation::Shl
+        | Operation::Shr
+        | Operation::And
+        | Operation::Or
+        | Operation::Xor
+        | Operation::Not
+        | Operation::ExtractField
+        | Operation::InsertField
+        | Operation::Permute
+        | Operation::Select
+        | Operation::SelectBySign
+        | Operation::Compare
+        | Operation::CompareToNumber
+        | Operation::Test
+        | Operation::Shuffle
+        | Operation::Logic3
+        | Operation::FunnelShift
+        | Operation::Arithmetic
+        | Operation::MatrixProduct
+        | Operation::Other => return None,
     }
     step.sources.iter().find_map(|source| match source {
         Source::Place(place, _) => variable(code, *place, depth + 1),

@@ -10,7 +10,7 @@ use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
 use crate::analysis::effect;
 use crate::analysis::floats;
-use crate::isa::Opcode;
+use crate::isa::{self, Addresses, Opcode, Operation};
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
@@ -57,13 +57,12 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
     let last = instruction.types().next_back();
     // Matrices, reductions of copies and the like: the type is that of an element.
     uses.floats.extend(last.and_then(|ty| ty.float()));
-    let by_registers =
-        matches!(instruction.op(), Opcode::Ld | Opcode::Ldu | Opcode::St | Opcode::Atom | Opcode::Red);
+    let addresses = isa::row(instruction.op()).addresses;
     let mut follow = Follow { code, copies, uses, loaded: Vec::new(), seen: BTreeSet::new() };
-    match last {
-        Some(_) if by_registers => {
+    match (addresses, last) {
+        (Addresses::Load | Addresses::Store | Addresses::Update, Some(_)) => {
             (follow.uses.bytes, follow.uses.width, _) = effect::sizes(instruction);
-            follow.uses.stores = instruction.op() == Opcode::St;
+            follow.uses.stores = addresses == Addresses::Store;
             if !follow.uses.floats.is_empty() {
                 return follow.uses;
             }
@@ -81,18 +80,29 @@ pub(crate) fn moved(code: &Code<'_, '_>, copies: &Copies, at: u32) -> Use {
             let width = follow.uses.width;
             follow.uses.floats.retain(|float| *float <= width);
         }
-        _ if instruction.op() == Opcode::Cp => {
+        (Addresses::Copy, _) => {
             let loads = follow.loads(at, None, State::Piece);
             follow.forward(loads);
         }
-        _ => {}
+        (Addresses::Load | Addresses::Store | Addresses::Update, None)
+        | (
+            Addresses::None
+            | Addresses::Read
+            | Addresses::Write
+            | Addresses::Hint
+            | Addresses::Multimem
+            | Addresses::Tensormap
+            | Addresses::Wmma
+            | Addresses::Unknown,
+            _,
+        ) => {}
     }
     follow.uses
 }
 
 /// True for an atomic operation that computes with integers.
 fn counts(instruction: &Instruction<'_>) -> bool {
-    matches!(instruction.op(), Opcode::Atom | Opcode::Red)
+    isa::row(instruction.op()).addresses == Addresses::Update
         && instruction.types().all(|ty| ty.class() != Class::Float)
         && instruction.modifiers().any(|m| matches!(m, "add" | "min" | "max" | "inc" | "dec"))
 }
@@ -127,37 +137,47 @@ enum OnBits {
 
 fn kind(step: &Step<'_, '_>, width: u32) -> OnBits {
     let Some(instruction) = step.instruction else { return OnBits::Moves };
-    match instruction.op() {
-        Opcode::Mov if step.defines.len() > 1 || step.sources.len() > 1 => OnBits::Packs,
-        Opcode::Mov | Opcode::Selp | Opcode::Shfl => OnBits::Moves,
-        Opcode::Cvt => conversion(instruction, width),
-        Opcode::Shl => OnBits::Scales,
-        Opcode::Shr | Opcode::And | Opcode::Or | Opcode::Xor | Opcode::Not => OnBits::Changes,
-        Opcode::Bfe | Opcode::Bfi | Opcode::Lop3 | Opcode::Shf | Opcode::Prmt => OnBits::Changes,
-        Opcode::Add
-        | Opcode::Sub
-        | Opcode::Mad
-        | Opcode::Mul
-        | Opcode::Mul24
-        | Opcode::Mad24
-        | Opcode::Abs
-        | Opcode::Neg
-        | Opcode::Min
-        | Opcode::Max
-        | Opcode::Div
-        | Opcode::Rem
-        | Opcode::Sad
-        | Opcode::Addc
-        | Opcode::Subc
-        | Opcode::Madc
-        | Opcode::Add3
-        | Opcode::Setp
-        | Opcode::Set
-        | Opcode::Redux => match instruction.types().all(|ty| ty.class() != Class::Float) {
+    match isa::row(instruction.op()).operation {
+        Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => OnBits::Packs,
+        Operation::Move | Operation::Select | Operation::Shuffle => OnBits::Moves,
+        Operation::Convert => conversion(instruction, width),
+        Operation::Shl => OnBits::Scales,
+        Operation::Shr
+        | Operation::And
+        | Operation::Or
+        | Operation::Xor
+        | Operation::Not
+        | Operation::ExtractField
+        | Operation::InsertField
+        | Operation::Permute
+        | Operation::Logic3
+        | Operation::FunnelShift => OnBits::Changes,
+        Operation::Add
+        | Operation::Sub
+        | Operation::Mad
+        | Operation::Mul
+        | Operation::Abs
+        | Operation::Neg
+        | Operation::Min
+        | Operation::Max
+        | Operation::Div
+        | Operation::Rem
+        | Operation::Compare
+        | Operation::CompareToNumber
+        | Operation::Arithmetic => match instruction.types().all(|ty| ty.class() != Class::Float) {
             true => OnBits::Integer,
             false => OnBits::Ends,
         },
-        _ => OnBits::Ends,
+        Operation::None
+        | Operation::Address
+        | Operation::SharedAddress
+        | Operation::Fma
+        | Operation::Copysign
+        | Operation::Transcendental
+        | Operation::SelectBySign
+        | Operation::Test
+        | Operation::MatrixProduct
+        | Operation::Other => OnBits::Ends,
     }
 }
 
@@ -318,17 +338,22 @@ impl Follow<'_, '_, '_> {
 
 /// The bytes of one float of the operands; of a product of matrices, of the factors.
 fn operands(instruction: &Instruction<'_>) -> Option<u32> {
-    match instruction.op() {
-        Opcode::Mma | Opcode::Wgmma => instruction.types().nth(1)?.float(),
-        Opcode::Wmma => instruction.types().next_back()?.float(),
-        _ => floats::operands(instruction),
+    let row = isa::row(instruction.op());
+    if row.operation == Operation::MatrixProduct {
+        instruction.types().nth(1)?.float()
+    } else if row.addresses == Addresses::Wmma {
+        instruction.types().next_back()?.float()
+    } else {
+        floats::operands(instruction)
     }
 }
 
 /// The bytes of one float of the result; of a product of matrices, of the sum.
 fn result(instruction: &Instruction<'_>) -> Option<u32> {
-    match instruction.op() {
-        Opcode::Mma | Opcode::Wgmma | Opcode::Wmma => instruction.types().next()?.float(),
-        _ => floats::result(instruction),
+    let row = isa::row(instruction.op());
+    if row.operation == Operation::MatrixProduct || row.addresses == Addresses::Wmma {
+        instruction.types().next()?.float()
+    } else {
+        floats::result(instruction)
     }
 }

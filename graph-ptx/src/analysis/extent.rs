@@ -291,6 +291,10 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 | Operation::CompareToNumber
                 | Operation::Test
                 | Operation::Shuffle
+                | Operation::Logic3
+                | Operation::FunnelShift
+                | Operation::Arithmetic
+                | Operation::MatrixProduct
                 | Operation::Other,
                 _,
             ) => None,

@@ -154,6 +154,10 @@ fn types(instruction: &Instruction<'_>) -> Types {
         | Operation::SelectBySign
         | Operation::Test
         | Operation::Shuffle
+        | Operation::Logic3
+        | Operation::FunnelShift
+        | Operation::Arithmetic
+        | Operation::MatrixProduct
         | Operation::Other => Types::Others,
     }
 }

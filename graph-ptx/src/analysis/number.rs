@@ -1,7 +1,7 @@
 //! Parameters that are declared buffers, and whose bits are a number.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::isa::Opcode;
+use crate::isa::{self, Opcode, Operation};
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
@@ -62,19 +62,46 @@ fn taken(step: &Step<'_, '_>, value: u32) -> Taken {
     let is = |source: &Source<'_>| matches!(source, Source::Place(Place::Value(found), _) if *found == value);
     let Some(at) = step.sources.iter().position(is) else { return Taken::Otherwise };
     let constant = step.sources.iter().any(|source| matches!(source, Source::Constant(_)));
-    match (instruction.op(), at) {
-        (Opcode::Mov | Opcode::Cvta | Opcode::Selp, _) => Taken::Moved,
-        (Opcode::Add | Opcode::Sub, _) if constant => Taken::Moved,
-        (Opcode::Add | Opcode::Sub, _) | (Opcode::Mad, 2) => Taken::Displaced,
-        (Opcode::Cvt, _) => conversion(instruction),
-        (Opcode::Mul | Opcode::Mad | Opcode::Div | Opcode::Rem, _) | (Opcode::Shl, 0) => Taken::Number(true),
-        (Opcode::Setp | Opcode::Set, _) => {
+    match (isa::row(instruction.op()).operation, at) {
+        (Operation::Move | Operation::Address | Operation::Select, _) => Taken::Moved,
+        (Operation::Add | Operation::Sub, _) if constant => Taken::Moved,
+        (Operation::Add | Operation::Sub, _) | (Operation::Mad, 2) => Taken::Displaced,
+        (Operation::Convert, _) => conversion(instruction),
+        (Operation::Mul | Operation::Mad | Operation::Div | Operation::Rem, _) | (Operation::Shl, 0) => {
+            Taken::Number(true)
+        }
+        (Operation::Compare | Operation::CompareToNumber, _) => {
             let null = step.sources.contains(&Source::Constant(0));
             let equal = instruction.has("eq") || instruction.has("ne");
             if null && equal { Taken::Otherwise } else { Taken::Number(false) }
         }
-        (Opcode::Min | Opcode::Max | Opcode::Shr, _) => Taken::Number(false),
-        _ => Taken::Otherwise,
+        (Operation::Min | Operation::Max | Operation::Shr, _) => Taken::Number(false),
+        (
+            Operation::None
+            | Operation::SharedAddress
+            | Operation::Fma
+            | Operation::Neg
+            | Operation::Abs
+            | Operation::Copysign
+            | Operation::Transcendental
+            | Operation::Shl
+            | Operation::And
+            | Operation::Or
+            | Operation::Xor
+            | Operation::Not
+            | Operation::ExtractField
+            | Operation::InsertField
+            | Operation::Permute
+            | Operation::SelectBySign
+            | Operation::Test
+            | Operation::Shuffle
+            | Operation::Logic3
+            | Operation::FunnelShift
+            | Operation::Arithmetic
+            | Operation::MatrixProduct
+            | Operation::Other,
+            _,
+        ) => Taken::Otherwise,
     }
 }
 

@@ -62,6 +62,10 @@ fn keeps_integers(operation: Operation) -> bool {
         | Operation::CompareToNumber
         | Operation::Test
         | Operation::Shuffle
+        | Operation::Logic3
+        | Operation::FunnelShift
+        | Operation::Arithmetic
+        | Operation::MatrixProduct
         | Operation::Other => false,
     }
 }

@@ -96,6 +96,10 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             | Operation::InsertField
             | Operation::Permute
             | Operation::Shuffle
+            | Operation::Logic3
+            | Operation::FunnelShift
+            | Operation::Arithmetic
+            | Operation::MatrixProduct
             | Operation::Other
             | Operation::None,
             _,

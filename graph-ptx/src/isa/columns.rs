@@ -155,6 +155,14 @@ pub enum Operation {
     Test,
     /// `shfl`: the operand of another lane.
     Shuffle,
+    /// `lop3`
+    Logic3,
+    /// `shf`: a shift of two registers as one.
+    FunnelShift,
+    /// Integer arithmetic of any other form: with a carry, of 24 bits, of three numbers, of all lanes.
+    Arithmetic,
+    /// A product of matrices.
+    MatrixProduct,
     /// Any other function of the operands.
     Other,
 }

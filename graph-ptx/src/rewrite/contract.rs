@@ -124,6 +124,10 @@ impl Rules for Products {
             | Operation::Compare
             | Operation::CompareToNumber
             | Operation::Test
+            | Operation::Logic3
+            | Operation::FunnelShift
+            | Operation::Arithmetic
+            | Operation::MatrixProduct
             | Operation::Other => Transfer::Only(0),
         }
     }

@@ -92,7 +92,7 @@ impl<A: GraphFn> ExecCore<A> {
             let file = self.core.definition.program().file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
-                reason: "reaches a length or a bound, and cannot be set".to_owned(),
+                reason: "reaches a length, a bound or a choice, and cannot be set".to_owned(),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);

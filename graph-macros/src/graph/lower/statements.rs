@@ -93,7 +93,7 @@ impl Lowering<'_> {
             Code::CW001,
             &format!("{what} not part of the language of graph functions"),
             notes,
-            Some("statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, `for` over literal bounds and blocks"),
+            Some("statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, `swap`, `h = y`, calls of graph functions, `let` of scalars, `for` over ranges of scalars, `if` and `match` on scalars, and blocks"),
         );
         Reported
     }

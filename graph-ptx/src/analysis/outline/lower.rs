@@ -146,6 +146,10 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
             | Operation::CompareToNumber
             | Operation::Test
             | Operation::Shuffle
+            | Operation::Logic3
+            | Operation::FunnelShift
+            | Operation::Arithmetic
+            | Operation::MatrixProduct
             | Operation::Other,
             _,
         ) => return None,

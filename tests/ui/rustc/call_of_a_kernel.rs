@@ -1,4 +1,4 @@
-//! A kernel without its launch configuration in brackets.
+//! A kernel without its launch configuration in brackets is called as a graph function would be.
 
 use cuweave::prelude::*;
 
@@ -9,7 +9,7 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n]) {
-    scale(&mut x, 2.0, n); //~ CW001
+    scale(&mut x, 2.0, n); //~ E0223
 }
 
 fn main() {}
