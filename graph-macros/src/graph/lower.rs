@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
-use cuweave_core::ids::{LeafId, ScalarId, VariableId};
+use cuweave_core::ids::{ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
@@ -13,7 +13,7 @@ use cuweave_core::ir::{
 use cuweave_core::kind::Stage;
 use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
-use cuweave_core::structure::{Call, Item, Structure, Variable};
+use cuweave_core::structure::{Call, Item, Structure};
 use cuweave_core::table::Op;
 use cuweave_ptx::nearest::nearest;
 use cuweave_ptx::poly::{Poly, Symbols};
@@ -27,18 +27,21 @@ use super::attributes::Attributes;
 use super::launch::Literal;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
-use crate::dims::{Bound, Meaning, Substitute, turn, turn_of, variable};
+use crate::dims::{Bound, Meaning, Substitute, turn, variable};
 use crate::report::Report;
 
 mod calls;
 mod functions;
 mod names;
+mod numbers;
 mod statements;
 mod structure;
 mod tail;
 mod views;
 
 pub use names::collect;
+pub use numbers::{Turn, turns_in};
+use numbers::{codes, readable, scalars, variables};
 
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
@@ -198,14 +201,6 @@ struct Lowering<'r> {
     order_unknown: bool,
     /// Names in place of a buffer that are none; rustc reports them.
     unknown: Vec<Ident>,
-}
-
-/// A loop that is unrolled when the graph is built.
-pub struct Turn {
-    /// The range as it is written, with the names of outer loops put in.
-    pub range: Expr,
-    /// The name of the variable.
-    pub name: String,
 }
 
 /// A loop being unrolled: how many statements stand before it, and where it is.
@@ -556,80 +551,4 @@ impl Lowering<'_> {
             Some(&help),
         );
     }
-}
-
-/// How the bounds are computed, and the expressions that they are computed of, each once: one that gives another value
-/// each time is asked once a build.
-fn codes(bounds: &[Bound]) -> (Vec<Vec<Op>>, Vec<TokenStream>) {
-    let mut numbers: BTreeMap<String, LeafId> = BTreeMap::new();
-    let mut leaves = Vec::new();
-    let mut number = |tokens: &TokenStream, key: &str| {
-        if let Some(&number) = numbers.get(key) {
-            return number;
-        }
-        let number = LeafId::new(leaves.len());
-        leaves.push(tokens.clone());
-        numbers.insert(key.to_owned(), number);
-        number
-    };
-    let code = |bound: &Bound| {
-        let mut code = Vec::new();
-        bound.term.code(&mut code, &mut number);
-        code
-    };
-    (bounds.iter().map(code).collect(), leaves)
-}
-
-/// Returns the text of a bound with the names of loop variables as they are written.
-fn readable(mut text: String, turns: &[Turn]) -> String {
-    for (number, Turn { name, .. }) in turns.iter().enumerate().rev() {
-        text = text.replace(&format!("__turn_{number}"), name);
-    }
-    text
-}
-
-/// Returns the variables of the loops, with the bounds that mention each.
-fn variables(turns: &[Turn], dims: &[Vec<Op>], leaves: &[TokenStream]) -> Vector<VariableId, Variable> {
-    let of_leaves: Vec<Vec<VariableId>> = leaves.iter().map(|leaf| turns_in(leaf.clone())).collect();
-    let mentions = |code: &[Op], variable: VariableId| {
-        code.iter().any(|op| match op {
-            Op::Variable(other) => *other == variable,
-            Op::Leaf(leaf) => of_leaves[leaf.index()].contains(&variable),
-            _ => false,
-        })
-    };
-    let variable = |(number, turn): (VariableId, &Turn)| Variable {
-        name: turn.name.clone().into(),
-        dims: ids(dims.len())
-            .zip(dims)
-            .filter(|(_, code)| mentions(code, number))
-            .map(|(dim, _)| dim)
-            .collect(),
-    };
-    ids(turns.len()).zip(turns).map(variable).collect()
-}
-
-/// Returns the loops whose variables stand in tokens, rising, each once.
-pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
-    let mut names = BTreeSet::new();
-    collect(tokens, &mut names);
-    let mut turns: Vec<VariableId> = names.iter().filter_map(|name| turn_of(name)).collect();
-    turns.sort_unstable();
-    turns
-}
-
-/// The names of the scalar arguments, and of those whose type is an integer.
-fn scalars(signature: &Signature) -> (BTreeSet<String>, BTreeSet<String>) {
-    const INTEGERS: [&str; 12] =
-        ["u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize"];
-    let (mut scalars, mut integers) = (BTreeSet::new(), BTreeSet::new());
-    for argument in &signature.arguments {
-        if let ArgumentKind::Scalar(ty) = &argument.kind {
-            scalars.insert(argument.name.to_string());
-            if matches!(&**ty, Type::Path(path) if INTEGERS.iter().any(|name| path.path.is_ident(name))) {
-                integers.insert(argument.name.to_string());
-            }
-        }
-    }
-    (scalars, integers)
 }

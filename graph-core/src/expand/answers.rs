@@ -1,0 +1,192 @@
+//! The questions of an expansion: what depends on the values of a build.
+
+use crate::index::{Vector, indices};
+use crate::ir::{DimId, Origin, StatementId, Text};
+use crate::structure::Choice;
+use crate::table::{Decoded, Op};
+use cuweave_ptx::poly::Poly;
+use std::any::TypeId;
+use std::sync::Arc;
+
+indices! {
+    /// Index of a frame in [`Expanded::frames`].
+    pub struct FrameId;
+}
+
+impl FrameId {
+    /// The frame of the outermost function.
+    pub const OUTERMOST: FrameId = FrameId::from_u32(0);
+}
+
+/// The constant 0, which is the first bound of every table.
+pub(super) const ZERO: DimId = DimId::from_u32(0);
+
+/// The value of a bound, and its polynomial over the scalars that have setters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// The value.
+    pub value: u64,
+    /// The polynomial: a constant where no setter reaches the bound.
+    pub poly: Poly,
+}
+
+impl Number {
+    /// Returns a number that no setter reaches.
+    pub fn constant(value: u64) -> Number {
+        Number { value, poly: Poly::constant(i128::from(value)) }
+    }
+}
+
+/// A function that is being expanded: its table, and the call that it is expanded for.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The function.
+    pub table: &'static Decoded,
+    /// The call: the caller's frame, its statement, and the values of the caller's loop variables. `None` for the outermost
+    /// function.
+    pub call: Option<(FrameId, StatementId, Arc<[u64]>)>,
+    /// The prefix of names: `block[3].`.
+    pub(super) prefix: String,
+}
+
+impl Frame {
+    /// Returns the frame of the outermost function.
+    pub fn outermost(table: &'static Decoded) -> Frame {
+        Frame { table, call: None, prefix: String::new() }
+    }
+}
+
+/// The template that a statement of the flat program is an instance of.
+#[derive(Clone, Debug)]
+pub struct Instance {
+    /// The function.
+    pub frame: FrameId,
+    /// Its statement.
+    pub template: StatementId,
+    /// The values of its loop variables.
+    pub turns: Arc<[u64]>,
+}
+
+/// The answers to what depends on values.
+pub trait Answers {
+    /// The error for a question without an answer.
+    type Error;
+
+    /// Returns the value of a bound, by its code. `length` returns the value of [`Op::Length`] and [`Op::Extent`].
+    fn bound(
+        &mut self,
+        at: At<'_>,
+        dim: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<Number, Self::Error>;
+
+    /// Returns the arm that a choice takes; one beyond the arms takes none.
+    fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Self::Error>;
+
+    /// Returns the function that a call enters.
+    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<&'static Decoded, Self::Error>;
+
+    /// Returns the error for a program that cannot be expanded.
+    fn refused(&mut self, at: At<'_>, statement: Option<StatementId>, refusal: Refusal) -> Self::Error;
+}
+
+/// A place in an expansion: the frames so far, the current one, and the values of its loop variables.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'e> {
+    /// All frames.
+    pub frames: &'e Vector<FrameId, Frame>,
+    /// The current one.
+    pub frame: FrameId,
+    /// The values of its loop variables.
+    pub turns: &'e [u64],
+}
+
+impl<'e> At<'e> {
+    /// The function of the current frame.
+    pub fn table(&self) -> &'static Decoded {
+        self.frames[self.frame].table
+    }
+}
+
+/// The reason that a program cannot be expanded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// An index into a list of arguments is not below its length.
+    Index {
+        /// The argument, with its fields.
+        list: String,
+        /// The index.
+        index: u64,
+        /// The number of elements.
+        len: usize,
+    },
+    /// The buffer for a callee's parameter is shorter than the parameter declares.
+    Short {
+        /// The callee.
+        callee: String,
+        /// Its parameter.
+        parameter: String,
+        /// The buffer.
+        buffer: String,
+        /// The length that the parameter declares.
+        needed: u64,
+        /// The length of the buffer.
+        len: u64,
+    },
+    /// A function calls itself, by way of others or not.
+    Recursion {
+        /// The functions of the cycle, from the one that is entered again.
+        cycle: Vec<String>,
+    },
+    /// The flat program is too large.
+    TooLarge {
+        /// The most statements.
+        most: usize,
+    },
+    /// An output is declared with another length than it is allocated with.
+    Returned {
+        /// The buffer.
+        buffer: String,
+        /// The declared length.
+        declared: u64,
+        /// Its own.
+        actual: u64,
+    },
+    /// A name is used that stands for no buffer: the table and the generated code are not of one version.
+    Malformed(&'static str),
+}
+
+/// The most statements of a flat program: what an order of bit rows holds in 4 GiB.
+pub const MOST_STATEMENTS: usize = 1 << 17;
+
+/// An argument of the outermost function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Described {
+    /// A scalar or a host value.
+    Scalar,
+    /// A buffer.
+    Buffer(Box<DescribedBuffer>),
+    /// The elements of a list.
+    List(Vec<Described>),
+    /// The fields of a record, by their names.
+    Record(Vec<(Text, Described)>),
+}
+
+/// A buffer of a record or a list, as its own code describes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DescribedBuffer {
+    /// Its name: `layers[3].q`.
+    pub name: String,
+    /// The line of the argument.
+    pub line: u32,
+    /// Its origin.
+    pub origin: Origin,
+    /// Its declared length in elements.
+    pub len: u64,
+    /// The text of the length.
+    pub text: Text,
+    /// `size_of` and `align_of` its element.
+    pub layout: (u32, u32),
+    /// The type of its element.
+    pub element: TypeId,
+}

@@ -1,0 +1,114 @@
+//! The flat program so far, and a function while it is expanded.
+
+use super::answers::{FrameId, Instance, Number};
+use crate::ids::{ArgumentId, VariableId};
+use crate::index::{Index, Vector, between};
+use crate::ir::{Buffer, BufferId, DimId, Statement, StatementId, Text, View};
+use crate::table::Decoded;
+use cuweave_ptx::poly::Poly;
+use std::any::TypeId;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The flat program so far.
+#[derive(Default)]
+pub(super) struct Flat {
+    pub texts: Vector<DimId, Text>,
+    pub values: Vector<DimId, u64>,
+    pub polys: Vector<DimId, Poly>,
+    pub buffers: Vector<BufferId, Buffer>,
+    pub elements: Vector<BufferId, TypeId>,
+    pub statements: Vector<StatementId, Statement>,
+    pub views: Vec<View>,
+    pub instances: Vector<StatementId, Instance>,
+}
+
+impl Flat {
+    pub fn dim(&mut self, text: Text, number: Number) -> DimId {
+        self.texts.push(text);
+        self.values.push(number.value);
+        self.polys.push(number.poly)
+    }
+
+    /// Returns the index of the next statement.
+    pub fn next(&self) -> StatementId {
+        StatementId::new(self.statements.len())
+    }
+
+    pub fn number(&self, dim: DimId) -> Number {
+        Number { value: self.values[dim], poly: self.polys[dim].clone() }
+    }
+
+    pub fn buffer(&mut self, buffer: Buffer, element: TypeId) -> BufferId {
+        self.elements.push(element);
+        self.buffers.push(buffer)
+    }
+}
+
+/// Returns the buffers of an array, the first of which is given.
+pub(super) fn array(first: BufferId, count: usize) -> impl Iterator<Item = BufferId> {
+    between(first, BufferId::new(first.index() + count))
+}
+
+/// A part of a buffer of the flat program.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Window {
+    pub buffer: BufferId,
+    pub lo: DimId,
+    pub hi: DimId,
+}
+
+/// An argument with its buffers.
+#[derive(Clone, Debug)]
+pub(super) enum Value {
+    Scalar,
+    Buffer(Window),
+    List(Arc<[Value]>),
+    Record(Arc<[(Text, Value)]>),
+}
+
+/// A function while its body is expanded.
+pub(super) struct Scope {
+    pub table: &'static Decoded,
+    pub frame: FrameId,
+    pub arguments: Vector<ArgumentId, Value>,
+    /// The buffers that the function's names stand for now.
+    pub buffers: Vector<BufferId, Option<Window>>,
+    /// The bounds that are computed for the current turns.
+    pub dims: Vector<DimId, Option<DimId>>,
+    /// The values of the loop variables.
+    pub turns: Arc<[u64]>,
+    /// The latest instances of each statement: several for a call.
+    pub latest: Vector<StatementId, Range<StatementId>>,
+    /// Statements of the flat program whose `#[after]` names a later one of this turn.
+    pub forward: Vec<(StatementId, StatementId)>,
+}
+
+impl Scope {
+    pub fn new(table: &'static Decoded, frame: FrameId) -> Scope {
+        let (program, none) = (&table.program, StatementId::from_u32(0));
+        Scope {
+            table,
+            frame,
+            arguments: Vector::new(),
+            buffers: Vector::filled(None, program.buffers.len()),
+            dims: Vector::filled(None, program.dims.len()),
+            turns: vec![0; table.structure.variables.len()].into(),
+            latest: Vector::filled(none..none, program.statements.len()),
+            forward: Vec::new(),
+        }
+    }
+
+    pub fn turn(&mut self, variable: VariableId, value: u64) {
+        let turns: Vec<u64> = self
+            .turns
+            .iter()
+            .enumerate()
+            .map(|(at, &old)| if at == variable.index() { value } else { old })
+            .collect();
+        self.turns = turns.into();
+        for &dim in &self.table.structure.variables[variable].dims {
+            self.dims[dim] = None;
+        }
+    }
+}

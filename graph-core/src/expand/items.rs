@@ -1,0 +1,251 @@
+//! Statements, loops and choices.
+
+use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, Refusal};
+use super::flat::{Scope, Value, Window, array};
+use super::scope::Expansion;
+use crate::index::{Index, between, size, wide};
+use crate::ir::{Access, BufferId, Kind, Origin, Statement, StatementId, View};
+use crate::kind::Lifetime;
+use crate::structure::{Argument, Call, Item, Loop, Turns};
+use crate::table::{Decoded, Parameter};
+
+impl<A: Answers> Expansion<'_, A> {
+    pub(super) fn body(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
+        let table = scope.table;
+        if table.structure.is_flat() {
+            for statement in table.program.statements.ids() {
+                self.statement(scope, statement)?;
+            }
+        } else {
+            self.items(scope, &table.structure.body)?;
+        }
+        self.resolve(scope);
+        self.views(scope)
+    }
+
+    /// Resolves the names of statements that stand behind their use. One that is not instantiated in this turn orders nothing.
+    pub(super) fn resolve(&mut self, scope: &mut Scope) {
+        for (statement, before) in std::mem::take(&mut scope.forward) {
+            let instances = between(scope.latest[before].start, scope.latest[before].end);
+            self.flat.statements[statement].after.to_mut().extend(instances);
+        }
+    }
+
+    /// Checks that the outputs have the lengths that they are declared with.
+    pub(super) fn returned(&mut self, scope: &Scope) -> Result<(), A::Error> {
+        for &(buffer, declared, actual) in &scope.table.structure.returned {
+            let (declared, actual) = (self.number(scope, declared)?.value, self.number(scope, actual)?.value);
+            if declared != actual {
+                let buffer = scope.table.program.buffers[buffer].name.to_string();
+                return Err(self.refuse(scope, None, Refusal::Returned { buffer, declared, actual }));
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts of parts: the build checks that they lie in them. Those in loops are checked for the last turn only here, and at
+    /// each use as ranges of their buffers.
+    pub(super) fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
+        let table = scope.table;
+        for view in table.program.views.iter() {
+            let Some(window) = scope.buffers[view.buffer] else { continue };
+            let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
+            let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
+            self.flat.views.push(View { buffer: window.buffer, line: view.line, lo, hi, of: (from, to) });
+        }
+        Ok(())
+    }
+
+    pub(super) fn items(&mut self, scope: &mut Scope, items: &'static [Item]) -> Result<(), A::Error> {
+        for item in items {
+            match item {
+                Item::Statement(statement) => self.statement(scope, *statement)?,
+                Item::Loop(each) => self.turns(scope, each)?,
+                Item::Choice(choice) => {
+                    let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+                    let arm = self.answers.arm(at, choice)?;
+                    if let Some(arm) = choice.arms.get(size(arm)) {
+                        self.items(scope, arm)?;
+                    }
+                }
+                Item::Rename { to, from } => {
+                    scope.buffers[*to] = scope.buffers[*from];
+                }
+                Item::Swap(a, b) => scope.buffers.swap(*a, *b),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {
+        let (lo, hi) = match each.turns {
+            Turns::Range(lo, hi) => (self.number(scope, lo)?.value, self.number(scope, hi)?.value),
+            Turns::Elements(part) => match self.part(scope, part)? {
+                Value::List(elements) => (0, wide(elements.len())),
+                _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
+            },
+        };
+        for value in lo..hi {
+            scope.turn(each.variable, value);
+            self.items(scope, &each.body)?;
+            self.resolve(scope);
+            if self.flat.statements.len() > MOST_STATEMENTS {
+                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_STATEMENTS }));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn statement(&mut self, scope: &mut Scope, id: StatementId) -> Result<(), A::Error> {
+        let template = &scope.table.program.statements[id];
+        if let Kind::Call(call) = template.kind {
+            return self.call(scope, id, &scope.table.structure.calls[call]);
+        }
+        let kind = match template.kind.lifetime() {
+            Some(Lifetime::Begins(&buffer)) => Kind::Alloc(self.allocate(scope, buffer)?),
+            Some(Lifetime::Ends(&buffer)) => Kind::Free(self.view(scope, buffer, Some(id))?.buffer),
+            None => template.kind,
+        };
+        let mut accesses = Vec::with_capacity(template.accesses.len());
+        for access in template.accesses.iter() {
+            let window = self.view(scope, access.buffer, Some(id))?;
+            let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+            accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
+        }
+        let at = StatementId::new(self.flat.statements.len());
+        // A name that is used before its statement is that of the same turn.
+        let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
+            template.after.iter().partition(|&&before| before > id);
+        scope.forward.extend(forward.into_iter().map(|before| (at, before)));
+        let after: Vec<StatementId> = backward
+            .into_iter()
+            .flat_map(|before| between(scope.latest[before].start, scope.latest[before].end))
+            .collect();
+        let statement = Statement {
+            name: self.name(scope, &template.name),
+            line: template.line,
+            file: self.file(scope),
+            kind,
+            accesses: accesses.into(),
+            after: after.into(),
+        };
+        self.flat.statements.push(statement);
+        self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
+        scope.latest[id] = at..self.flat.next();
+        Ok(())
+    }
+
+    /// Makes a new buffer for an allocation, which is the next statement.
+    pub(super) fn allocate(&mut self, scope: &mut Scope, buffer: BufferId) -> Result<BufferId, A::Error> {
+        let window = self.declare_buffer(scope, buffer)?;
+        let at = self.flat.next();
+        self.flat.buffers[window.buffer].origin = Origin::Alloc(at);
+        Ok(window.buffer)
+    }
+
+    /// Expands the callee of a call.
+    pub(super) fn call(
+        &mut self,
+        scope: &mut Scope,
+        id: StatementId,
+        call: &'static Call,
+    ) -> Result<(), A::Error> {
+        let template = &scope.table.program.statements[id];
+        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let callee = self.answers.callee(at, id)?;
+        self.not_again(scope, id, callee)?;
+        let first = self.flat.next();
+        let mut inner = Scope::new(callee, FrameId::new(self.frames.len()));
+        let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
+        let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
+        self.frames.push(Frame { table: callee, call: Some((scope.frame, id, scope.turns.clone())), prefix });
+        for argument in &call.arguments {
+            let value = match argument {
+                Argument::Scalar(_) => Value::Scalar,
+                Argument::Access(index) => {
+                    let access = &template.accesses[size(*index)];
+                    let window = self.view(scope, access.buffer, Some(id))?;
+                    let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+                    Value::Buffer(Window { buffer: window.buffer, lo, hi })
+                }
+                Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
+                Argument::Part(part) => self.part(scope, *part)?,
+            };
+            inner.arguments.push(value);
+        }
+        self.parameters(scope, id, &mut inner)?;
+        self.body(&mut inner)?;
+        self.returned(&inner)?;
+        for (&output, &result) in callee.program.outputs.iter().zip(&call.results) {
+            scope.buffers[result] = Some(self.view(&inner, output, None)?);
+        }
+        scope.latest[id] = first..self.flat.next();
+        Ok(())
+    }
+
+    /// Binds the parameters of a callee to the buffers of its arguments, which must be as long as it declares.
+    pub(super) fn parameters(
+        &mut self,
+        scope: &Scope,
+        id: StatementId,
+        inner: &mut Scope,
+    ) -> Result<(), A::Error> {
+        let callee = inner.table;
+        let parameters: Vec<(BufferId, Value)> = callee
+            .parameters
+            .iter()
+            .zip(&inner.arguments)
+            .flat_map(|(parameter, value)| match (parameter, value) {
+                (&Parameter::Buffer(buffer), value) => vec![(buffer, value.clone())],
+                (&Parameter::Array(first, _), Value::List(list)) => {
+                    array(first, list.len()).zip(list.iter().cloned()).collect()
+                }
+                _ => Vec::new(),
+            })
+            .collect();
+        for (buffer, value) in parameters {
+            let Value::Buffer(window) = value else {
+                return Err(self.refuse(
+                    scope,
+                    Some(id),
+                    Refusal::Malformed("an argument of a call is no buffer"),
+                ));
+            };
+            inner.buffers[buffer] = Some(window);
+            let declared = &callee.program.buffers[buffer];
+            let (needed, len) = (self.number(inner, declared.len)?.value, self.length(window).value);
+            if needed > len {
+                let refusal = Refusal::Short {
+                    callee: callee.program.name.to_string(),
+                    parameter: declared.name.to_string(),
+                    buffer: self.flat.buffers[window.buffer].name.to_string(),
+                    needed,
+                    len,
+                };
+                return Err(self.refuse(scope, Some(id), refusal));
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a callee that is being expanded already.
+    pub(super) fn not_again(
+        &mut self,
+        scope: &Scope,
+        id: StatementId,
+        callee: &'static Decoded,
+    ) -> Result<(), A::Error> {
+        let mut cycle = vec![callee.program.name.to_string()];
+        let mut frame = Some(scope.frame);
+        while let Some(at) = frame {
+            let Frame { table, call, .. } = &self.frames[at];
+            cycle.push(table.program.name.to_string());
+            if std::ptr::eq(*table, callee) {
+                cycle.reverse();
+                return Err(self.refuse(scope, Some(id), Refusal::Recursion { cycle }));
+            }
+            frame = call.as_ref().map(|call| call.0);
+        }
+        Ok(())
+    }
+}

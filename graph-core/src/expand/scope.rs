@@ -1,0 +1,174 @@
+//! The names of a scope in the flat program: arguments, buffers, bounds and parts.
+
+use super::answers::{Answers, At, Frame, FrameId, Number, Refusal};
+use super::flat::{Flat, Scope, Value, Window};
+use crate::ids::ArgumentId;
+use crate::index::{Vector, wide};
+use crate::ir::{BufferId, DimId, Origin, StatementId, Text};
+use crate::structure::{Part, PartId, Step};
+use crate::table::Op;
+use cuweave_ptx::poly::Poly;
+use std::borrow::Cow;
+
+/// An expansion.
+pub(super) struct Expansion<'a, A: Answers> {
+    pub answers: &'a mut A,
+    pub flat: Flat,
+    pub frames: Vector<FrameId, Frame>,
+}
+
+impl<A: Answers> Expansion<'_, A> {
+    pub(super) fn refuse(
+        &mut self,
+        scope: &Scope,
+        statement: Option<StatementId>,
+        refusal: Refusal,
+    ) -> A::Error {
+        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        self.answers.refused(at, statement, refusal)
+    }
+
+    /// Returns the name of a statement or a buffer of a scope in the flat program.
+    pub(super) fn name(&self, scope: &Scope, name: &Text) -> Text {
+        let prefix = &self.frames[scope.frame].prefix;
+        if prefix.is_empty() { name.clone() } else { Cow::Owned(format!("{prefix}{name}")) }
+    }
+
+    /// Returns the file of a scope, if it is not the outermost function's.
+    pub(super) fn file(&self, scope: &Scope) -> Option<Text> {
+        let file = &scope.table.program.file;
+        (*file != self.frames[FrameId::OUTERMOST].table.program.file).then(|| file.clone())
+    }
+
+    /// Returns the bound of the flat program for a bound of a scope.
+    pub(super) fn dim(&mut self, scope: &mut Scope, dim: DimId) -> Result<DimId, A::Error> {
+        if let Some(known) = scope.dims[dim] {
+            return Ok(known);
+        }
+        let number = self.number(scope, dim)?;
+        let id = self.flat.dim(scope.table.program.dims[dim].clone(), number);
+        // A name may come to stand for a buffer of another length.
+        let moves = |op: &Op| matches!(op, Op::Length(_) | Op::Extent(_));
+        if !scope.table.dims[dim].iter().any(moves) {
+            scope.dims[dim] = Some(id);
+        }
+        Ok(id)
+    }
+
+    pub(super) fn number(&mut self, scope: &Scope, dim: DimId) -> Result<Number, A::Error> {
+        // The lengths of parts come first: their indices are bounds, too.
+        let mut lengths: Vec<(Op, Number)> = Vec::new();
+        for &op in &scope.table.dims[dim] {
+            match op {
+                Op::Length(part) => {
+                    let number = match self.part(scope, part)? {
+                        Value::Buffer(window) => self.length(window),
+                        Value::List(elements) => Number::constant(wide(elements.len())),
+                        Value::Scalar | Value::Record(_) => {
+                            let refusal = Refusal::Malformed("a length of what is no buffer");
+                            return Err(self.refuse(scope, None, refusal));
+                        }
+                    };
+                    lengths.push((op, number));
+                }
+                Op::Extent(buffer) => {
+                    let window = self.view(scope, buffer, None)?;
+                    lengths.push((op, self.length(window)));
+                }
+                _ => {}
+            }
+        }
+        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let mut length =
+            |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());
+        self.answers.bound(at, dim, &mut length)
+    }
+
+    pub(super) fn length(&self, window: Window) -> Number {
+        let (lo, hi) = (self.flat.number(window.lo), self.flat.number(window.hi));
+        let value = hi.value.saturating_sub(lo.value);
+        Number { value, poly: hi.poly.minus(&lo.poly).unwrap_or_else(|| Poly::constant(i128::from(value))) }
+    }
+
+    /// Returns the part of an argument.
+    pub(super) fn part(&mut self, scope: &Scope, part: PartId) -> Result<Value, A::Error> {
+        let Part { argument, path } = &scope.table.structure.parts[part];
+        let mut value = scope.arguments[*argument].clone();
+        for (at, step) in path.iter().enumerate() {
+            value = match (step, value) {
+                (Step::Index(dim), Value::List(elements)) => {
+                    let index = self.number(scope, *dim)?.value;
+                    match usize::try_from(index).ok().and_then(|index| elements.get(index)) {
+                        Some(element) => element.clone(),
+                        None => {
+                            let list = self.path(scope, *argument, &path[..at]);
+                            let refusal = Refusal::Index { list, index, len: elements.len() };
+                            return Err(self.refuse(scope, None, refusal));
+                        }
+                    }
+                }
+                (Step::Field(name), Value::Record(fields)) => {
+                    match fields.iter().find(|(field, _)| field == name) {
+                        Some((_, field)) => field.clone(),
+                        None => {
+                            return Err(self.refuse(scope, None, Refusal::Malformed("a field is missing")));
+                        }
+                    }
+                }
+                _ => return Err(self.refuse(scope, None, Refusal::Malformed("a part of what has none"))),
+            };
+        }
+        Ok(value)
+    }
+
+    pub(super) fn path(&self, scope: &Scope, argument: ArgumentId, path: &[Step]) -> String {
+        let mut text = scope.table.arguments[argument].to_string();
+        for step in path {
+            match step {
+                Step::Index(_) => text.push_str("[..]"),
+                Step::Field(name) => text.push_str(&format!(".{name}")),
+            }
+        }
+        text
+    }
+
+    /// Returns the part of the flat program's buffer that a name stands for.
+    pub(super) fn view(
+        &mut self,
+        scope: &Scope,
+        buffer: BufferId,
+        statement: Option<StatementId>,
+    ) -> Result<Window, A::Error> {
+        if let Origin::Part(part) = scope.table.program.buffers[buffer].origin {
+            return match self.part(scope, part)? {
+                Value::Buffer(window) => Ok(window),
+                _ => Err(self.refuse(scope, statement, Refusal::Malformed("an argument is no buffer"))),
+            };
+        }
+        match scope.buffers[buffer] {
+            Some(window) => Ok(window),
+            None => Err(self.refuse(scope, statement, Refusal::Malformed("a name stands for no buffer"))),
+        }
+    }
+
+    /// Returns the range of a buffer at a distance from the start of a window.
+    pub(super) fn within(
+        &mut self,
+        scope: &mut Scope,
+        window: Window,
+        range: [DimId; 2],
+    ) -> Result<[DimId; 2], A::Error> {
+        let mut ends = [self.dim(scope, range[0])?, self.dim(scope, range[1])?];
+        let base = self.flat.number(window.lo);
+        if base.poly.as_constant() != Some(0) {
+            for end in &mut ends {
+                let number = self.flat.number(*end);
+                let value = base.value.saturating_add(number.value);
+                let poly = base.poly.plus(&number.poly).unwrap_or_else(|| Poly::constant(i128::from(value)));
+                let text = format!("{} + {}", self.flat.texts[window.lo], self.flat.texts[*end]);
+                *end = self.flat.dim(text.into(), Number { value, poly });
+            }
+        }
+        Ok(ends)
+    }
+}
