@@ -37,7 +37,7 @@ pub struct Condition {
     pub total: bool,
 }
 
-/// What the macro knows about a structured function beyond its templates.
+/// The facts that the macro has about a structured function beyond its templates.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'s> {
     /// The nesting.

@@ -70,7 +70,7 @@ pub struct Lowered {
     pub turns: Vec<Turn>,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     pub choices: Vec<Expr>,
-    /// What the check knows of them.
+    /// Their conditions, for the check.
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
@@ -164,7 +164,7 @@ struct Lowering<'r> {
     structured: bool,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     choices: Vec<Expr>,
-    /// What the check knows of them.
+    /// Their conditions, for the check.
     conditions: Vec<Condition>,
     /// The number of blocks around the innermost loop or arm that the build decides about.
     outer_names: usize,

@@ -60,7 +60,7 @@ pub struct Table {
     pub starts: Option<u32>,
 }
 
-/// Of the blocks of a flat grid, so many equal parts at most know the members that they begin and end in.
+/// The maximum number of equal parts of a flat grid's blocks that know the members that they begin and end in.
 const MOST_PARTS: u32 = 256;
 
 impl Table {

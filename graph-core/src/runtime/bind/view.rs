@@ -83,9 +83,9 @@ pub struct DeviceViewMut<'v, T> {
 
 /// The elements of a mutable view.
 pub(crate) enum Mutable<'v, T> {
-    /// Of a buffer of cudarc's.
+    /// A buffer of cudarc's.
     Cudarc(CudaViewMut<'v, T>),
-    /// Of a [`Buffer`], which nothing else uses while it lends them.
+    /// A [`Buffer`], which nothing else uses while it lends them.
     Buffer(CudaView<'v, T>),
 }
 

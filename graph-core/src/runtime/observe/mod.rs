@@ -1,4 +1,4 @@
-//! What a graph tells of itself: reports, pictures, figures, and the names that the simulated driver is given. Everything is read
+//! Information about a graph: reports, pictures, figures, and the names that the simulated driver is given. Everything is read
 //! from the plan, the records and the nodes.
 
 pub(crate) mod annotate;
