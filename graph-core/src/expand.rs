@@ -152,6 +152,13 @@ pub enum Refusal {
         /// Its own.
         actual: u64,
     },
+    /// A name comes to stand for a buffer of another length or element type.
+    Unlike {
+        /// The name.
+        one: String,
+        /// The name of the other buffer.
+        other: String,
+    },
     /// A name is used that stands for no buffer: the table and the generated code are not of one version.
     Malformed(&'static str),
 }
@@ -635,12 +642,28 @@ impl<A: Answers> Expansion<'_, A> {
                     }
                 }
                 Item::Rename { to, from } => {
+                    self.alike(scope, *to, *from)?;
                     scope.buffers[*to as usize] = scope.buffers[*from as usize];
                 }
-                Item::Swap(a, b) => scope.buffers.swap(*a as usize, *b as usize),
+                Item::Swap(a, b) => {
+                    self.alike(scope, *a, *b)?;
+                    scope.buffers.swap(*a as usize, *b as usize);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Refuses two names of which one comes to stand for the other's buffer, if these are of different lengths or elements.
+    fn alike(&mut self, scope: &Scope, one: BufferId, other: BufferId) -> Result<(), A::Error> {
+        let windows = [one, other].map(|name| scope.buffers[name as usize]);
+        let [Some(first), Some(second)] = windows else { return Ok(()) };
+        let element = |window: Window| self.flat.elements[window.buffer as usize];
+        if self.length(first).value == self.length(second).value && element(first) == element(second) {
+            return Ok(());
+        }
+        let name = |name: BufferId| scope.table.program.buffers[name as usize].name.to_string();
+        Err(self.refuse(scope, None, Refusal::Unlike { one: name(one), other: name(other) }))
     }
 
     fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {

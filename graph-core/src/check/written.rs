@@ -252,6 +252,9 @@ impl<'r> Entered<'r> {
         for &(buffer, lo, hi) in &region.written {
             written[buffer as usize].state.add(lo, hi, None);
         }
+        for &buffer in &region.renamed {
+            written[buffer as usize].state = after[buffer as usize].clone();
+        }
         let Some(arm) = region.arm else { return };
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
             None => after.into_iter().map(|state| state.distinct).collect(),

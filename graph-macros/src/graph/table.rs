@@ -66,7 +66,9 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
 
 /// Returns the scalar arguments with their uses: in lengths and bounds, in statements, in grids and in blocks.
 fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<Scalar> {
-    let dims = steps.names(&lowered.leaves);
+    // A setter changes no length, bound or choice.
+    let mut dims = steps.names(&lowered.leaves);
+    dims.extend(steps.names(&lowered.choices));
     let (uses, configured) = (steps.mentioned(), steps.configured());
     let scalars =
         signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
@@ -74,7 +76,10 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
         .map(|argument| {
             let name = argument.name.to_string();
             let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<u32> {
-                let evaluated = |statement: &usize| !lowered.kinds[*statement].is_memory();
+                // A faulty statement has no step.
+                let evaluated = |statement: &usize| {
+                    !lowered.kinds[*statement].is_memory() && (steps.of[*statement] as usize) < uses.len()
+                };
                 let statements = (0..lowered.kinds.len()).filter(evaluated);
                 let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
                 mentioned.map(|statement| statement as u32).collect()

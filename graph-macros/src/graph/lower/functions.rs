@@ -7,6 +7,7 @@ use quote::format_ident;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Path};
 
+use super::names::Names;
 use super::{CallSyntax, LaunchArgument, Lower, Lowering, Reported};
 use crate::dims::Bound;
 use crate::graph::scope::{Binding, View};
@@ -27,10 +28,12 @@ impl Lowering<'_> {
         for argument in &call.args {
             match self.call_argument(argument, &text) {
                 Ok(Passed::Scalar) => {
-                    let found = self.names(argument);
+                    let value = self.substituted(argument);
+                    // A `let` of a scalar passes on the scalars that it is computed of.
+                    let found = Names::of(&value);
                     let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
                     bindings.push(Argument::Scalar(numbers.copied().collect()));
-                    arguments.push(LaunchArgument::Scalar(Box::new(self.substituted(argument))));
+                    arguments.push(LaunchArgument::Scalar(Box::new(value)));
                 }
                 Ok(Passed::Borrowed(access)) => {
                     bindings.push(Argument::Access(accesses.len() as u32));
