@@ -331,3 +331,22 @@ fn a_name_stands_for_buffers_of_one_length() {
         }
     }
 }
+
+/// Most turns have no statement.
+#[cuweave::graph]
+fn sparse(n: u32, turns: u64, x: &mut [f32; n]) {
+    for i in 0..turns {
+        if i == 5 {
+            scale[per_item(n)](&mut x, 2.0, n);
+        }
+    }
+}
+
+#[test]
+fn loops_without_statements_end() {
+    let device = device();
+    let mut x = device.upload(&[1.0_f32; 8]);
+    assert_eq!(sparse(&device.ctx, 8, 1000, &mut x).expect("it builds").report().launches, 1);
+    let error = sparse(&device.ctx, 8, u64::MAX, &mut x).expect_err("it is refused");
+    assert!(matches!(error, cuweave::Error::TooLarge { .. }), "{error}");
+}

@@ -138,9 +138,9 @@ pub enum Refusal {
         /// The functions of the cycle, from the one that is entered again.
         cycle: Vec<String>,
     },
-    /// The flat program is too large.
+    /// The flat program is too large, or its loops too long.
     TooLarge {
-        /// The most statements.
+        /// The most statements or turns.
         most: usize,
     },
     /// An output is declared with another length than it is allocated with.
@@ -165,6 +165,9 @@ pub enum Refusal {
 
 /// The most statements of a flat program: what an order of bit rows holds in 4 GiB.
 pub const MOST_STATEMENTS: usize = 1 << 17;
+
+/// The most turns of all loops of a build: some of them may have no statement.
+pub const MOST_TURNS: usize = 1 << 20;
 
 /// An argument of the outermost function.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -223,7 +226,8 @@ pub fn expand<A: Answers>(
     arguments: &[Described],
     answers: &mut A,
 ) -> Result<Expanded, A::Error> {
-    let mut expansion = Expansion { answers, flat: Flat::default(), frames: vec![Frame::outermost(table)] };
+    let mut expansion =
+        Expansion { answers, flat: Flat::default(), frames: vec![Frame::outermost(table)], turns: 0 };
     let mut scope = Scope::new(table, 0);
     expansion.declare(&mut scope, arguments)?;
     expansion.body(&mut scope)?;
@@ -359,6 +363,8 @@ struct Expansion<'a, A: Answers> {
     answers: &'a mut A,
     flat: Flat,
     frames: Vec<Frame>,
+    /// The number of turns so far.
+    turns: usize,
 }
 
 impl<A: Answers> Expansion<'_, A> {
@@ -675,6 +681,10 @@ impl<A: Answers> Expansion<'_, A> {
             },
         };
         for value in lo..hi {
+            self.turns += 1;
+            if self.turns > MOST_TURNS {
+                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
+            }
             scope.turn(each.variable, value);
             self.items(scope, &each.body)?;
             self.resolve(scope);
