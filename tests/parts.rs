@@ -350,3 +350,17 @@ fn loops_without_statements_end() {
     let error = sparse(&device.ctx, 8, u64::MAX, &mut x).expect_err("it is refused");
     assert!(matches!(error, cuweave::Error::TooLarge { .. }), "{error}");
 }
+
+#[test]
+fn a_fault_in_a_bound_of_a_loop_names_the_loop() {
+    #[cuweave::graph]
+    fn closed(n: u32, last: u64, x: &mut [f32; n]) {
+        for _ in 0..=last {
+            scale[per_item(n)](&mut x, 2.0, n);
+        }
+    }
+    let device = device();
+    let mut x = device.upload(&[1.0_f32; 8]);
+    let error = closed(&device.ctx, 8, u64::MAX, &mut x).expect_err("it is refused").to_string();
+    assert!(error.starts_with("a bound of a loop or a part of `closed`"), "{error}");
+}

@@ -23,7 +23,7 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
     match program.statements.iter().position(uses) {
         Some(statement) => ("a bound", at_statement(program, statement as StatementId)),
         None => (
-            "the budget",
+            if program.options.budget == Some(dim) { "the budget" } else { "a bound of a loop or a part" },
             Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
         ),
     }
