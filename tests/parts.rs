@@ -230,3 +230,137 @@ fn functions_call_functions() {
         assert_eq!(device.download(&exec.args().out), [value(3.0); 8], "{steps} steps");
     }
 }
+
+/// Scalars that reach a callee, a loop and a choice by way of a `let`.
+#[cuweave::graph]
+fn by_names(n: u32, a: f32, steps: u32, mode: u32, x: &mut [f32; n]) {
+    let twice = a * 2.0;
+    let more = steps + 1;
+    let third = mode % 3;
+    for i in 0..2 {
+        let factor = twice + i as f32;
+        scaled(n, factor, &mut x);
+    }
+    doubled(n, more, &mut x);
+    if third == 1 {
+        scale[per_item(n)](&mut x, 0.5, n);
+    }
+}
+
+#[cuweave::graph]
+fn scaled(n: u32, a: f32, x: &mut [f32; n]) {
+    scale[per_item(n)](&mut x, a, n);
+}
+
+#[test]
+fn setters_reach_through_names_and_refuse_what_the_structure_depends_on() {
+    let device = device();
+    let mut x = device.upload(&[1.0_f32; 8]);
+    let graph = by_names(&device.ctx, 8, 1.0, 0, 1, &mut x).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    device.stream.synchronize().expect("it ends");
+    assert_eq!(device.download(&exec.args().x), [6.0; 8]);
+    exec.set_a(2.0).expect("it is set");
+    exec.launch(&device.stream).expect("it launches");
+    device.stream.synchronize().expect("it ends");
+    assert_eq!(device.download(&exec.args().x), [6.0 * 20.0; 8]);
+    assert!(matches!(exec.set_steps(3), Err(cuweave::Error::BuildAgain { .. })));
+    assert!(matches!(exec.set_mode(0), Err(cuweave::Error::BuildAgain { .. })));
+}
+
+/// Names that take turns in threes, and a name that a turn hands over and is given again.
+#[cuweave::graph]
+fn rotated(n: u32, steps: u32, x: &[f32; n], out: &mut [f32; n], last: &mut [f32; n]) {
+    let a = copied(n, &x);
+    let b = alloc::<f32>(n);
+    let c = alloc::<f32>(n);
+    let h = copied(n, &x);
+    for _ in 0..steps {
+        copy_to[per_item(n)](&a, &mut b, n);
+        scale[per_item(n)](&mut b, 2.0, n);
+        swap(&mut a, &mut b);
+        swap(&mut b, &mut c);
+        let next = alloc::<f32>(n);
+        moved(n, h, &mut next);
+        h = next;
+    }
+    copy(&a, &mut out);
+    copy(&h, &mut last);
+}
+
+#[test]
+fn names_that_turns_give_other_buffers_are_read_behind_the_loop() {
+    let device = device();
+    for steps in 0..5_u32 {
+        let x = device.upload(&[1.0_f32; 8]);
+        let (mut out, mut last) = (device.zeros::<f32>(8), device.zeros::<f32>(8));
+        let graph = rotated(&device.ctx, 8, steps, &x, &mut out, &mut last).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        exec.launch(&device.stream).expect("it launches");
+        drop(exec);
+        assert_eq!(device.download(&out), [2.0_f32.powi(steps as i32); 8], "{steps} steps");
+        assert_eq!(device.download(&last), [0.5_f32.powi(steps as i32); 8], "{steps} steps");
+    }
+}
+
+/// A name is given a longer buffer in a turn.
+#[cuweave::graph]
+fn grown(n: u32, more: u32, steps: u32, x: &[f32; n + more], out: &mut [f32; n]) {
+    let h = copied(n, &x[..n]);
+    for _ in 0..steps {
+        let next = copied(n + more, &x);
+        h = next;
+    }
+    copy(&h, &mut out);
+}
+
+#[test]
+fn a_name_stands_for_buffers_of_one_length() {
+    let device = device();
+    let x = device.upload(&[1.0_f32; 8]);
+    let mut out = device.zeros::<f32>(8);
+    for (more, steps, right) in [(0, 2, true), (4, 0, true), (4, 1, false)] {
+        let built = grown(&device.ctx, 8 - more, more, steps, &x, &mut out);
+        match built {
+            Ok(_) => assert!(right, "{more} more, {steps} steps"),
+            Err(error) => {
+                assert!(!right, "{error}");
+                assert!(error.to_string().contains("`h` and `next` are not of one length"), "{error}");
+            }
+        }
+    }
+}
+
+/// Most turns have no statement.
+#[cuweave::graph]
+fn sparse(n: u32, turns: u64, x: &mut [f32; n]) {
+    for i in 0..turns {
+        if i == 5 {
+            scale[per_item(n)](&mut x, 2.0, n);
+        }
+    }
+}
+
+#[test]
+fn loops_without_statements_end() {
+    let device = device();
+    let mut x = device.upload(&[1.0_f32; 8]);
+    assert_eq!(sparse(&device.ctx, 8, 1000, &mut x).expect("it builds").report().launches, 1);
+    let error = sparse(&device.ctx, 8, u64::MAX, &mut x).expect_err("it is refused");
+    assert!(matches!(error, cuweave::Error::TooLarge { .. }), "{error}");
+}
+
+#[test]
+fn a_fault_in_a_bound_of_a_loop_names_the_loop() {
+    #[cuweave::graph]
+    fn closed(n: u32, last: u64, x: &mut [f32; n]) {
+        for _ in 0..=last {
+            scale[per_item(n)](&mut x, 2.0, n);
+        }
+    }
+    let device = device();
+    let mut x = device.upload(&[1.0_f32; 8]);
+    let error = closed(&device.ctx, 8, u64::MAX, &mut x).expect_err("it is refused").to_string();
+    assert!(error.starts_with("a bound of a loop or a part of `closed`"), "{error}");
+}

@@ -21,7 +21,8 @@ use flat::{Flat, Scope};
 use scope::Expansion;
 
 pub use answers::{
-    Answers, At, Described, DescribedBuffer, Frame, FrameId, Instance, MOST_STATEMENTS, Number, Refusal,
+    Answers, At, Described, DescribedBuffer, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Number,
+    Refusal,
 };
 
 /// A flat program, and where its statements come from.
@@ -51,7 +52,7 @@ pub fn expand<A: Answers>(
 ) -> Result<Expanded, A::Error> {
     let mut frames = Vector::new();
     let mut scope = Scope::new(table, frames.push(Frame::outermost(table)));
-    let mut expansion = Expansion { answers, flat: Flat::default(), frames };
+    let mut expansion = Expansion { answers, flat: Flat::default(), frames, turns: 0 };
     expansion.declare(&mut scope, arguments)?;
     expansion.body(&mut scope)?;
     expansion.returned(&scope)?;

@@ -57,6 +57,8 @@ pub struct Region {
     pub end: StatementId,
     /// The ranges of buffers that are written behind it, whether it runs or not.
     pub written: Vec<(BufferId, DimId, DimId)>,
+    /// Buffers that names stand for behind it only if it runs: what it writes to them is written.
+    pub renamed: Vec<BufferId>,
     /// The choice that it is an arm of.
     pub arm: Option<Arm>,
 }

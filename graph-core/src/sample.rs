@@ -6,7 +6,8 @@
 //! - Turn one of a loop has `i = lo`, turn two `i = lo + 1`; a fault in the first or a later turn shows in one of them.
 //! - Behind a loop, the writes of its turns do not count, since there may be none, with one exception: where the range of
 //!   turn `i` ends at the begin of the range of turn `i + 1`, all of `lo(first)..lo(end)` is written, and that is nothing
-//!   where there is no turn.
+//!   where there is no turn. What the turns write to a buffer counts, too, if a name stands for that buffer only because there
+//!   was a turn.
 //! - Behind a choice, what all arms write is written. Choices whose condition is known in a turn take their arm.
 
 use cuweave_ptx::poly::Poly;
@@ -152,7 +153,11 @@ impl Sampler<'_> {
 
     fn access(&mut self, access: &Access) -> Access {
         let buffer = self.buffers[access.buffer];
-        Access { buffer, lo: self.dim(access.lo), hi: self.dim(access.hi), ..*access }
+        let end = |dim: DimId| &self.source.polys[dim];
+        let whole = end(access.hi) == end(self.source.program.buffers[access.buffer].len);
+        // A name stands for buffers of one length, which the build checks.
+        let hi = if whole { self.out.program.buffers[buffer].len } else { self.dim(access.hi) };
+        Access { buffer, lo: self.dim(access.lo), hi, ..*access }
     }
 
     /// Gives an allocation a buffer of its own in each turn.
@@ -205,9 +210,9 @@ impl Sampler<'_> {
     fn each(&mut self, each: &Loop) {
         let Turns::Range(lo, hi) = each.turns else {
             // Which elements there are is known when the graph is built: one turn stands for all.
-            let region = self.open();
+            let (region, outer) = (self.open(), self.buffers.clone());
             self.items(&each.body);
-            self.out.regions.close(region, self.next(), Vec::new());
+            self.out.regions.close(region, self.next(), Vec::new(), self.renamed(&outer));
             return;
         };
         let variable = self.shape.variables[each.variable].clone();
@@ -229,7 +234,7 @@ impl Sampler<'_> {
         }
         let region = region.unwrap_or_else(|| self.open());
         let written = self.written_by_all(&each.body, &variable, (&lo, &hi), &outer);
-        self.out.regions.close(region, self.next(), written);
+        self.out.regions.close(region, self.next(), written, self.renamed(&outer));
     }
 
     /// Returns true if a loop from `lo` to `hi` has a turn, because of literal bounds or because an argument would have no
@@ -250,6 +255,11 @@ impl Sampler<'_> {
                 _ => false,
             }
         })
+    }
+
+    /// Returns the buffers that names stand for now and did not before.
+    fn renamed(&self, before: &Vector<BufferId, BufferId>) -> Vec<BufferId> {
+        self.buffers.iter().zip(before).filter(|(now, before)| now != before).map(|(&now, _)| now).collect()
     }
 
     fn open(&mut self) -> usize {
@@ -336,13 +346,20 @@ impl Sampler<'_> {
 
 impl Regions {
     fn open(&mut self, first: StatementId) -> usize {
-        self.list.push(Region { first, end: first, written: Vec::new(), arm: None });
+        self.list.push(Region { first, end: first, written: Vec::new(), renamed: Vec::new(), arm: None });
         self.list.len() - 1
     }
 
-    fn close(&mut self, region: usize, end: StatementId, written: Vec<(BufferId, DimId, DimId)>) {
+    fn close(
+        &mut self,
+        region: usize,
+        end: StatementId,
+        written: Vec<(BufferId, DimId, DimId)>,
+        renamed: Vec<BufferId>,
+    ) {
         self.list[region].end = end;
         self.list[region].written = written;
+        self.list[region].renamed = renamed;
     }
 
     fn choice(&mut self) -> u32 {

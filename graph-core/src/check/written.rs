@@ -255,13 +255,16 @@ impl<'r> Entered<'r> {
         before: Vec<State>,
         written: &mut Vector<BufferId, Coverage>,
     ) {
-        let after: Vec<State> = written
+        let after: Vector<BufferId, State> = written
             .iter_mut()
             .zip(before)
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
             .collect();
         for &(buffer, lo, hi) in &region.written {
             written[buffer].state.add(lo, hi, None);
+        }
+        for &buffer in &region.renamed {
+            written[buffer].state = after[buffer].clone();
         }
         let Some(arm) = region.arm else { return };
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {

@@ -138,9 +138,9 @@ pub enum Refusal {
         /// The functions of the cycle, from the one that is entered again.
         cycle: Vec<String>,
     },
-    /// The flat program is too large.
+    /// The flat program is too large, or its loops too long.
     TooLarge {
-        /// The most statements.
+        /// The most statements or turns.
         most: usize,
     },
     /// An output is declared with another length than it is allocated with.
@@ -152,12 +152,22 @@ pub enum Refusal {
         /// Its own.
         actual: u64,
     },
+    /// A name comes to stand for a buffer of another length or element type.
+    Unlike {
+        /// The name.
+        one: String,
+        /// The name of the other buffer.
+        other: String,
+    },
     /// A name is used that stands for no buffer: the table and the generated code are not of one version.
     Malformed(&'static str),
 }
 
 /// The most statements of a flat program: what an order of bit rows holds in 4 GiB.
 pub const MOST_STATEMENTS: usize = 1 << 17;
+
+/// The most turns of all loops of a build: some of them may have no statement.
+pub const MOST_TURNS: usize = 1 << 20;
 
 /// An argument of the outermost function.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Statements, loops and choices.
 
-use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, Refusal};
+use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Refusal};
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
 use crate::index::{Index, between, size, wide};
@@ -69,12 +69,28 @@ impl<A: Answers> Expansion<'_, A> {
                     }
                 }
                 Item::Rename { to, from } => {
+                    self.alike(scope, *to, *from)?;
                     scope.buffers[*to] = scope.buffers[*from];
                 }
-                Item::Swap(a, b) => scope.buffers.swap(*a, *b),
+                Item::Swap(a, b) => {
+                    self.alike(scope, *a, *b)?;
+                    scope.buffers.swap(*a, *b);
+                }
             }
         }
         Ok(())
+    }
+
+    /// Refuses two names of which one comes to stand for the other's buffer, if these are of different lengths or elements.
+    fn alike(&mut self, scope: &Scope, one: BufferId, other: BufferId) -> Result<(), A::Error> {
+        let windows = [one, other].map(|name| scope.buffers[name]);
+        let [Some(first), Some(second)] = windows else { return Ok(()) };
+        let element = |window: Window| self.flat.elements[window.buffer];
+        if self.length(first).value == self.length(second).value && element(first) == element(second) {
+            return Ok(());
+        }
+        let name = |name: BufferId| scope.table.program.buffers[name].name.to_string();
+        Err(self.refuse(scope, None, Refusal::Unlike { one: name(one), other: name(other) }))
     }
 
     pub(super) fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {
@@ -86,6 +102,10 @@ impl<A: Answers> Expansion<'_, A> {
             },
         };
         for value in lo..hi {
+            self.turns += 1;
+            if self.turns > MOST_TURNS {
+                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
+            }
             scope.turn(each.variable, value);
             self.items(scope, &each.body)?;
             self.resolve(scope);

@@ -15,6 +15,8 @@ pub(super) struct Expansion<'a, A: Answers> {
     pub answers: &'a mut A,
     pub flat: Flat,
     pub frames: Vector<FrameId, Frame>,
+    /// The number of turns so far.
+    pub turns: usize,
 }
 
 impl<A: Answers> Expansion<'_, A> {

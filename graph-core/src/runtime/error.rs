@@ -242,12 +242,12 @@ pub enum Error {
         cycle: Vec<String>,
     },
     /// Loops and calls give more statements than a graph may have.
-    #[error("{at}: loops and calls make more than {most} statements")]
+    #[error("{at}: loops and calls make more than {most} statements or turns")]
     #[non_exhaustive]
     TooLarge {
         /// The function.
         at: Box<At>,
-        /// The most statements of a graph.
+        /// The most statements of a graph, or turns of its loops.
         most: usize,
     },
     /// An output is declared with another length than it is allocated with.

@@ -540,6 +540,11 @@ impl Lowering<'_> {
     pub(super) fn no_such_name(&mut self, name: &Ident) {
         let text = name.to_string();
         let help = match nearest(&text, self.scopes.known.iter().map(String::as_str)) {
+            Some(near) if near == text => {
+                format!(
+                    "the statement `{text}` is in another block: move it before that block, or order by what both use"
+                )
+            }
             Some(near) => format!("did you mean `{near}`?"),
             None => "name a statement by `let`, as in `let a = kernel[config](args);`".to_owned(),
         };

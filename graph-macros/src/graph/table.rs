@@ -77,7 +77,10 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
         .map(|argument| {
             let name = argument.name.to_string();
             let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
-                let evaluated = |statement: &usize| !lowered.kinds[*statement].is_memory();
+                // A faulty statement has no step.
+                let evaluated = |statement: &usize| {
+                    !lowered.kinds[*statement].is_memory() && (steps.of[*statement] as usize) < uses.len()
+                };
                 let statements = (0..lowered.kinds.len()).filter(evaluated);
                 let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
                 mentioned.map(StatementId::new).collect()

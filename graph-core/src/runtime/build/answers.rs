@@ -139,6 +139,10 @@ impl Answers for Asked<'_> {
                 let program = At { name: buffer, ..*at };
                 Error::ReturnedLength { at: Box::new(program), declared, actual }
             }
+            Refusal::Unlike { one, other } => {
+                let reason = format!("`{one}` and `{other}` are not of one length and one element type");
+                Error::Config { at, reason }
+            }
             Refusal::Malformed(what) => Error::Plan(format!("{at}: {what}")),
         }
     }

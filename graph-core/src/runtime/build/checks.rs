@@ -24,7 +24,7 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
     match program.statements.position(uses) {
         Some(statement) => ("a bound", at_statement(program, statement)),
         None => (
-            "the budget",
+            if program.options.budget == Some(dim) { "the budget" } else { "a bound of a loop or a part" },
             Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
         ),
     }

@@ -30,7 +30,7 @@ impl Lowering<'_> {
             match self.call_argument(argument, &text) {
                 Ok(Passed::Scalar) => {
                     let value = self.substituted(argument);
-                    // A name that a `let` has given to scalars stands for them.
+                    // A `let` of a scalar passes on the scalars that it is computed of.
                     let found = Names::of(&value);
                     let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
                     bindings.push(Argument::Scalar(numbers.copied().collect()));
