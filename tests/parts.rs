@@ -364,3 +364,36 @@ fn a_fault_in_a_bound_of_a_loop_names_the_loop() {
     let error = closed(&device.ctx, 8, u64::MAX, &mut x).expect_err("it is refused").to_string();
     assert!(error.starts_with("a bound of a loop or a part of `closed`"), "{error}");
 }
+
+/// The part of a part grows with the turns.
+#[cuweave::graph]
+fn growing(n: u32, first: u32, count: u32, out: &mut [f32; n]) {
+    for i in first..count {
+        let row = &mut out[..i + 1];
+        let part = &mut row[..2];
+        set[per_item(2)](part, 1.0, 2);
+    }
+}
+
+/// A part whose bounds have no value where its arm is not taken.
+#[cuweave::graph]
+fn before(n: u32, k: u32, out: &mut [f32; n]) {
+    let row = &mut out[..n];
+    if k > 0 {
+        set[per_item(1)](&mut row[k - 1..k], 1.0, 1);
+    }
+}
+
+#[test]
+fn parts_of_parts_lie_in_them_in_each_turn() {
+    let device = device();
+    let mut out = device.zeros::<f32>(8);
+    assert!(growing(&device.ctx, 8, 1, 3, &mut out).is_ok());
+    let error = growing(&device.ctx, 8, 0, 3, &mut out).expect_err("turn 0 has one element");
+    assert!(matches!(error, cuweave::Error::ViewRange { .. }), "{error}");
+    println!("{error}");
+    assert!(before(&device.ctx, 8, 0, &mut out).is_ok());
+    assert!(before(&device.ctx, 8, 8, &mut out).is_ok());
+    let error = before(&device.ctx, 8, 9, &mut out).expect_err("one element too many");
+    println!("{error}");
+}

@@ -16,11 +16,12 @@ impl<A: Answers> Expansion<'_, A> {
             for statement in table.program.statements.ids() {
                 self.statement(scope, statement)?;
             }
+            self.views(scope)?;
         } else {
             self.items(scope, &table.structure.body)?;
         }
         self.resolve(scope);
-        self.views(scope)
+        Ok(())
     }
 
     /// Resolves the names of statements that stand behind their use. One that is not instantiated in this turn orders nothing.
@@ -43,16 +44,31 @@ impl<A: Answers> Expansion<'_, A> {
         Ok(())
     }
 
-    /// The parts of parts: the build checks that they lie in them. Those in loops are checked for the last turn only here, and at
-    /// each use as ranges of their buffers.
+    /// The parts of parts of a flat function, used or not: the build checks that they lie in them.
     pub(super) fn views(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
         for view in table.program.views.iter() {
-            let Some(window) = scope.buffers[view.buffer] else { continue };
-            let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
-            let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
-            self.flat.views.push(View { buffer: window.buffer, line: view.line, lo, hi, of: (from, to) });
+            if let Some(window) = scope.buffers[view.buffer] {
+                self.lies_within(scope, window, view)?;
+            }
         }
+        Ok(())
+    }
+
+    /// The part of a part that an access uses, in the turn of its statement.
+    fn used_view(&mut self, scope: &mut Scope, window: Window, access: &Access) -> Result<(), A::Error> {
+        let table = scope.table;
+        let used = |view: &&View| (view.buffer, view.lo, view.hi) == (access.buffer, access.lo, access.hi);
+        match table.program.views.iter().find(used).filter(|_| !table.structure.is_flat()) {
+            Some(view) => self.lies_within(scope, window, view),
+            None => Ok(()),
+        }
+    }
+
+    fn lies_within(&mut self, scope: &mut Scope, window: Window, view: &View) -> Result<(), A::Error> {
+        let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
+        let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
+        self.flat.views.push(View { buffer: window.buffer, line: view.line, lo, hi, of: (from, to) });
         Ok(())
     }
 
@@ -129,6 +145,7 @@ impl<A: Answers> Expansion<'_, A> {
         let mut accesses = Vec::with_capacity(template.accesses.len());
         for access in template.accesses.iter() {
             let window = self.view(scope, access.buffer, Some(id))?;
+            self.used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
@@ -185,6 +202,7 @@ impl<A: Answers> Expansion<'_, A> {
                 Argument::Access(index) => {
                     let access = &template.accesses[size(*index)];
                     let window = self.view(scope, access.buffer, Some(id))?;
+                    self.used_view(scope, window, access)?;
                     let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
                     Value::Buffer(Window { buffer: window.buffer, lo, hi })
                 }
