@@ -2,14 +2,14 @@
 //!
 //! | feature | module | holds |
 //! |---|---|---|
-//! | | [`random`] | the one generator of numbers |
-//! | | [`files`] | the PTX files of the repository |
-//! | | [`process`] | tests that run in a process of their own |
-//! | `raw` | [`raw`] | graphs by bare driver calls |
-//! | `device` | [`device`] | a context with a stream, alone or shared |
-//! | `device` | [`faults`] | names of driver calls, each of which fails in turn |
-//! | `device` | [`timeline`] | the order of work, read from a trace of driver calls |
-//! | `programs` | [`programs`] | programs of the compiler's representation, their order and their meaning |
+//! | | `random` | the one generator of numbers |
+//! | | `files` | the PTX files of the repository |
+//! | | `process` | tests that run in a process of their own |
+//! | `raw` | `raw` | graphs by bare driver calls |
+//! | `device` | `device` | a context with a stream, alone or shared |
+//! | `device` | `faults` | names of driver calls, each of which fails in turn |
+//! | `device` | `timeline` | the order of work, read from a trace of driver calls |
+//! | `programs` | `programs` | programs of the compiler's representation, their order and their meaning |
 //!
 //! Helpers panic where a test cannot go on.
 

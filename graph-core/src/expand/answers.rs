@@ -9,7 +9,7 @@ use std::any::TypeId;
 use std::sync::Arc;
 
 indices! {
-    /// Index of a frame in [`Expanded::frames`].
+    /// Index of a frame of an expansion.
     pub struct FrameId;
 }
 
