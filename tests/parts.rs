@@ -397,3 +397,26 @@ fn parts_of_parts_lie_in_them_in_each_turn() {
     let error = before(&device.ctx, 8, 9, &mut out).expect_err("one element too many");
     println!("{error}");
 }
+
+/// A scalar under another name, which a loop and a call use.
+#[cuweave::graph]
+fn renamed_scalar(n: u32, a: f32, x: &[f32; n], y: &mut [f32; n]) {
+    let m = n;
+    let b = a;
+    for i in 0..2 {
+        let j = i;
+        step(m, b + j as f32, &x, &mut y);
+    }
+}
+
+#[test]
+fn a_scalar_has_two_names() {
+    let device = device();
+    let x = device.upload(&[1.0_f32; 8]);
+    let mut y = device.zeros::<f32>(8);
+    let graph = renamed_scalar(&device.ctx, 8, 3.0, &x, &mut y).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    assert_eq!(device.download(&y), [((3.0 * 2.0) + 4.0) * 2.0; 8]);
+}

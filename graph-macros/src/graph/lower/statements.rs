@@ -153,7 +153,7 @@ impl Lowering<'_> {
         }
         match &local.pat {
             Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none() => {
-                if is_scalar(&init.expr) {
+                if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) {
                     self.no_after(&local.attrs);
                     self.scalar(&name.ident, &init.expr);
                     return Ok(());

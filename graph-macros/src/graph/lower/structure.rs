@@ -136,6 +136,13 @@ impl Lowering<'_> {
         self.scopes.bind(name, Binding::Number);
     }
 
+    /// Returns true for the name of a scalar.
+    pub(super) fn names_a_scalar(&self, expr: &Expr) -> bool {
+        matches!(expr, Expr::Path(path) if path.path.get_ident().is_some_and(|name| {
+            self.is_scalar(name) && matches!(self.scopes.get(name), Some(Binding::Number) | None)
+        }))
+    }
+
     /// `if a { .. } else if b { .. } else { .. }`: the conditions are evaluated when the graph is built.
     pub(super) fn if_else(&mut self, choice: &ExprIf) -> Lower<()> {
         let mut arms = Vec::new();
