@@ -200,11 +200,7 @@ impl Sampler<'_> {
         if !self.turns.iter().any(|(variable, _)| mentions(variable)) {
             return None;
         }
-        poly.substitute(&|id| {
-            let of = Poly::variable(id);
-            let value = self.turns.iter().rev().find(|(variable, _)| *variable == of);
-            Some(value.map_or(of, |(_, value)| value.clone()))
-        })
+        in_turn(poly, &self.turns)
     }
 
     fn each(&mut self, each: &Loop) {
@@ -290,11 +286,7 @@ impl Sampler<'_> {
                 let at = |poly: &Poly, value: &Poly| {
                     let mut turns = self.turns.clone();
                     turns.push((variable.clone(), value.clone()));
-                    poly.substitute(&|id| {
-                        let of = Poly::variable(id);
-                        let value = turns.iter().rev().find(|(variable, _)| *variable == of);
-                        Some(value.map_or(of, |(_, value)| value.clone()))
-                    })
+                    in_turn(poly, &turns)
                 };
                 let next = variable.plus(&Poly::constant(1));
                 let joined = next.and_then(|next| at(from, &next)).zip(at(to, variable));
@@ -342,6 +334,15 @@ impl Sampler<'_> {
             }
         }
     }
+}
+
+/// Returns a polynomial with the values of loop variables put in, innermost last; `None` where a coefficient leaves its type.
+fn in_turn(poly: &Poly, turns: &[(Poly, Poly)]) -> Option<Poly> {
+    poly.substitute(&|id| {
+        let of = Poly::variable(id);
+        let value = turns.iter().rev().find(|(variable, _)| *variable == of);
+        Some(value.map_or(of, |(_, value)| value.clone()))
+    })
 }
 
 impl Regions {
