@@ -9,7 +9,6 @@ use crate::ir::{DimId, StatementId};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 
-use crate::runtime::cuda::{Context, Driver};
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::token::Token;
 
@@ -20,16 +19,15 @@ use super::dims::{Dim, compute, dim};
 /// The answers of a body's expressions.
 pub(crate) struct Asked<'b> {
     body: &'b dyn Body,
-    /// The context that is current again after each of the user's expressions.
-    context: (&'static Driver, Context),
     /// The values of expressions that mention no loop variable: each is asked once.
     leaves: BTreeMap<(FrameId, LeafId), Dim>,
     stack: Vec<Dim>,
 }
 
 impl<'b> Asked<'b> {
-    pub fn new(body: &'b dyn Body, context: (&'static Driver, Context)) -> Asked<'b> {
-        Asked { body, context, leaves: BTreeMap::new(), stack: Vec::new() }
+    /// Returns the answers of a body. Its expressions may make another context current.
+    pub fn new(body: &'b dyn Body) -> Asked<'b> {
+        Asked { body, leaves: BTreeMap::new(), stack: Vec::new() }
     }
 
     fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
@@ -46,12 +44,9 @@ impl<'b> Asked<'b> {
 
     /// Evaluates expressions of a frame.
     fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
-        let value = enter(self.body, at.frames, at.frame, with);
-        // The user's expressions may have made another context current.
-        self.context.0.enter(self.context.1)?;
-        value.ok_or_else(|| {
-            let reason = "an expression in an argument of a call returns before the call".to_owned();
-            Error::Config { at: function(at), reason }
+        enter(self.body, at.frames, at.frame, with).ok_or_else(|| Error::Config {
+            at: function(at),
+            reason: "an expression in an argument of a call returns before the call".to_owned(),
         })
     }
 }

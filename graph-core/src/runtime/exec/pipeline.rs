@@ -36,10 +36,12 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let table = A::table(Token)
         .get()
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
-    let asked_context = (driver, Context::of(ctx));
     let flat = {
         let body = args.values(Token);
-        flattened(table, &[], &mut Asked::new(&body, asked_context))?
+        let flat = flattened(table, &[], &mut Asked::new(&body));
+        // The user's expressions may have made another context current.
+        driver.enter(Context::of(ctx))?;
+        flat?
     };
     let (program, dims) = (flat.checked.program(), &flat.values);
 
