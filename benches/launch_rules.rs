@@ -1,4 +1,4 @@
-//! What each rule of the launch decisions brings: graphs of real programs with everything on, and with each rule off in turn,
+//! The gain of each rule of the launch decisions: graphs of real programs with everything on, and with each rule off in turn,
 //! in one race. A rule that changes nothing in a graph is not measured there.
 //!
 //! `--filter TEXT` runs the graphs whose names contain the text.

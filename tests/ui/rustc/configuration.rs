@@ -1,4 +1,4 @@
-//! What stands in the brackets of a launch is no configuration.
+//! The brackets of a launch hold no configuration.
 
 use cuweave::prelude::*;
 
