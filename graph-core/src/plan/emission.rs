@@ -3,11 +3,13 @@
 //!
 //! An order is a list schedule: of the nodes that are ready, the one with the least key comes next. Fixed rules for the keys
 //! come first. Then random keys and steps of a hill climb take turns: a step gives other keys to a few allocs, and is kept if
-//! the order packs no worse. Orders are counted, not timed.
+//! the order packs no worse. The search ends where buffers that must not share bytes fill all that the best order takes: no order
+//! packs better. Orders are counted, not timed.
 
+use super::bounds::antichain;
 use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
-use super::packing::{self, Emit, Packing, Paths};
+use super::packing::{self, Emit, Packing, Paths, STEP};
 use super::random::Random;
 use crate::index::{Index, Vector, indices, wide};
 use crate::reach::{Node, Reach};
@@ -79,11 +81,13 @@ pub(super) fn choose(
     let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
     let mut random = Random::new(wide(sizes.len()));
     let mut best = Tried::of(&nodes, nodes.keys(reach, &sizes, order, RULES[0]), &sizes, paths);
+    let in_steps = sizes.iter().map(|size| size.next_multiple_of(STEP)).collect();
+    let least = antichain(order, &in_steps).bytes;
     // The current order of the climb: as good as the best; of two that are, the later one.
     let mut standing = best.keys.clone();
     let mut steps = best.steps();
     for at in 1..ORDERS.min(ORDERS_A_BUFFER * buffers.len()) {
-        if steps > STEPS {
+        if steps > STEPS || best.packing.bytes <= least {
             break;
         }
         let keys = match RULES.get(at) {
