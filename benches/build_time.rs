@@ -106,7 +106,7 @@ fn race<A: GraphFn>(
     let (mut of_ours, mut of_adds) = (Vec::new(), Vec::new());
     let (mut of_hand, mut of_planning) = (Vec::new(), Vec::new());
     let (mut our_size, mut hand_size) = ((0, 0), (0, 0));
-    for turn in 0..103 {
+    for turn in 0..setup.scaled(103, 2) {
         let (our_time, hand_time);
         (our_time, our_size) = ours()?;
         let start = Instant::now();
@@ -122,7 +122,7 @@ fn race<A: GraphFn>(
             return Err(format!("{work}: a plan of {} edges, not {}", operations.edges(), our_size.1).into());
         }
         // The first turns warm up.
-        if turn >= 3 {
+        if turn >= setup.scaled(3, 1) {
             of_ours.push(our_time[0]);
             of_adds.push(our_time[1]);
             of_hand.push(hand_time);

@@ -2,8 +2,8 @@
 //!
 //! - `dims`, `config`, `fill`, `arguments`, `evaluate`: what generated code says of lengths and launches; `checks`: whether that
 //!   and the operands hold;
-//! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
-//!   gives;
+//! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
+//!   the flat program that it gives;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `node`, `resolve`: the node of each kind of statement; `tables`, `batches`: its batched launches; `patch`: changes of its
 //!   nodes once they are instantiated;
@@ -28,6 +28,8 @@ mod nodes;
 mod patch;
 mod planning;
 mod plans;
+mod questions;
+mod recall;
 mod resolve;
 mod tables;
 
