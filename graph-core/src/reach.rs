@@ -80,25 +80,28 @@ impl Reach {
         let mut nearest_first: Vec<Position> = Vec::new();
         let mut row = vec![0u64; words(n)];
         for &v in &topological {
+            // The row of a node without predecessors is empty as it is: its memory need not be touched.
+            let Some(last) = preds[v].iter().map(|&p| position[p]).max() else { continue };
             nearest_first.clear();
             nearest_first.extend(preds[v].iter().map(|&p| position[p]));
             nearest_first.sort_unstable_by_key(|&at| Reverse(at));
+            let row = &mut row[..words(last.index() + 1)];
             row.fill(0);
             let mut kept = Vec::new();
             let mut level = 0;
             // All that leads to a predecessor from here lies later, so its row is merged before the bit is tested.
             for &at in &nearest_first {
-                if has(&row, at) {
+                if has(row, at) {
                     continue;
                 }
                 let p = topological[at];
-                or_into(&mut row, &ancestors.row(p)[..words(at.index() + 1)]);
-                set(&mut row, at);
+                or_into(row, &ancestors.row(p)[..words(at.index() + 1)]);
+                set(row, at);
                 level = level.max(levels[p] + 1);
                 kept.push(p);
             }
             kept.sort_unstable();
-            ancestors.row_mut(v).copy_from_slice(&row);
+            ancestors.row_mut(v)[..row.len()].copy_from_slice(row);
             levels[v] = level;
             reduced[v] = kept;
         }
