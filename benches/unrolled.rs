@@ -73,7 +73,8 @@ fn main() -> Result<()> {
         work! {
             chain: chain_by_hand;
             rows: rows_by_hand;
-            temporaries: rows_by_hand;
+            temporaries: chain_by_hand;
+            scratch: rows_by_hand;
             batched: rows_by_hand;
         }
     }

@@ -34,6 +34,18 @@ pub fn temporaries(count: u32, n: u32, _x: &[f32; n], y: &mut [f32; n]) {
     }
 }
 
+/// Rows of a temporary, each written by a launch and read by another.
+#[cuweave::graph(memory = "arena", launches = "as-written")]
+pub fn scratch(count: u32, n: u32, x: &[f32; n], y: &mut [f32; count * n]) {
+    let t = alloc::<f32>(count / 2 * n);
+    for i in 0..count / 2 {
+        produce[per_item(n)](&x, &mut t[i * n..(i + 1) * n], n);
+    }
+    for i in 0..count / 2 {
+        consume[per_item(n)](&t[i * n..(i + 1) * n], &mut y[i * n..(i + 1) * n], n);
+    }
+}
+
 /// As [`rows`], with changed launches.
 #[cuweave::graph]
 pub fn batched(count: u32, n: u32, x: &[f32; n], y: &mut [f32; count * n]) {
