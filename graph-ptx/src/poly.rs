@@ -120,8 +120,10 @@ impl Poly {
             0 => coefficient.checked_div(by),
             _ => None,
         };
-        let products =
-            self.products.iter().map(|(product, &coefficient)| Some((product.clone(), divided(coefficient)?)));
+        let products = self
+            .products
+            .iter()
+            .map(|(product, &coefficient)| Some((product.clone(), divided(coefficient)?)));
         Some(Poly { constant: divided(self.constant)?, products: products.collect::<Option<_>>()? })
     }
 
@@ -152,7 +154,10 @@ impl Poly {
     fn at_most_by_terms(&self, other: &Poly) -> bool {
         self.constant <= other.constant
             && self.products.iter().all(|(product, &mine)| mine <= other.coefficient(product))
-            && other.products.iter().all(|(product, &theirs)| theirs >= 0 || self.products.contains_key(product))
+            && other
+                .products
+                .iter()
+                .all(|(product, &theirs)| theirs >= 0 || self.products.contains_key(product))
     }
 
     fn nonnegative(&self) -> bool {

@@ -116,7 +116,8 @@ impl State {
             if hi <= point {
                 return Some(steps(&points, at));
             }
-            let (reached, rest) = unused.split_at_mut(unused.partition_point(|((from, _), _)| *from <= point));
+            let (reached, rest) =
+                unused.split_at_mut(unused.partition_point(|((from, _), _)| *from <= point));
             // In the order of the writes.
             reached.sort_by_key(|(_, slot)| *slot);
             points.extend(reached.iter().map(|&((_, to), slot)| (to, Some((range(slot), at)))));
