@@ -108,13 +108,6 @@ impl Driver {
         }
     }
 
-    /// Allocates uninitialised memory in stream order.
-    pub fn allocate(&self, bytes: u64, stream: Stream) -> Outcome<u64> {
-        let mut address = 0;
-        call!(self, cuMemAllocAsync(&mut address, host_size(bytes), stream))?;
-        Ok(address)
-    }
-
     /// Frees memory in stream order.
     pub fn free(&self, address: u64, stream: Stream) -> Outcome<()> {
         call!(self, cuMemFreeAsync(address, stream))
