@@ -7,7 +7,6 @@
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_READY, Outcome};
 use super::handles::{Context, Event, Stream};
-use super::params::host_size;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 const RELAXED: u32 = 2;
