@@ -50,6 +50,8 @@ pub struct Reach {
     ancestors: Vec<u64>,
     rows: Vector<Node, Range<usize>>,
     reduced: Vector<Node, Vec<Node>>,
+    /// True for the nodes that precede some other.
+    followed: Vector<Node, bool>,
     /// The positions of the descendants of each node; computed at the first use.
     descendants: OnceLock<Matrix<Node>>,
 }
@@ -80,6 +82,7 @@ impl Reach {
         let mut rows = Vector::filled(0..0, n);
         let mut levels = Vector::filled(0, n);
         let mut reduced = Vector::filled(Vec::new(), n);
+        let mut followed = Vector::filled(false, n);
         let mut nearest_first: Vec<Position> = Vec::new();
         let mut row = vec![0u64; words(n)];
         for &v in &topological {
@@ -101,6 +104,7 @@ impl Reach {
                 set(row, at);
                 level = level.max(levels[p] + 1);
                 kept.push(p);
+                followed[p] = true;
             }
             kept.sort_unstable();
             rows[v] = ancestors.len()..ancestors.len() + row.len();
@@ -108,7 +112,8 @@ impl Reach {
             levels[v] = level;
             reduced[v] = kept;
         }
-        Ok(Reach { topological, position, levels, ancestors, rows, reduced, descendants: OnceLock::new() })
+        let descendants = OnceLock::new();
+        Ok(Reach { topological, position, levels, ancestors, rows, reduced, followed, descendants })
     }
 
     /// The number of nodes.
@@ -274,6 +279,9 @@ impl Reach {
     /// listing all.
     #[must_use]
     pub fn first_common_descendants(&self, nodes: &[Node]) -> Vec<Node> {
+        if nodes.iter().any(|&v| !self.followed[v]) {
+            return Vec::new();
+        }
         let mut row = self.common_descendant_row(nodes);
         let mut first = Vec::new();
         let mut word = 0;
