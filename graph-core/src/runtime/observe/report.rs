@@ -5,7 +5,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::ir::{Kind, Program, StatementId};
-use crate::operation::{Bounds, Budgeted, Counts, Operations};
+use crate::kind::Counts;
+use crate::operation::{Bounds, Budgeted, Operations};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
