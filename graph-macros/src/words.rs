@@ -3,7 +3,7 @@
 //! The macros read `alloc`, `fill` and so on as tokens and generate no call of them, so rustc would report the import
 //! of the prelude as unused. Generated code therefore imports each used word from the user's scope. Such an import
 //! resolves in every namespace: to the prelude's function, to an item of the program with that name, or, if the program
-//! has neither, to a macro of that name that does nothing (`found` in the facade's `language.rs`).
+//! has neither, to a macro of that name that does nothing (`found` in the facade's `prelude.rs`).
 
 use std::collections::BTreeSet;
 
