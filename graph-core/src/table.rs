@@ -202,23 +202,24 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        self.number(match options.order {
+        let Options { order, memory, launches, budget } = options;
+        self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
         });
-        self.number(match options.memory {
+        self.number(match memory {
             None => 0,
             Some(Memory::Nodes) => 1,
             Some(Memory::Arena) => 2,
             Some(Memory::Owned) => 3,
         });
-        self.number(match options.launches {
+        self.number(match launches {
             None => 0,
             Some(Launches::AsWritten) => 1,
             Some(Launches::Batched) => 2,
             Some(Launches::Overlapped) => 3,
         });
-        self.ids(options.budget.as_slice());
+        self.ids(budget.as_slice());
     }
 
     fn op(&mut self, op: Op) {
