@@ -5,7 +5,7 @@ use crate::ids::LeafId;
 use crate::ir::StatementId;
 use crate::table::Decoded;
 
-use super::dims::Dim;
+use crate::runtime::statements::Dim;
 
 /// A question to an expression of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
