@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use crate::index::{Index, Vector, ids, indices};
 use crate::ir::StatementId;
-use crate::launches::{Batch, Blocks, Contracted, Launch, Run, Tuning};
+use crate::launches::{Batch, Contracted, Launch, Run, Tuning};
 use crate::operation::{Operation, OperationId, What};
 use crate::reach::Reach;
 
@@ -37,17 +37,16 @@ pub fn mark(
     for operation in list.iter().filter(|operation| !operation.what.is_memory()) {
         operation.after.iter().for_each(|&before| dependents[before] += 1);
     }
-    let beside = Beside::of(list, &runs);
+    let beside = Beside::of(list);
     let producer = |at: OperationId| -> Option<OperationId> {
-        let run = runs[at].filter(|run| run.waits)?;
+        runs[at].filter(|run| run.waits)?;
         let mut others = list[at].after.iter().copied().filter(|&before| !list[before].what.is_memory());
         let (first, second) = (others.next()?, others.next());
         let one_to_one = second.is_none() && dependents[first] == 1;
-        let (nodes, blocks) = beside.at(at);
-        let gains = nodes == 1 || tuning.gains_beside_others(run, blocks);
+        let gains = tuning.overlap.beside_others || beside.count(at) == 1;
         (one_to_one && gains && list[first].what == What::KERNEL).then_some(first)
     };
-    let alone = |at: OperationId, before: OperationId| beside.at(at).0 == 1 && beside.at(before).0 == 1;
+    let alone = |at: OperationId, before: OperationId| beside.count(at) == 1 && beside.count(before) == 1;
     let uses_launch_order = |at: OperationId, before: OperationId| {
         let (Some(run), Some(first)) = (runs[at], runs[before]) else { return false };
         alone(at, before) && tuning.uses_launch_order(first, run)
@@ -75,34 +74,31 @@ indices! {
 struct Beside {
     /// The level of each operation.
     levels: Vector<OperationId, Level>,
-    /// The number of nodes and of blocks of each level.
-    all: Vector<Level, (usize, Blocks)>,
+    /// The number of nodes of each level.
+    counts: Vector<Level, usize>,
 }
 
 impl Beside {
-    fn of(list: &Vector<OperationId, Operation>, runs: &Vector<OperationId, Option<Run>>) -> Beside {
-        let mut beside = Beside { levels: Vector::with_capacity(list.len()), all: Vector::new() };
-        for (operation, run) in list.iter().zip(runs) {
+    fn of(list: &Vector<OperationId, Operation>) -> Beside {
+        let mut beside = Beside { levels: Vector::with_capacity(list.len()), counts: Vector::new() };
+        for operation in list {
             let before = operation
                 .after
                 .iter()
                 .map(|&before| beside.levels[before].index() + usize::from(!list[before].what.is_memory()));
             let level = Level::new(before.max().unwrap_or(0));
             beside.levels.push(level);
-            if beside.all.len() <= level.index() {
-                beside.all.resize(level.index() + 1, (0, Blocks::default()));
+            if beside.counts.len() <= level.index() {
+                beside.counts.resize(level.index() + 1, 0);
             }
-            if !operation.what.is_memory() {
-                let (nodes, blocks) = &mut beside.all[level];
-                *nodes += 1;
-                *blocks = *blocks + run.map_or(Blocks::default(), |run| run.blocks);
-            }
+            beside.counts[level] += usize::from(!operation.what.is_memory());
         }
         beside
     }
 
-    fn at(&self, operation: OperationId) -> (usize, Blocks) {
-        self.all[self.levels[operation]]
+    /// Returns the number of operations on the level of an operation, itself included.
+    fn count(&self, operation: OperationId) -> usize {
+        self.counts[self.levels[operation]]
     }
 }
 

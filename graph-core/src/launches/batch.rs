@@ -4,9 +4,10 @@
 //! for the longer kernel of another, launches are batched only if they are taken to begin at the same time, and either last
 //! equally long or have the same successors.
 //!
-//! Two statements are taken to begin at the same time if equally many predecessors of each end at the same time; two end at
-//! the same time if they begin at the same time and are alike in kernel, grid and work (or both are fills, or copies, of the
-//! same size). The classes of this relation are numbered along the order.
+//! A statement is taken to begin when its predecessors of the level before it end; those of earlier levels are taken to have
+//! ended. Two statements end at the same time if they begin at the same time and are alike in kernel, grid and work (or both
+//! are fills, or copies, of the same size). The classes of this relation are numbered along the order; the statements of a class
+//! are on one level.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +41,6 @@ pub(super) fn batches(draft: &Draft<'_>) -> Vec<Batch> {
     for (statement, launch) in draft.launches.enumerate() {
         if let Some(launch) = launch
             && launch.batch != Batching::Never
-            && draft.tuning.fits_a_batch(launch.blocks(), launch.wave)
         {
             let key = (begins[statement], launch.kernel, launch.block, launch.shared);
             groups.entry(key).or_default().push(statement);
@@ -74,10 +74,12 @@ fn beginnings(draft: &Draft<'_>) -> Vector<StatementId, u32> {
     let (mut starts, mut ends) = (Classes::new(), Classes::new());
     let count = draft.program.statements.len();
     let (mut begins, mut over) = (Vector::filled(0, count), Vector::filled(0, count));
+    let mut levels = Vector::filled(0usize, count);
     for &statement in draft.reach.topological() {
-        let mut before: Vec<u32> = draft.reach.reduced()[statement].iter().map(|&id| over[id]).collect();
-        before.sort_unstable();
-        begins[statement] = starts.of(before);
+        let before = &draft.reach.reduced()[statement];
+        levels[statement] = before.iter().map(|&id| levels[id] + 1).max().unwrap_or(0);
+        let last = before.iter().filter(|&&id| levels[id] + 1 == levels[statement]);
+        begins[statement] = starts.of(last.map(|&id| over[id]).collect::<BTreeSet<u32>>());
         over[statement] = ends.of((begins[statement], alike(draft, statement)));
     }
     begins
@@ -113,17 +115,16 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
     for members in joined.into_values() {
         let grids: BTreeSet<[u32; 3]> =
             members.iter().filter_map(|&id| launch(id)).map(|launch| launch.grid).collect();
-        let blocks: Blocks = members.iter().filter_map(|&id| launch(id)).map(Launch::blocks).sum();
-        let wave = members.first().and_then(|&id| launch(id)).map_or(0, |launch| launch.wave);
-        if members.len() > 1 && (grids.len() == 1 || draft.tuning.fits_flat(blocks, wave)) {
+        if grids.len() > 1 {
+            let (flattened, others) = flattened(draft, members);
+            chunks(draft, &flattened, batches);
+            left.extend(others);
+        } else if group.len() == members.len() {
+            chunks(draft, &members, batches);
+        } else {
             // Launches that are like those with other successors are better batched with them.
-            let alike_elsewhere = group.len() > members.len() && grids.len() == 1;
-            if !alike_elsewhere {
-                chunks(draft, &members, batches);
-                continue;
-            }
+            left.extend(members);
         }
-        left.extend(members);
     }
     let mut alike: BTreeMap<([u32; 3], &[u64]), Vec<StatementId>> = BTreeMap::new();
     for id in left {
@@ -135,6 +136,23 @@ fn split(draft: &Draft<'_>, group: &[StatementId], batches: &mut Vec<Batch>) {
         members.sort_unstable();
         chunks(draft, &members, batches);
     }
+}
+
+/// Splits launches of different grids into those that are flattened into one, and the others. All are flattened if their blocks
+/// are few enough, else those of up to a wave each: a larger one fills the device alone.
+fn flattened(draft: &Draft<'_>, members: Vec<StatementId>) -> (Vec<StatementId>, Vec<StatementId>) {
+    let launch = |id: &StatementId| draft.launches[*id].as_ref();
+    let fits = |members: &[StatementId]| {
+        let blocks: Blocks = members.iter().filter_map(launch).map(Launch::blocks).sum();
+        let wave = members.first().and_then(launch).map_or(0, |launch| launch.wave);
+        draft.tuning.fits_flat(blocks, wave)
+    };
+    if fits(&members) {
+        return (members, Vec::new());
+    }
+    let is_small = |id: &StatementId| launch(id).is_some_and(|l| l.blocks() <= Blocks::from(l.wave));
+    let (small, large): (Vec<_>, Vec<_>) = members.iter().partition(|id| is_small(id));
+    if small.len() > 1 && fits(&small) { (small, large) } else { (Vec::new(), members) }
 }
 
 /// Makes as few batches as the size of the parameters allows, of about equal sizes.

@@ -43,7 +43,7 @@ pub(super) fn widths(draft: &Draft<'_>, batches: Vec<Batch>) -> Vec<Batch> {
             let members = members.iter().map(|member| successors[member]).collect();
             row.push((*next, members));
         }
-        let parts = match width(draft, &batches, &row) {
+        let parts = match width(draft, &row) {
             Width::Kept => 1,
             Width::Halved => 2,
             Width::GivenUp => continue,
@@ -84,18 +84,17 @@ enum Width {
 }
 
 /// Returns the width that most of the batches of a row gain from.
-fn width(draft: &Draft<'_>, batches: &[Batch], row: &[(usize, Vec<StatementId>)]) -> Width {
+fn width(draft: &Draft<'_>, row: &[(usize, Vec<StatementId>)]) -> Width {
     if row.len() < 2 {
         return Width::Kept;
     }
     let (mut in_chains, mut halved) = (0, 0);
-    for (at, members) in row {
+    for (_, members) in row {
         let launches = || members.iter().filter_map(|&id| draft.launches[id].as_ref());
         let blocks: Blocks = launches().map(Launch::blocks).sum();
-        if let Some(&Launch { wave, brief, .. }) = launches().next() {
-            in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave, brief));
-            halved +=
-                usize::from(draft.tuning.gains_halved(blocks, wave, brief, batches[*at].axis.is_none()));
+        if let Some(&Launch { wave, .. }) = launches().next() {
+            in_chains += usize::from(draft.tuning.gains_in_chains(members.len(), blocks, wave));
+            halved += usize::from(draft.tuning.gains_halved(blocks, wave));
         }
     }
     if 2 * in_chains < row.len() {

@@ -25,8 +25,6 @@ pub struct Launch {
     pub batch: Batching,
     /// True if the loaded function waits first (`griddepcontrol.wait` before any other instruction).
     pub waits: bool,
-    /// True if each thread runs a short, straight sequence of instructions to its end.
-    pub brief: bool,
 }
 
 impl Launch {
@@ -67,8 +65,6 @@ pub struct Run {
     pub wave: u32,
     /// True if its function waits first (`griddepcontrol.wait`).
     pub waits: bool,
-    /// True if each thread runs a short, straight sequence of instructions to its end.
-    pub brief: bool,
 }
 
 impl Run {
@@ -79,7 +75,6 @@ impl Run {
             threads: launch.threads(),
             wave: launch.wave,
             waits: launch.waits,
-            brief: launch.brief,
         };
         let mut launches = launches.into_iter();
         let first = one(launches.next()??);
@@ -90,7 +85,6 @@ impl Run {
                 threads: all.threads.saturating_add(launch.threads),
                 wave: all.wave.min(launch.wave),
                 waits: all.waits && launch.waits,
-                brief: all.brief && launch.brief,
             })
         })
     }

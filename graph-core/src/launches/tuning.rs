@@ -24,13 +24,6 @@ impl Waves {
 /// [`Tuning::of`] returns the measured ones, [`Tuning::default`] those for devices that nobody measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// The largest member of a batch. A larger one gains little. For 9.0, times against the best of all widths by hand:
-    ///
-    /// | batch | time |
-    /// |---|---|
-    /// | 16 branches of 5 between joins made one launch a level, 4 and 64 blocks a member | 0.38x |
-    /// | the same, 1,024 blocks a member | 0.76x |
-    pub member: Waves,
     /// The blocks of all members of a flattened batch, at most: each block pays for the search of its member. For 9.0,
     /// times against the best of all widths by hand:
     ///
@@ -83,8 +76,6 @@ pub struct Chains {
     /// Fewer are batched if a level has fewer blocks than this. For 9.0, 4 chains with a wave in all, halved, take 1.04 of the
     /// time, with two waves 1.08.
     pub few: Waves,
-    /// The same limit for brief kernels. For 9.0, 4 chains with two waves take 1.06 to 1.10 of the time.
-    pub few_brief: Waves,
     /// The least number of blocks of a level that is batched in two halves: while one half waits for its last blocks, the
     /// other has work. For 9.0, chains of 20 by 4, 8, 16 and 32 members, with programmatic edges, against the best width by
     /// hand:
@@ -97,30 +88,17 @@ pub struct Chains {
     /// | 8 by 528; 16 by 528; 32 by 528 | 1.17; 1.09; 1.04 | 1.01; 1.01; 1.01 |
     ///
     /// With 1,000 turns 8 by 66 1.19 in one and 0.98 in halves; of rows' dot products 8 by 132 0.98 and 0.92, 16 by 264 0.99
-    /// and 0.85.
+    /// and 0.85. Without a loop 8 by 132 0.86 and 0.78, 8 by 264 1.02 and 0.94, 8 by 528 0.98 and 1.04; stencils in three
+    /// dimensions 12 by 128, 250, 432 and 1,024 0.94, 0.93, 0.94, 1.03 and 0.84, 0.86, 0.88, 0.97.
     pub halved: Waves,
-    /// The most blocks of a level of brief kernels, not flattened, that is batched in two halves. For 9.0, as above:
-    ///
-    /// | brief kernels; members by blocks | in one | in halves |
-    /// |---|---|---|
-    /// | 8 by 16; 16 by 16; 32 by 4 | 0.63; 0.38; 0.21 | 0.64; 0.39; 0.21 |
-    /// | 8 by 66; 16 by 33; 32 by 33 | 0.72; 0.43; 0.29 | 0.68; 0.41; 0.27 |
-    /// | 8 by 132; 8 by 264; 16 by 132 | 0.86; 1.02; 0.62 | 0.78; 0.94; 0.59 |
-    /// | 8 by 528; 16 by 264; 32 by 264 | 0.98; 0.77; 0.68 | 1.04; 0.81; 0.69 |
-    ///
-    /// Brief stencils in three dimensions, 12 by 128, 250, 432 and 1,024: 0.94, 0.93, 0.94, 1.03 in one, 0.84, 0.86, 0.88, 0.97
-    /// in halves; flattened, another 0.03 to 0.08 more.
-    pub halved_brief: Waves,
 }
 
 /// Programmatic edges, from one kernel to its only dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// Kernels that run beside others get programmatic edges, if there are such waves: those that are not brief, those larger
-    /// than these waves, and those whose level has up to these waves in all. For 9.0, 4, 8, 16 and 32 chains of brief kernels
-    /// with up to a wave in all took 0.92, 0.99, 0.98 and 0.97 of the time. With more, 4 chains of 528 and of 1,056 blocks took
-    /// 1.04, 16 and 32 of 264 blocks 1.04 and 1.06. Kernels that are not brief took 1.00 there, and larger ones 0.99.
-    pub beside_others: Option<Waves>,
+    /// True if kernels that run beside others get programmatic edges. For 9.0, 4, 8, 16 and 32 chains with up to a wave in all took
+    /// 0.92, 0.99, 0.98 and 0.97 of the time, 38 graphs of real programs 0.98 in the mean and 1.00 at most.
+    pub beside_others: bool,
     /// The launch-order port, if it is used. Otherwise a dependent is launched when the kernel before it has ended.
     pub launch_order: Option<LaunchOrder>,
 }
@@ -153,21 +131,11 @@ pub struct LaunchOrder {
 
 /// Compute capability 9.0: an H200 of 132 SMs, driver 580.159, launches of kernels of 256 threads; one wave is 1,056 blocks.
 const HOPPER: Tuning = Tuning {
-    member: Waves(1, 1),
     flat: Waves(32, 1),
     crossing: 2,
     lanes: Some(Lanes { count: 16, crowd: 2, kernel: Waves(1, 3) }),
-    chains: Chains {
-        many: 8,
-        few: Waves(1, 1),
-        few_brief: Waves(2, 1),
-        halved: Waves(1, 5),
-        halved_brief: Waves(2, 1),
-    },
-    overlap: Overlap {
-        beside_others: Some(Waves(1, 1)),
-        launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }),
-    },
+    chains: Chains { many: 8, few: Waves(1, 1), halved: Waves(1, 5) },
+    overlap: Overlap { beside_others: true, launch_order: Some(LaunchOrder { full: Waves(1, 1), tiny: 64 }) },
     hub: 4,
 };
 
@@ -178,18 +146,11 @@ impl Default for Tuning {
     /// kernel is launched before the one in front of it has ended.
     fn default() -> Tuning {
         Tuning {
-            member: Waves(1, 1),
             flat: Waves(0, 1),
             crossing: 2,
             lanes: None,
-            chains: Chains {
-                many: usize::MAX,
-                few: Waves(1, 5),
-                few_brief: Waves(1, 5),
-                halved: Waves(1, 5),
-                halved_brief: Waves(1, 5),
-            },
-            overlap: Overlap { beside_others: None, launch_order: None },
+            chains: Chains { many: usize::MAX, few: Waves(1, 5), halved: Waves(1, 5) },
+            overlap: Overlap { beside_others: false, launch_order: None },
             hub: 4,
         }
     }
@@ -205,11 +166,6 @@ impl Tuning {
         }
     }
 
-    /// Returns true if a launch of so many blocks can be a member of a batch.
-    pub fn fits_a_batch(&self, blocks: Blocks, wave: u32) -> bool {
-        self.member.hold(blocks, wave)
-    }
-
     /// Returns true if launches of so many blocks in all can be flattened into one.
     pub fn fits_flat(&self, blocks: Blocks, wave: u32) -> bool {
         self.flat.hold(blocks, wave)
@@ -221,21 +177,13 @@ impl Tuning {
     }
 
     /// Returns true if unjoined chains gain from batches level by level; `blocks` are those of a level.
-    pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32, brief: bool) -> bool {
-        let few = if brief { self.chains.few_brief } else { self.chains.few };
-        members >= self.chains.many || few.exceed(blocks, wave)
+    pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32) -> bool {
+        members >= self.chains.many || self.chains.few.exceed(blocks, wave)
     }
 
     /// Returns true if unjoined chains gain more from batches of half their members; `blocks` are those of a level.
-    pub fn gains_halved(&self, blocks: Blocks, wave: u32, brief: bool, flat: bool) -> bool {
+    pub fn gains_halved(&self, blocks: Blocks, wave: u32) -> bool {
         !self.chains.halved.exceed(blocks, wave)
-            && (!brief || flat || self.chains.halved_brief.hold(blocks, wave))
-    }
-
-    /// Returns true if a kernel that runs beside others gains from a programmatic edge; `blocks` are those of its level.
-    pub fn gains_beside_others(&self, run: Run, blocks: Blocks) -> bool {
-        let Some(most) = self.overlap.beside_others else { return false };
-        !run.brief || most.hold(blocks, run.wave) || !most.hold(run.blocks, run.wave)
     }
 
     /// Returns true if the edge between two kernels that run alone leaves by the launch-order port.
