@@ -1,4 +1,4 @@
-//! Pictures: where each buffer lies while the graph runs, and what a budget costs.
+//! Pictures: the offsets of buffers over the levels of a graph, and the curve of budgets.
 
 use super::budget::{CurvePoint, part};
 use super::indices::BufferIndex;
@@ -20,11 +20,10 @@ const FILLS: [&str; 10] = [
 /// The strip beside the boxes that shows how many buffers use the same bytes.
 const STRIP: f64 = 18.0;
 
-/// Buffers as boxes, over the levels of the graph and the bytes of the allocation. Boxes above the same bytes share
-/// them; the strip at the right is the darker the more buffers use its bytes. What is outlined in red makes the bound:
-/// no two of it can share.
+/// Draws buffers as boxes: levels of the graph on the horizontal axis, bytes of the allocation on the vertical one. The strip at
+/// the right is the darker the more buffers use its bytes. The buffers of the bound, which pairwise interfere, are outlined in red.
 ///
-/// `names` are the buffers' names; where one is missing its number stands.
+/// `names` are the buffers' names; a buffer without one is labelled by its number.
 ///
 /// # Panics
 ///
@@ -73,7 +72,7 @@ pub fn memory_svg(
         ),
     );
 
-    // The frame and its scales.
+    // Axes.
     for tick in 0..=4 {
         let byte = part(total, tick, 4);
         line(&mut svg, (LEFT, y(byte)), (LEFT + WIDTH, y(byte)), "#e3e6ea", 1.0);
@@ -86,7 +85,7 @@ pub fn memory_svg(
     }
     text(&mut svg, (LEFT + WIDTH / 2.0, TOP + HEIGHT + 40.0), "middle", 12, "level in the graph");
 
-    // The buffers of the bound are drawn last, so that their outlines are whole.
+    // The buffers of the bound are drawn last: no box covers their outlines.
     let mut order: Vec<BufferIndex> =
         buffers.ids().filter(|&b| buffers[b].size > 0 && !buffers[b].users.is_empty()).collect();
     order.sort_by_key(|&b| critical[b]);
@@ -161,7 +160,7 @@ fn strip(svg: &mut String, buffers: &Vector<BufferIndex, Buffer>, plan: &Plan, y
     text(svg, (left + STRIP / 2.0, TOP + HEIGHT + 14.0), "middle", 10, "shared by");
 }
 
-/// Time against bytes, with a step for each plan.
+/// Draws the critical path over the bytes, a step for each plan.
 #[must_use]
 pub fn curve_svg(curve: &[CurvePoint]) -> String {
     let (least_bytes, most_bytes) = span(curve.iter().map(|point| point.planned));
@@ -207,7 +206,7 @@ pub fn curve_svg(curve: &[CurvePoint]) -> String {
     svg
 }
 
-/// The range of an axis: a little below the least value up to the largest one.
+/// Returns the range of an axis: from a little below the least value to the largest one.
 fn span(values: impl Iterator<Item = u64> + Clone) -> (u64, u64) {
     let (least, most) = (values.clone().min().unwrap_or(0), values.max().unwrap_or(0));
     let from = least.saturating_sub(((most - least) / 8).max(least / 16));
@@ -260,7 +259,7 @@ fn whole(number: f64) -> usize {
     number as usize
 }
 
-/// A number of bytes as people read it.
+/// Formats a number of bytes with a unit.
 fn bytes(bytes: u64) -> String {
     let units = [(1u64 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     match units.iter().find(|unit| bytes >= unit.0) {

@@ -1,5 +1,5 @@
-//! Sections of a partial order: sets of buffers of which every two conflict. On a line they are what is live at a
-//! moment; here they are cliques that are grown from each buffer in turn.
+//! Cliques of the conflict graph. For intervals the maximal ones are the sets of buffers that are live at one time; for other
+//! graphs some are grown greedily from each buffer.
 
 use super::conflict::Conflicts;
 use super::indices::Rank;
@@ -8,11 +8,10 @@ use crate::index::{Index, Vector, wide};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// Maximal cliques of buffers with some size, each buffer in at least one: grown to what is nearest, then also to
-/// what is largest, as long as there are `steps` to spend; and single buffers where they run out. Buffers stand in an
-/// order in which what is over comes first, so that on a line the nearest ones are exactly what is live when the
-/// buffer begins.
-pub(super) fn sections(
+/// Returns maximal cliques of buffers of non-zero size, each buffer in at least one. A clique is grown from each buffer by the
+/// nearest rank, and another one by the largest size, until the `steps` are used up; the buffers that remain make cliques of one. For
+/// intervals the nearest ranks are exactly the buffers that are live when the buffer begins.
+pub(super) fn maximal(
     conflicts: &Conflicts,
     sizes: &Vector<Rank, u64>,
     heaviest: &[Rank],
@@ -21,11 +20,11 @@ pub(super) fn sections(
     let mut used = vec![0u64; words(conflicts.len())];
     sizes.ids().filter(|&b| sizes[b] > 0).for_each(|b| set(&mut used, b));
     let mut found: BTreeSet<Vec<Rank>> = BTreeSet::new();
-    let mut sections = Vec::new();
+    let mut cliques = Vec::new();
     let mut keep = |mut clique: Vec<Rank>| {
         clique.sort_unstable();
         if !clique.is_empty() && found.insert(clique.clone()) {
-            sections.push(clique);
+            cliques.push(clique);
         }
     };
     let mut by_size: Vec<Rank> = ones(&used).collect();
@@ -42,7 +41,7 @@ pub(super) fn sections(
         }
         let mut clique = vec![b];
         let mut left = start(b);
-        // Backwards from b, then forwards: whoever is left conflicts with all so far.
+        // Descending from b, then ascending; `left` holds the buffers that conflict with all of the clique.
         let own = words(b.index() + 1);
         let mut word = own;
         while word > 0 {
@@ -89,31 +88,31 @@ pub(super) fn sections(
         keep(clique);
     }
 
-    cover(&mut sections, sizes);
-    sections
+    cover(&mut cliques, sizes);
+    cliques
 }
 
-/// The heaviest sections, with about `members` buffers in all of them together.
-pub(super) fn trimmed(sections: &[Vec<Rank>], sizes: &Vector<Rank, u64>, members: usize) -> Vec<Vec<Rank>> {
-    let bytes = |section: &[Rank]| section.iter().map(|&b| sizes[b]).sum::<u64>();
-    if sections.iter().map(Vec::len).sum::<usize>() <= members {
-        return sections.to_vec();
+/// Returns the heaviest cliques, with about `members` buffers in total.
+pub(super) fn trimmed(cliques: &[Vec<Rank>], sizes: &Vector<Rank, u64>, members: usize) -> Vec<Vec<Rank>> {
+    let bytes = |clique: &[Rank]| clique.iter().map(|&b| sizes[b]).sum::<u64>();
+    if cliques.iter().map(Vec::len).sum::<usize>() <= members {
+        return cliques.to_vec();
     }
-    let mut kept = sections.to_vec();
-    kept.sort_by_cached_key(|section| Reverse(bytes(section)));
+    let mut kept = cliques.to_vec();
+    kept.sort_by_cached_key(|clique| Reverse(bytes(clique)));
     let mut count = 0;
-    kept.retain(|section| {
-        count += section.len();
-        count <= members || count == section.len()
+    kept.retain(|clique| {
+        count += clique.len();
+        count <= members || count == clique.len()
     });
     cover(&mut kept, sizes);
     kept
 }
 
-/// Gives each buffer that is in no section one of its own.
-fn cover(sections: &mut Vec<Vec<Rank>>, sizes: &Vector<Rank, u64>) {
+/// Adds a clique of one for each buffer that is in none.
+fn cover(cliques: &mut Vec<Vec<Rank>>, sizes: &Vector<Rank, u64>) {
     let mut covered = Vector::filled(false, sizes.len());
-    sections.iter().flatten().for_each(|&b| covered[b] = true);
+    cliques.iter().flatten().for_each(|&b| covered[b] = true);
     let alone = sizes.ids().filter(|&b| !covered[b] && sizes[b] > 0).map(|b| vec![b]);
-    sections.extend(alone.collect::<Vec<_>>());
+    cliques.extend(alone.collect::<Vec<_>>());
 }
