@@ -1,9 +1,9 @@
-//! Numbers of blocks: a grid has up to 2^63 of them, and decisions add up and multiply the blocks of several grids.
+//! Saturating numbers of blocks: a grid has up to 2^63 of them, and decisions add and multiply those of several grids.
 
 use std::iter::Sum;
 use std::ops::{Add, Mul};
 
-/// The most blocks of a grid in its first dimension.
+/// The maximum number of blocks in the first dimension of a grid.
 pub const MOST_BLOCKS: u32 = i32::MAX.unsigned_abs();
 
 /// A number of blocks. Sums and products saturate.
@@ -79,7 +79,7 @@ mod tests {
         assert!(!never.gains_by_hub(1 << 20, 1 << 20));
     }
 
-    /// The rules give an answer for every grid and device, and more blocks never gain where fewer do not.
+    /// No grid or device makes a rule overflow, and limits are monotone in the number of blocks.
     #[test]
     fn costs_have_no_extremes() {
         let counts =

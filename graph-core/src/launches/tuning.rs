@@ -1,30 +1,30 @@
-//! The constants of launch decisions, by compute capability: every one is measured, or safe without a measurement.
+//! The constants of launch decisions by compute capability: each is measured, or safe without a measurement.
 
 use super::blocks::Blocks;
 use super::launch::Run;
 
-/// A number of waves, as a fraction. A wave is the blocks of a kernel that are resident on the whole device at once.
+/// A number of waves, as a fraction. A wave is the number of blocks of a kernel that are resident on the device at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waves(pub u64, pub u64);
 
 impl Waves {
-    /// Returns true if these waves hold so many blocks.
+    /// Returns true if `blocks` is at most this many waves.
     fn hold(self, blocks: Blocks, wave: u32) -> bool {
         blocks * self.1 <= Blocks::from(wave) * self.0
     }
 
-    /// Returns true if so many blocks are fewer than these waves.
+    /// Returns true if `blocks` is less than this many waves.
     fn exceed(self, blocks: Blocks, wave: u32) -> bool {
         blocks * self.1 < Blocks::from(wave) * self.0
     }
 }
 
-/// The constants of one compute capability.
+/// The constants for one compute capability.
 ///
 /// [`Tuning::of`] returns the measured ones, [`Tuning::default`] those for devices that nobody measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tuning {
-    /// The blocks of all members of a flattened batch, at most: each block pays for the search of its member. For 9.0,
+    /// The maximum number of blocks of a flattened batch: each block searches its member. For 9.0,
     /// times against the best of all widths by hand:
     ///
     /// | batch | time |
@@ -32,17 +32,15 @@ pub struct Tuning {
     /// | 96 tensors of mixed sizes flattened into one launch: 1,200 blocks in all; 4,700; 18,750 | 0.31x; 0.44x; 0.66x |
     /// | the same, 74,000; 166,000 | 1.15x; 1.25x |
     pub flat: Waves,
-    /// The least number of predecessors, and of successors, of a batch that is dropped because it saves no edge: it joins many nodes
-    /// only to fork to many again. For 9.0, 8 chains of alternating kernels and copies took 1.35 of the time batched.
+    /// The least number of predecessors, and of successors, of a batch that is dropped if it saves no edge. For 9.0, 8 chains of alternating kernels and copies took 1.35 of the time batched.
     pub crossing: usize,
-    /// Lanes for small branches that cannot be batched, if they are serialized at all.
+    /// The lanes of small branches that cannot be batched; `None` if these are not serialized.
     pub lanes: Option<Lanes>,
-    /// Batches of unjoined chains, level by level.
+    /// The limits for batches of unjoined chains.
     pub chains: Chains,
-    /// Programmatic edges.
+    /// The rules for programmatic edges.
     pub overlap: Overlap,
-    /// The least number of edges of a join that one edge of its hub replaces, for the join to get a hub. Four are replaced from 8 x 8
-    /// on. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
+    /// The least ratio of the direct edges of a join to the edges of a hub, for the join to get a hub. It is 4 at 8 x 8. For 9.0, the hub of one no-op kernel took 0.97 of the time of direct edges at 8 x 8, 0.45 at 128 x 128.
     pub hub: usize,
 }
 
@@ -58,23 +56,23 @@ pub struct Tuning {
 pub struct Lanes {
     /// The number of lanes.
     pub count: usize,
-    /// The least number of branches, as a multiple of the lanes. For 9.0, nothing was measured to gain below.
+    /// The least number of branches that are serialized, as a multiple of the lanes. For 9.0, no gain was measured below.
     pub crowd: usize,
-    /// The blocks of the largest kernel of a branch, at most.
+    /// The maximum number of blocks of the largest kernel of a branch.
     pub kernel: Waves,
 }
 
-/// Batches of chains that nothing joins between: each level waits for the longest of its members.
+/// The limits for batches of chains without joins between them, in which each level waits for its longest member.
 ///
-/// Chains in which data decides how long a kernel runs are never batched so. For 9.0, chains of 8 by 32 kernels of which each
+/// Kernels whose duration depends on data are never batched in chains. For 9.0, chains of 8 by 32 kernels of which each
 /// runs eight times as long as its neighbours took 1.46x with 4 blocks each and 1.95x with 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Chains {
-    /// The number of chains from which on they are batched for any number of blocks. For 9.0, against the launches as written: 8 chains with a
-    /// wave in all, halved, take 0.95 of the time, with two waves 1.00.
+    /// The least number of chains that are batched for any number of blocks. For 9.0, against the launches as written: 8 chains with a wave in
+    /// total, halved, take 0.95 of the time, with two waves 1.00.
     pub many: usize,
-    /// Fewer are batched if a level has fewer blocks than this. For 9.0, 4 chains with a wave in all, halved, take 1.04 of the
-    /// time, with two waves 1.08.
+    /// Fewer chains are batched if a level has fewer blocks than this. For 9.0, 4 chains with a wave in total, halved, take 1.04 of
+    /// the time, with two waves 1.08.
     pub few: Waves,
     /// The least number of blocks of a level that is batched in two halves: while one half waits for its last blocks, the
     /// other has work. For 9.0, chains of 20 by 4, 8, 16 and 32 members, with programmatic edges, against the best width by
@@ -93,22 +91,22 @@ pub struct Chains {
     pub halved: Waves,
 }
 
-/// Programmatic edges, from one kernel to its only dependent.
+/// The rules for programmatic edges, from a kernel to its only dependent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overlap {
-    /// True if kernels that run beside others get programmatic edges. For 9.0, 4, 8, 16 and 32 chains with up to a wave in all took
+    /// True if kernels with others on their level get programmatic edges. For 9.0, 4, 8, 16 and 32 chains with up to a wave in total took
     /// 0.92, 0.99, 0.98 and 0.97 of the time, 38 graphs of real programs 0.98 in the mean and 1.00 at most.
     pub beside_others: bool,
     /// The launch-order port, if it is used. Otherwise a dependent is launched when the kernel before it has ended.
     pub launch_order: Option<LaunchOrder>,
 }
 
-/// The launch-order port: a dependent that runs alone is launched when all blocks of the kernel before it have begun, and its
-/// blocks wait on the device. After a kernel that fills the device they only take the places of blocks that have ended;
-/// after smaller kernels they make the next ones lie unevenly. Used where the first kernel fills the device, or both are tiny.
+/// The launch-order port: a dependent alone on its level is launched when all blocks of its producer have begun, and its blocks wait on the
+/// device. After a producer that fills the device they take the slots of blocks that have ended; after a smaller one they are distributed
+/// unevenly over the SMs. Used if the producer fills the device, or both kernels are tiny.
 /// For 9.0, chains, against full edges:
 ///
-/// | kernels | blocks | when the one before has ended | when all its blocks have begun |
+/// | kernels | blocks | launched when the producer has ended | when all its blocks have begun |
 /// |---|---|---|---|
 /// | an addition | 1,056; 2,112 | 1.03; 0.98 | 0.81; 0.90 |
 /// | | 4,096; 16,384 | 0.98; 0.99 | 0.92; 0.97 |
@@ -124,7 +122,7 @@ pub struct Overlap {
 pub struct LaunchOrder {
     /// The least number of blocks of a kernel that fills the device.
     pub full: Waves,
-    /// The most threads of a tiny kernel. For 9.0, kernels of one block of 32 and of 64 threads took 0.84 and 0.79 of the time,
+    /// The maximum number of threads of a tiny kernel. For 9.0, kernels of one block of 32 and of 64 threads took 0.84 and 0.79 of the time,
     /// empty ones 0.88 and 0.70.
     pub tiny: u64,
 }
@@ -140,10 +138,9 @@ const HOPPER: Tuning = Tuning {
 };
 
 impl Default for Tuning {
-    /// Returns constants for devices that nobody measured: only what needs no threshold of the device. Launches with equal
-    /// grids are batched where they are joined, or where a level of their chains leaves most of the device free; a kernel
-    /// that runs alone gets a programmatic edge; wide joins get hubs. Nothing is flattened, no branch is serialized, and no
-    /// kernel is launched before the one in front of it has ended.
+    /// Returns the constants for unmeasured devices: the rules without a threshold of the device. Launches with equal grids are batched if
+    /// they are joined, or if a level of their chains leaves most of the device free; a kernel alone on its level gets a programmatic edge;
+    /// wide joins get hubs. Nothing is flattened, no branch is serialized, and no kernel is launched before its producer has ended.
     fn default() -> Tuning {
         Tuning {
             flat: Waves(0, 1),
@@ -166,33 +163,33 @@ impl Tuning {
         }
     }
 
-    /// Returns true if launches of so many blocks in all can be flattened into one.
+    /// Returns true if launches with `blocks` blocks in total can be flattened into one.
     pub fn fits_flat(&self, blocks: Blocks, wave: u32) -> bool {
         self.flat.hold(blocks, wave)
     }
 
-    /// Returns the lanes that branches whose largest kernel has so many blocks are serialized into.
+    /// Returns the lanes for branches whose largest kernel has `blocks` blocks.
     pub fn lanes(&self, blocks: Blocks, wave: u32) -> Option<Lanes> {
         self.lanes.filter(|lanes| lanes.kernel.hold(blocks, wave))
     }
 
-    /// Returns true if unjoined chains gain from batches level by level; `blocks` are those of a level.
+    /// Returns true if unjoined chains are batched level by level. `blocks` is the number of blocks of a level.
     pub fn gains_in_chains(&self, members: usize, blocks: Blocks, wave: u32) -> bool {
         members >= self.chains.many || self.chains.few.exceed(blocks, wave)
     }
 
-    /// Returns true if unjoined chains gain more from batches of half their members; `blocks` are those of a level.
+    /// Returns true if batches of unjoined chains are halved. `blocks` is the number of blocks of a level.
     pub fn gains_halved(&self, blocks: Blocks, wave: u32) -> bool {
         !self.chains.halved.exceed(blocks, wave)
     }
 
-    /// Returns true if the edge between two kernels that run alone leaves by the launch-order port.
+    /// Returns true if the edge between two kernels that are alone on their levels leaves by the launch-order port.
     pub fn uses_launch_order(&self, first: Run, second: Run) -> bool {
         let Some(LaunchOrder { full, tiny }) = self.overlap.launch_order else { return false };
         !full.exceed(first.blocks, first.wave) || first.threads <= tiny && second.threads <= tiny
     }
 
-    /// Returns true if a join of so many operations with so many others gets a hub.
+    /// Returns true if a join of `from` operations with `to` others gets a hub.
     pub fn gains_by_hub(&self, from: usize, to: usize) -> bool {
         from.saturating_mul(to) >= self.hub.saturating_mul(from.saturating_add(to))
     }
