@@ -1,10 +1,9 @@
-//! One arena for several execs that are launched one after the other on one stream.
+//! An arena for several execs that are launched one after the other on one stream.
 //!
-//! Launches on a stream are over in their order, and what a graph leaves in its arena nobody reads after it: so the
-//! members of a pool lie in the same bytes, and nothing but the stream is needed to keep them apart. The arena is as
-//! large as the largest member asks for. It grows in stream order: the old memory is freed behind every launch that
-//! used it, and a member whose nodes still speak of it is given the new addresses before its next launch. The lock
-//! is held from that look until the launch is in the stream, so no other thread can grow the arena in between.
+//! Launches on a stream run in their order, and the contents of the arena are dead after a launch. So the members of a pool use
+//! the same bytes, ordered by the stream alone. The arena is as large as the largest member needs. It grows in stream order: the old
+//! memory is freed after every launch that used it, and members with nodes that hold the old address get the new one before their next
+//! launch. The pool is locked from this check until the launch is in the stream, so that no other thread grows the arena in between.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,11 +17,10 @@ use crate::runtime::waits::{self, OwnedEvent, SideStream};
 
 /// An arena that the temporaries of several execs share: see [`Graph::instantiate_in`](crate::runtime::Graph::instantiate_in).
 ///
-/// Its members are launched on the pool's stream, and only there, so that no two of them run at once: side by side
-/// on two streams needs two pools. A pool takes as many bytes as its largest member; each exec of its own takes the
-/// sum. Outputs are no part of it: they are allocations of their own, whatever the graph's temporaries lie in.
+/// Its members are launched on the pool's stream only, so that no two of them run at once: concurrent members on two streams need two
+/// pools. A pool takes as many bytes as its largest member, where execs with memory of their own take the sum. Outputs are separate allocations.
 ///
-/// A clone is the same pool. The memory is freed, in stream order, when the pool and all members are gone.
+/// Clones share the pool. The memory is freed in stream order once the pool and all members are dropped.
 #[derive(Clone)]
 #[must_use = "the pool's memory is freed when the pool and its members are dropped"]
 pub struct ArenaPool {
@@ -30,11 +28,11 @@ pub struct ArenaPool {
 }
 
 impl ArenaPool {
-    /// A pool without memory yet: it grows to what its largest member needs.
+    /// Returns a pool without memory. It grows to the size that its largest member needs.
     ///
-    /// A member that is larger than those before moves the arena. The older members notice at their next launch, which
-    /// then gives each node that uses a temporary its new address, 0.1 to 0.3 us a node. [`ArenaPool::with_capacity`]
-    /// avoids that, as does instantiating the largest graph first.
+    /// A member larger than all before reallocates the arena. The next launch of each older member then sets the address of each node
+    /// that uses a temporary, 0.1 to 0.3 us a node. [`ArenaPool::with_capacity`] avoids that, as does instantiating the largest graph
+    /// first.
     ///
     /// # Errors
     ///
@@ -50,7 +48,7 @@ impl ArenaPool {
         Ok(ArenaPool { shared: Arc::new(shared) })
     }
 
-    /// A pool with an arena of at least `bytes` bytes, which members of up to so many bytes do not move.
+    /// Returns a pool with an arena of at least `bytes` bytes. Members of up to that size do not reallocate it.
     ///
     /// # Errors
     ///
@@ -66,13 +64,13 @@ impl ArenaPool {
         Ok(pool)
     }
 
-    /// The stream that the members are launched on.
+    /// Returns the stream that the members are launched on.
     #[must_use]
     pub fn stream(&self) -> &Arc<CudaStream> {
         &self.shared.stream
     }
 
-    /// The size of the arena now, in bytes.
+    /// Returns the current size of the arena, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.shared.lock().bytes
@@ -92,7 +90,7 @@ impl fmt::Debug for ArenaPool {
     }
 }
 
-/// The part of a pool that its members share.
+/// The shared state of a pool.
 #[derive(Debug)]
 pub(crate) struct Shared {
     driver: &'static Driver,
@@ -104,10 +102,10 @@ pub(crate) struct Shared {
 /// The memory of a pool.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    /// 0 where there is none.
+    /// 0 if there is none.
     address: u64,
     bytes: u64,
-    /// Records the last launch of a member, or the allocation where there was none since.
+    /// Records the last launch of a member, or the allocation if no launch came after it.
     pub last: Option<Arc<OwnedEvent>>,
 }
 
@@ -120,8 +118,8 @@ impl Shared {
 impl Arena {
     /// Grows the arena to at least `bytes` bytes, and returns its address. The stream may not be capturing.
     ///
-    /// A failure leaves the arena as it is, or, where the device has no room for both, without memory: the next
-    /// launch of a member then asks again for what that one needs.
+    /// On failure the arena is unchanged, or without memory if the device cannot hold both allocations: the next launch of a member
+    /// then allocates again.
     pub fn reserve(&mut self, shared: &Shared, bytes: u64) -> std::result::Result<u64, Failure> {
         if bytes <= self.bytes {
             return Ok(self.address);
@@ -135,7 +133,7 @@ impl Arena {
             }
             Err(failure) if failure.is_out_of_memory() && self.bytes > 0 => {
                 self.free(driver, raw)?;
-                // Freed memory goes back to the device once the stream has come so far.
+                // The memory is returned to the device once the stream reaches the free.
                 driver.synchronize(raw)?;
                 driver.allocate(bytes, raw)?
             }
@@ -149,7 +147,7 @@ impl Arena {
         Ok(address)
     }
 
-    /// Frees the memory, if there is any, behind what the stream has been given.
+    /// Frees the memory, if any, in stream order.
     fn free(&mut self, driver: &Driver, stream: Stream) -> std::result::Result<(), Failure> {
         let (address, bytes) = (std::mem::take(&mut self.address), std::mem::take(&mut self.bytes));
         if bytes == 0 { Ok(()) } else { driver.free(address, stream) }
@@ -166,7 +164,7 @@ impl Drop for Shared {
         }
         let freed = match driver.is_capturing(raw) {
             Ok(false) => arena.free(driver, raw),
-            // The free would become a node of what is captured.
+            // The free would be captured.
             _ => aside(driver, ctx, arena),
         };
         if let Err(failure) = freed {
@@ -175,7 +173,7 @@ impl Drop for Shared {
     }
 }
 
-/// Frees the memory in a stream that nobody can capture, behind the last launch.
+/// Frees the memory after the last launch, in a stream that no one can capture.
 fn aside(
     driver: &'static Driver,
     ctx: &Arc<CudaContext>,
@@ -184,16 +182,16 @@ fn aside(
     let side = SideStream::of(driver, ctx)?;
     match &arena.last {
         Some(last) => waits::behind(driver, side.raw(), last.raw())?,
-        // The allocation is not known to be made.
+        // The allocation may not have completed.
         None => driver.synchronize_context()?,
     }
     arena.free(driver, side.raw())
 }
 
-/// An exec's part in a pool.
+/// The membership of an exec in a pool.
 #[derive(Debug)]
 pub(crate) struct Member {
     pub shared: Arc<Shared>,
-    /// The address of the arena that the exec's nodes hold; 0 while they do not agree.
+    /// The address of the arena that all nodes of the exec hold; 0 if they differ.
     pub address: u64,
 }

@@ -1,4 +1,4 @@
-//! Members of an arena pool: graphs whose temporaries lie in the pool's arena.
+//! Members of an arena pool: graphs with temporaries in the arena of the pool.
 
 use std::sync::{Arc, MutexGuard};
 
@@ -15,7 +15,7 @@ use super::arena::{Arena, ArenaPool, Member, Shared};
 use super::core::Core;
 
 impl Core {
-    /// Lays the graph out and adds it anew, with its temporaries in the pool's arena, and instantiates it.
+    /// Lays the graph out again with its temporaries in the arena of the pool, adds its nodes and instantiates it.
     pub(crate) fn instantiate_in(&mut self, pool: &ArenaPool) -> Result<()> {
         let shared = pool.shared();
         let function = || self.definition.program().name.to_string();
@@ -27,7 +27,7 @@ impl Core {
             return Err(Error::StreamCapturing { function: function() });
         }
         self.replan(Some(Memory::Owned), Allowed::by(self.definition.program().options.launches))?;
-        // Held until the end: nodes are added and instantiated with addresses of memory that lives.
+        // Locked until the end, so that the address stays valid.
         let mut arena = shared.lock();
         self.instantiate_at(shared, &mut arena)
             .or_else(|error| self.as_written(error, |core| core.instantiate_at(shared, &mut arena)))
@@ -49,7 +49,7 @@ impl Core {
         arena.reserve(shared, bytes).map_err(|failure| Error::driver(failure, at()))
     }
 
-    /// Locks the arena before a launch, and gives the nodes its address.
+    /// Locks the arena before a launch, and sets its address in the nodes.
     pub(crate) fn enter_arena<'s>(
         &mut self,
         shared: &'s Shared,
@@ -64,7 +64,7 @@ impl Core {
         Ok(arena)
     }
 
-    /// Gives the nodes that use the arena its address. After a failure the next launch tries again.
+    /// Sets the address of the arena in the nodes that use it. After a failure the next launch tries again.
     fn move_to(&mut self, address: u64) -> Result<()> {
         match &mut self.temporaries.pool {
             Some(member) if member.address != address => member.address = 0,
