@@ -61,31 +61,7 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
         preds[to].push(from);
     }
     let reach = Reach::of(&preds)?;
-    let buffers = program.buffers.len();
-    let mut users: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), buffers);
-    let mut alloc_after: Vector<BufferId, &[StatementId]> = Vector::filled(&[], buffers);
-    let mut free_after: Vector<BufferId, &[StatementId]> = Vector::filled(&[], buffers);
-    let mut after_alloc: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), buffers);
-    for (id, statement) in program.statements.enumerate() {
-        match statement.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => alloc_after[buffer] = &statement.after,
-            Some(Lifetime::Ends(&buffer)) => free_after[buffer] = &statement.after,
-            None => {
-                for &named in statement.after.iter() {
-                    let named = program.statements[named].kind.lifetime();
-                    if let Some(Lifetime::Begins(&buffer)) = named {
-                        after_alloc[buffer].push(id);
-                    }
-                }
-            }
-        }
-        for access in statement.accesses.iter() {
-            let list = &mut users[access.buffer];
-            if list.last() != Some(&id) {
-                list.push(id);
-            }
-        }
-    }
+    let Uses { mut users, alloc_after, free_after, after_alloc } = Uses::of(program);
     let live_ranges = program
         .buffers
         .enumerate()
@@ -111,4 +87,49 @@ pub fn place(program: &Program, edges: &[(StatementId, StatementId)]) -> Result<
         })
         .collect();
     Ok(Placed { reach, live_ranges })
+}
+
+/// The statements that a live range is made of.
+struct Uses<'p> {
+    /// The users of each buffer, ascending.
+    users: Vector<BufferId, Vec<StatementId>>,
+    /// The statements that each alloc is `#[after]`.
+    alloc_after: Vector<BufferId, &'p [StatementId]>,
+    /// The statements that each free is `#[after]`.
+    free_after: Vector<BufferId, &'p [StatementId]>,
+    /// The statements that are `#[after]` each alloc.
+    after_alloc: Vector<BufferId, Vec<StatementId>>,
+}
+
+impl<'p> Uses<'p> {
+    fn of(program: &'p Program) -> Uses<'p> {
+        let buffers = program.buffers.len();
+        let mut uses = Uses {
+            users: Vector::filled(Vec::new(), buffers),
+            alloc_after: Vector::filled(&[], buffers),
+            free_after: Vector::filled(&[], buffers),
+            after_alloc: Vector::filled(Vec::new(), buffers),
+        };
+        for (id, statement) in program.statements.enumerate() {
+            match statement.kind.lifetime() {
+                Some(Lifetime::Begins(&buffer)) => uses.alloc_after[buffer] = &statement.after,
+                Some(Lifetime::Ends(&buffer)) => uses.free_after[buffer] = &statement.after,
+                None => {
+                    for &named in statement.after.iter() {
+                        let named = program.statements[named].kind.lifetime();
+                        if let Some(Lifetime::Begins(&buffer)) = named {
+                            uses.after_alloc[buffer].push(id);
+                        }
+                    }
+                }
+            }
+            for access in statement.accesses.iter() {
+                let list = &mut uses.users[access.buffer];
+                if list.last() != Some(&id) {
+                    list.push(id);
+                }
+            }
+        }
+        uses
+    }
 }

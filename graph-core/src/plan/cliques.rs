@@ -39,37 +39,8 @@ pub(super) fn maximal(
         if steps == 0 {
             break;
         }
-        let mut clique = vec![b];
-        let mut left = start(b);
-        // Descending from b, then ascending; `left` holds the buffers that conflict with all of the clique.
-        let own = words(b.index() + 1);
-        let mut word = own;
-        while word > 0 {
-            let mut bits = left[word - 1];
-            if word == own {
-                bits &= (1u64 << (b.index() % 64)) - 1;
-            }
-            if bits == 0 {
-                word -= 1;
-                continue;
-            }
-            let near = highest(word - 1, bits);
-            clique.push(near);
-            clear(&mut left, near);
-            and_into(&mut left, conflicts.row(near));
-        }
-        let mut word = 0;
-        while word < left.len() {
-            if left[word] == 0 {
-                word += 1;
-                continue;
-            }
-            let near = lowest(word, left[word]);
-            clique.push(near);
-            clear(&mut left, near);
-            and_into(&mut left, conflicts.row(near));
-        }
-        steps = steps.saturating_sub(wide(clique.len() * left.len() + 64));
+        let clique = nearest(conflicts, b, start(b));
+        steps = steps.saturating_sub(wide(clique.len() * used.len() + 64));
         keep(clique);
     }
     for &b in &by_size {
@@ -90,6 +61,39 @@ pub(super) fn maximal(
 
     cover(&mut cliques, sizes);
     cliques
+}
+
+/// Returns a maximal clique of `b` and buffers of `left`, grown by the nearest rank: descending from `b`, then ascending.
+fn nearest(conflicts: &Conflicts, b: Rank, mut left: Vec<u64>) -> Vec<Rank> {
+    let mut clique = vec![b];
+    // All of `left` conflict with all of the clique.
+    let mut add = |near: Rank, left: &mut [u64]| {
+        clique.push(near);
+        clear(left, near);
+        and_into(left, conflicts.row(near));
+    };
+    let own = words(b.index() + 1);
+    let mut word = own;
+    while word > 0 {
+        let mut bits = left[word - 1];
+        if word == own {
+            bits &= (1u64 << (b.index() % 64)) - 1;
+        }
+        if bits == 0 {
+            word -= 1;
+            continue;
+        }
+        add(highest(word - 1, bits), &mut left);
+    }
+    let mut word = 0;
+    while word < left.len() {
+        if left[word] == 0 {
+            word += 1;
+            continue;
+        }
+        add(lowest(word, left[word]), &mut left);
+    }
+    clique
 }
 
 /// Returns the heaviest cliques, with about `members` buffers in total.

@@ -229,52 +229,7 @@ fn read_gap(text: &str, inclusive: bool, row: &Row) -> Result<Gap, String> {
 /// Returns the placement problem of a trace. Its bound is the maximum number of bytes live at one time.
 #[must_use]
 pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
-    // An event changes the bytes that a buffer holds, or whether it is live, from a time on.
-    let mut events: Vec<(i64, Rank, u64)> = Vec::new();
-    for (b, row) in rows.enumerate() {
-        if row.lower == row.upper {
-            continue;
-        }
-        events.push((row.lower, b, row.size));
-        for gap in row.gaps.iter().filter(|gap| gap.lower < gap.upper) {
-            events.push((gap.lower, b, gap.held));
-            events.push((gap.upper, b, row.size));
-        }
-        events.push((row.upper, b, 0));
-    }
-    // The sort is stable: of two events of one buffer at one time the later one holds.
-    events.sort_by_key(|&(at, ..)| at);
-    let mut held = Vector::filled(0u64, rows.len());
-    let mut live: Vec<Rank> = Vec::new();
-    let mut load = 0;
-    let mut bound = Bound::default();
-    let mut cliques: Vec<Vec<Rank>> = Vec::new();
-    let mut grew = false;
-    let mut next = 0;
-    while next < events.len() {
-        let now = events[next].0;
-        let before = live.clone();
-        let mut shrank = false;
-        while let Some(&(_, b, bytes)) = events.get(next).filter(|event| event.0 == now) {
-            load = load - held[b] + bytes;
-            held[b] = bytes;
-            match live.binary_search(&b) {
-                Ok(at) if bytes == 0 => drop(live.remove(at)),
-                Err(at) if bytes > 0 => live.insert(at, b),
-                _ => {}
-            }
-            next += 1;
-        }
-        shrank |= before.iter().any(|b| live.binary_search(b).is_err());
-        if shrank && grew {
-            cliques.push(before.clone());
-            grew = false;
-        }
-        grew |= live.iter().any(|b| before.binary_search(b).is_err());
-        if load > bound.bytes {
-            bound = Bound { bytes: load, buffers: live.clone() };
-        }
-    }
+    let (mut cliques, mut bound) = sweep(rows);
     let conflicts = Conflicts::of_cliques(rows.len(), &cliques);
     for (b, row) in rows.enumerate() {
         if row.size > bound.bytes {
@@ -288,6 +243,58 @@ pub fn problem(rows: &Vector<Rank, Row>) -> Problem {
     let aligns = rows.iter().map(|row| row.alignment).collect();
     let begins = rows.iter().map(|row| row.lower).collect();
     Problem { sizes, aligns, conflicts, begins, cliques, bound }
+}
+
+/// Returns the changes of held bytes: the time, the buffer, and the bytes that it holds from then on. Sorted by time.
+fn events(rows: &Vector<Rank, Row>) -> Vec<(i64, Rank, u64)> {
+    let mut events = Vec::new();
+    for (b, row) in rows.enumerate() {
+        if row.lower == row.upper {
+            continue;
+        }
+        events.push((row.lower, b, row.size));
+        for gap in row.gaps.iter().filter(|gap| gap.lower < gap.upper) {
+            events.push((gap.lower, b, gap.held));
+            events.push((gap.upper, b, row.size));
+        }
+        events.push((row.upper, b, 0));
+    }
+    // The sort is stable: of two events of one buffer at one time the later one holds.
+    events.sort_by_key(|&(at, ..)| at);
+    events
+}
+
+/// Sweeps over time. Returns the maximal sets of buffers that are live at one time, and the one that holds the most bytes.
+fn sweep(rows: &Vector<Rank, Row>) -> (Vec<Vec<Rank>>, Bound<Rank>) {
+    let events = events(rows);
+    let mut held = Vector::filled(0u64, rows.len());
+    let mut live: Vec<Rank> = Vec::new();
+    let mut load = 0;
+    let mut bound = Bound::default();
+    let mut cliques: Vec<Vec<Rank>> = Vec::new();
+    let mut grew = false;
+    for now in events.chunk_by(|a, b| a.0 == b.0) {
+        let before = live.clone();
+        for &(_, b, bytes) in now {
+            load = load - held[b] + bytes;
+            held[b] = bytes;
+            match live.binary_search(&b) {
+                Ok(at) if bytes == 0 => drop(live.remove(at)),
+                Err(at) if bytes > 0 => live.insert(at, b),
+                _ => {}
+            }
+        }
+        let shrank = before.iter().any(|b| live.binary_search(b).is_err());
+        if shrank && grew {
+            cliques.push(before.clone());
+            grew = false;
+        }
+        grew |= live.iter().any(|b| before.binary_search(b).is_err());
+        if load > bound.bytes {
+            bound = Bound { bytes: load, buffers: live.clone() };
+        }
+    }
+    (cliques, bound)
 }
 
 #[cfg(test)]

@@ -105,42 +105,19 @@ pub(super) fn within(
     most: u64,
 ) -> Option<Sequence> {
     let n = reach.len();
-    let mut bytes = LiveBytes::of(n, buffers, order);
-    let mut waits: Vector<Node, usize> = reach.reduced().iter().map(Vec::len).collect();
-    let mut succs = Vector::filled(Vec::new(), n);
-    for (v, list) in reach.reduced().enumerate() {
-        list.iter().for_each(|&p| succs[p].push(v));
-    }
-    let mut ready: BTreeSet<Node> = waits.ids().filter(|&v| waits[v] == 0).collect();
-    let mut done = vec![0u64; words(n)];
+    let mut prefix = Prefix::of(reach, buffers, order);
     let mut failed: BTreeSet<Vec<u64>> = BTreeSet::new();
-    let mut nodes: Vec<Node> = Vec::with_capacity(n);
     // For each step the untried alternatives, the best one last, and the live bytes before it.
     let mut choices: Vec<(Vec<Node>, u64)> = Vec::new();
     let mut states = 0;
-    loop {
-        if nodes.len() == n {
-            return Some(Sequence::of(nodes));
-        }
-        if choices.len() == nodes.len() {
-            let mut open: Vec<(Node, u64)> = Vec::new();
-            if !failed.contains(&done) {
-                for &v in &ready {
-                    let (at, after) = bytes.next(v);
-                    if at <= most {
-                        open.push((v, after));
-                    }
-                }
-            }
-            match guide {
-                Guide::Path => {
-                    open.sort_by_key(|&(v, after)| (tails[v], Reverse(after), Reverse(v)));
-                }
-                Guide::Bytes => {
-                    open.sort_by_key(|&(v, after)| (Reverse(after), tails[v], Reverse(v)));
-                }
-            }
-            choices.push((open.into_iter().map(|(v, _)| v).collect(), bytes.live));
+    while prefix.nodes.len() < n {
+        if choices.len() == prefix.nodes.len() {
+            let open = if failed.contains(&prefix.done) {
+                Vec::new()
+            } else {
+                prefix.alternatives(most, tails, guide)
+            };
+            choices.push((open, prefix.bytes.live));
         }
         let (open, _) = choices.last_mut()?;
         if let Some(v) = open.pop() {
@@ -148,31 +125,85 @@ pub(super) fn within(
             if states > MOST_STATES.max(4 * n) {
                 return None;
             }
-            bytes.run(v);
-            nodes.push(v);
-            ready.remove(&v);
-            set(&mut done, v);
-            for &w in &succs[v] {
-                waits[w] -= 1;
-                if waits[w] == 0 {
-                    ready.insert(w);
-                }
-            }
+            prefix.push(v);
             continue;
         }
         choices.pop();
-        failed.insert(done.clone());
-        let v = nodes.pop()?;
-        let live = choices.last().map_or(0, |choice| choice.1);
-        bytes.undo(v, live);
-        clear(&mut done, v);
-        for &w in &succs[v] {
-            if waits[w] == 0 {
-                ready.remove(&w);
-            }
-            waits[w] += 1;
+        failed.insert(prefix.done.clone());
+        prefix.pop(choices.last().map_or(0, |choice| choice.1))?;
+    }
+    Some(Sequence::of(prefix.nodes))
+}
+
+/// The nodes that have run, in their order.
+struct Prefix<'a> {
+    bytes: LiveBytes<'a>,
+    nodes: Vec<Node>,
+    /// The same nodes as a set.
+    done: Vec<u64>,
+    /// The nodes whose predecessors have run.
+    ready: BTreeSet<Node>,
+    /// The number of direct predecessors of each node that have not run.
+    waits: Vector<Node, usize>,
+    succs: Vector<Node, Vec<Node>>,
+}
+
+impl<'a> Prefix<'a> {
+    fn of(reach: &Reach, buffers: &'a Vector<BufferIndex, Buffer>, order: &'a BufferOrder) -> Prefix<'a> {
+        let n = reach.len();
+        let waits: Vector<Node, usize> = reach.reduced().iter().map(Vec::len).collect();
+        let mut succs = Vector::filled(Vec::new(), n);
+        for (v, list) in reach.reduced().enumerate() {
+            list.iter().for_each(|&p| succs[p].push(v));
         }
-        ready.insert(v);
+        Prefix {
+            bytes: LiveBytes::of(n, buffers, order),
+            nodes: Vec::with_capacity(n),
+            done: vec![0u64; words(n)],
+            ready: waits.ids().filter(|&v| waits[v] == 0).collect(),
+            waits,
+            succs,
+        }
+    }
+
+    /// Returns the ready nodes with at most `most` live bytes, the best one last.
+    fn alternatives(&self, most: u64, tails: &Vector<Node, u64>, guide: Guide) -> Vec<Node> {
+        let next = self.ready.iter().map(|&v| (v, self.bytes.next(v)));
+        let mut open: Vec<(Node, u64)> =
+            next.filter(|&(_, (at, _))| at <= most).map(|(v, (_, after))| (v, after)).collect();
+        match guide {
+            Guide::Path => open.sort_by_key(|&(v, after)| (tails[v], Reverse(after), Reverse(v))),
+            Guide::Bytes => open.sort_by_key(|&(v, after)| (Reverse(after), tails[v], Reverse(v))),
+        }
+        open.into_iter().map(|(v, _)| v).collect()
+    }
+
+    fn push(&mut self, v: Node) {
+        self.bytes.run(v);
+        self.nodes.push(v);
+        self.ready.remove(&v);
+        set(&mut self.done, v);
+        for &w in &self.succs[v] {
+            self.waits[w] -= 1;
+            if self.waits[w] == 0 {
+                self.ready.insert(w);
+            }
+        }
+    }
+
+    /// Removes the last node; `live` are the live bytes before it. `None` if there is none.
+    fn pop(&mut self, live: u64) -> Option<()> {
+        let v = self.nodes.pop()?;
+        self.bytes.undo(v, live);
+        clear(&mut self.done, v);
+        for &w in &self.succs[v] {
+            if self.waits[w] == 0 {
+                self.ready.remove(&w);
+            }
+            self.waits[w] += 1;
+        }
+        self.ready.insert(v);
+        Some(())
     }
 }
 
