@@ -117,7 +117,7 @@ pub fn of(calls: &[Call]) -> Vec<Work> {
         let (name, thread) = (call.name.as_str(), call.thread);
         let argument = |at: usize| call.arguments[at];
         // A failed free or unload ends the object all the same; other failed calls have no effect.
-        let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost");
+        let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost" | "cuMemUnmap");
         if call.result != 0 && !ends {
             continue;
         }
@@ -146,7 +146,7 @@ pub fn of(calls: &[Call]) -> Vec<Work> {
                 let clocks: Vec<_> = state.streams.values().cloned().collect();
                 clocks.iter().for_each(|clock| join(state.hosts.entry(thread).or_default(), clock));
             }
-            "cuModuleUnload" | "cuMemFreeHost" => all.push(Work {
+            "cuModuleUnload" | "cuMemFreeHost" | "cuMemMap" | "cuMemUnmap" => all.push(Work {
                 name: name.to_owned(),
                 arguments: call.arguments.clone(),
                 made: 0,
