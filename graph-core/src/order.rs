@@ -39,9 +39,12 @@ pub struct Source {
     pub regions: Regions,
 }
 
-/// Parts of a program that may not run.
+/// Parts of a program that may not run, and the arguments that it has to write.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
+    /// The ranges of arguments that hold nothing at first and must be written in all at the end: those of arguments declared
+    /// `&mut [MaybeUninit<T>; len]`. A flat program has none: the memory that is bound to it may be read.
+    pub fresh: Vec<(BufferId, DimId, DimId)>,
     /// The regions, outer ones first.
     pub list: Vec<Region>,
     /// The number of choices.

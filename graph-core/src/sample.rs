@@ -65,7 +65,7 @@ pub fn sample(source: &Source, shape: &Shape<'_>) -> Sampled {
             polys: source.polys.clone(),
             poisoned: source.poisoned.clone(),
             order_unknown: source.order_unknown,
-            regions: Regions::default(),
+            regions: Regions { fresh: source.regions.fresh.clone(), ..Regions::default() },
         },
         templates: Vector::new(),
         latest: Vector::filled(None, source.program.statements.len()),

@@ -40,6 +40,11 @@ pub(super) fn initialised(
     let mut written: Vector<BufferId, Coverage> =
         program.buffers.iter().map(|_| Coverage::default()).collect();
     let mut ever_written = Vector::filled(false, program.buffers.len());
+    // Memory that other owners lend is written, unless its declaration says that it is not.
+    let fresh_arguments = &ordered.source.regions.fresh;
+    let mut tracked: Vector<BufferId, bool> =
+        program.buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
+    fresh_arguments.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
     let silent = explicit && ordered.source.order_unknown;
     let mut fresh: Vec<(StatementId, u32)> = Vec::new();
     let mut regions = Entered::new(&ordered.source.regions);
@@ -50,7 +55,7 @@ pub(super) fn initialised(
         for (index, access) in statement.accesses.iter().enumerate() {
             let (index, buffer) = (narrow(index), access.buffer);
             ever_written[buffer] |= access.mode.writes();
-            if !matches!(program.buffers[buffer].origin, Origin::Alloc(_)) {
+            if !tracked[buffer] {
                 continue;
             }
             if access.mode == Mode::Write {
@@ -94,6 +99,12 @@ pub(super) fn initialised(
                 .note(format!("it is allocated on line {}", program.buffers[buffer].line))
                 .help("write it with a launch, `fill` or `copy`, or do not return it"),
             );
+        }
+    }
+    for &(buffer, lo, hi) in fresh_arguments {
+        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
+        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
+            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
         }
     }
     let relied: BTreeSet<(StatementId, u32)> = written
@@ -282,6 +293,33 @@ impl<'r> Entered<'r> {
     }
 }
 
+/// CW107 for an argument whose caller counts on all of it being written.
+fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+    let name = ordered.buffer_name(buffer);
+    let message = if written.is_empty() {
+        format!("`{name}` is declared as `MaybeUninit`, but nothing writes it")
+    } else {
+        format!("`{name}` is declared as `MaybeUninit`, but not all of it is proved to be written at the end")
+    };
+    let diagnostic = Diagnostic::new(Code::CW107, Site::Argument(buffer), message);
+    writes_of(ordered, diagnostic, written)
+        .note("a caller hands it over without contents, and reads all of it afterwards")
+        .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
+}
+
+/// Adds notes that say which parts are written, at most four.
+fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
+    let mut told = BTreeSet::new();
+    for write in written {
+        let part = ordered.slice(ordered.access((write.id, write.index)));
+        let note = format!("{} writes `{part}`", ordered.at(write.id));
+        if told.len() < 4 && told.insert(note.clone()) {
+            diagnostic = diagnostic.note(note);
+        }
+    }
+    diagnostic
+}
+
 fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> Diagnostic {
     let program = &ordered.source.program;
     let access = ordered.access(at);
@@ -297,20 +335,19 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
             Site::Access(at.0, at.1),
             format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
         )
-        .note(format!(
-            "`{}` is allocated on line {}, and fresh memory has no contents",
-            buffer.name, buffer.line
-        ))
+        .note(match buffer.origin {
+            Origin::Alloc(_) => format!(
+                "`{}` is allocated on line {}, and fresh memory has no contents",
+                buffer.name, buffer.line
+            ),
+            _ => format!("`{}` is declared as `MaybeUninit` on line {}", buffer.name, buffer.line),
+        })
         .help(help);
     }
-    let mut diagnostic = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::CW101,
         Site::Access(at.0, at.1),
         format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
     );
-    for write in written.iter().take(4) {
-        let part = ordered.slice(ordered.access((write.id, write.index)));
-        diagnostic = diagnostic.note(format!("{} writes `{part}`", ordered.at(write.id)));
-    }
-    diagnostic.help(help)
+    writes_of(ordered, diagnostic, written).help(help)
 }

@@ -111,9 +111,9 @@ impl<A: Answers> Expansion<'_, A> {
 
     pub(super) fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {
         let (lo, hi) = match each.turns {
-            Turns::Range(lo, hi) => (self.number(scope, lo)?.value, self.number(scope, hi)?.value),
+            Turns::Range(lo, hi) => (self.end(scope, lo)?, self.end(scope, hi)?),
             Turns::Elements(part) => match self.part(scope, part)? {
-                Value::List(elements) => (0, wide(elements.len())),
+                Value::List(elements) => (0, i128::from(wide(elements.len()))),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
         };
@@ -122,6 +122,10 @@ impl<A: Answers> Expansion<'_, A> {
             if self.turns > MOST_TURNS {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             }
+            // Beyond are more turns than are allowed.
+            let Ok(value) = i64::try_from(value) else {
+                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
+            };
             scope.turn(each.variable, value);
             self.items(scope, &each.body)?;
             self.resolve(scope);

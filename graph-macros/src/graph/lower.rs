@@ -108,6 +108,8 @@ pub struct CallSyntax {
     pub id: CallId,
     pub callee: Path,
     pub arguments: Vec<LaunchArgument>,
+    /// The number of allocations that a `let` names; `None` for a name that may be the statement's.
+    pub returns: Option<usize>,
     /// True if an argument is faulty.
     pub faulty: bool,
 }
@@ -128,6 +130,8 @@ pub struct Spans {
     pub accesses: Vec<Vec<Span>>,
     pub after: Vec<Vec<Span>>,
     pub outputs: Vec<Span>,
+    /// The names of the buffers.
+    pub buffers: Vec<Span>,
 }
 
 impl Spans {
@@ -140,6 +144,7 @@ impl Spans {
             Site::Access(at, index) => pick(&self.accesses, at, index),
             Site::After(at, index) => pick(&self.after, at, index),
             Site::Output(index) => self.outputs.get(index as usize).copied(),
+            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
         };
         found.unwrap_or_else(Span::call_site)
     }
@@ -173,6 +178,8 @@ struct Lowering<'r> {
     buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
     poisoned: Vector<BufferId, bool>,
+    /// The ranges of arguments that hold nothing at first.
+    fresh: Vec<(BufferId, DimId, DimId)>,
     statements: Vector<StatementId, Statement>,
     kinds: Vec<Kind<Syntax>>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
@@ -181,6 +188,8 @@ struct Lowering<'r> {
     /// Parts of parts of buffers.
     parts: BTreeSet<ir::View>,
     outputs: Vec<BufferId>,
+    /// The buffers whose names come to stand for others, and those that others come to stand for.
+    renames: Vec<BufferId>,
     spans: Spans,
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
@@ -242,12 +251,14 @@ pub fn lower(
         buffers: Vector::new(),
         elements: Vec::new(),
         poisoned: Vector::new(),
+        fresh: Vec::new(),
         statements: Vector::new(),
         kinds: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
         parts: BTreeSet::new(),
         outputs: Vec::new(),
+        renames: Vec::new(),
         spans: Spans::default(),
         unrolling: None,
         unrolled: 0,
@@ -286,12 +297,13 @@ pub fn lower(
 
 impl Lowering<'_> {
     pub(super) fn finish(
-        self,
+        mut self,
         name: &Ident,
         file: String,
         options: Options,
         argument_buffers: Vec<Option<BufferId>>,
     ) -> Lowered {
+        self.name_statements();
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let (dims, leaves) = codes(self.dims.as_slice());
         let mut symbols = self.symbols;
@@ -321,7 +333,7 @@ impl Lowering<'_> {
                 polys,
                 poisoned: self.poisoned,
                 order_unknown: self.order_unknown,
-                regions: Regions::default(),
+                regions: Regions { fresh: self.fresh, ..Regions::default() },
             },
             dims,
             leaves,
@@ -380,7 +392,12 @@ impl Lowering<'_> {
             (_, false) => Some(Borrow::Shared),
         };
         let len = self.bound(&ty.len);
-        self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow)
+        let view = self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow);
+        if ty.fresh {
+            let zero = self.dim(Bound::constant(0));
+            self.fresh.push((view.buffer, zero, self.buffers[view.buffer].len));
+        }
+        view
     }
 
     pub(super) fn buffer(
@@ -403,6 +420,7 @@ impl Lowering<'_> {
             align: 0,
         });
         self.elements.push(element);
+        self.spans.buffers.push(span);
         self.poisoned.push(false);
         View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }

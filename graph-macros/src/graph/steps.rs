@@ -8,10 +8,11 @@ use std::collections::{BTreeSet, HashMap};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-use cuweave_core::ids::VariableId;
+use cuweave_core::ids::{CallId, VariableId};
 use cuweave_core::index::{Index, ids};
 use cuweave_core::ir::{Kind, Mode, Program, Statement, StatementId};
 use cuweave_core::kind::Stage;
+use cuweave_core::structure::Argument;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -19,7 +20,7 @@ use syn::{Attribute, Expr, Path, Type};
 
 use super::idents::{ident, named};
 use super::launch;
-use super::lower::{CallSyntax, LaunchArgument, LaunchSyntax, Lowered, collect, turns_in};
+use super::lower::{CallSyntax, LaunchArgument, LaunchSyntax, Lowered, Syntax, collect, turns_in};
 use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
@@ -56,8 +57,8 @@ impl<'l> Stage for Shared<'l> {
     type Fill = (&'l Type, &'l Expr);
     /// The element types of both sides.
     type Copy = (&'l Type, &'l Type);
-    /// The callee and the arguments.
-    type Call = (&'l Path, Vec<Given<'l>>);
+    /// The callee and the arguments, with true for those that are handed over.
+    type Call = (&'l Path, Vec<(bool, Given<'l>)>);
     type Memory = Infallible;
 }
 
@@ -114,9 +115,11 @@ impl<'l> Steps<'l> {
         Some(match &self.lowered.kinds[at] {
             Kind::Alloc(_) | Kind::Free(_) => return None,
             Kind::Call(CallSyntax { faulty: true, .. }) => return None,
-            Kind::Call(CallSyntax { callee, arguments, .. }) => {
-                let given = |argument: &'l LaunchArgument| self.given(at, argument, large);
-                Kind::Call((callee, arguments.iter().map(given).collect()))
+            Kind::Call(CallSyntax { id, callee, arguments, .. }) => {
+                let given = |(position, argument): (usize, &'l LaunchArgument)| {
+                    (self.is_moved(*id, position), self.given(at, argument, large))
+                };
+                Kind::Call((callee, arguments.iter().enumerate().map(given).collect()))
             }
             Kind::Copy(()) => Kind::Copy((self.element(at, 0), self.element(at, 1))),
             Kind::Fill(value) => Kind::Fill((self.element(at, 0), value)),
@@ -126,6 +129,11 @@ impl<'l> Steps<'l> {
                 Kind::Launch((kernel, config, arguments.iter().map(given).collect()))
             }
         })
+    }
+
+    /// Returns true if a call hands over the allocation of its argument of this index.
+    fn is_moved(&self, call: CallId, argument: usize) -> bool {
+        matches!(self.lowered.structure.calls[call].arguments.get(argument), Some(Argument::Moved(_)))
     }
 
     fn given(&self, at: usize, argument: &'l LaunchArgument, large: bool) -> Given<'l> {
@@ -220,7 +228,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #args: &#function::Values<'_>,
                     #number: u32,
-                    #turns: &[u64],
+                    #turns: &[i64],
                     #evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
                     let #function::Values { #(#scalars,)* .. } = #args;
@@ -255,7 +263,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #values: &#function::Values<'_>,
                     #number: u32,
-                    #turns: &[u64],
+                    #turns: &[i64],
                 ) -> ::cuweave::__private::Dim {
                     let #function::Values { #(#scalars,)* .. } = #values;
                     #(let #scalars = *#scalars;)*
@@ -283,7 +291,7 @@ impl<'l> Steps<'l> {
             quote!(#number => #choice,)
         });
         let function = quote! {
-            fn __arm(#values: &#function::Values<'_>, #number: u32, #turns: &[u64]) -> u32 {
+            fn __arm(#values: &#function::Values<'_>, #number: u32, #turns: &[i64]) -> u32 {
                 let #function::Values { #(#scalars,)* .. } = #values;
                 #(let #scalars = *#scalars;)*
                 match #number {
@@ -301,9 +309,15 @@ impl<'l> Steps<'l> {
             ["values", "number", "turns", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
         let mut arms = TokenStream::new();
         for (step, &at) in (0u32..).zip(&self.first) {
-            let Kind::Call(CallSyntax { callee, arguments, .. }) = &self.lowered.kinds[at] else { continue };
-            let arguments = arguments.iter().map(|argument| match argument {
+            let Kind::Call(CallSyntax { id, callee, arguments, .. }) = &self.lowered.kinds[at] else {
+                continue;
+            };
+            let arguments = arguments.iter().enumerate().map(|(position, argument)| match argument {
                 LaunchArgument::Scalar(value) => quote!(#value),
+                LaunchArgument::Buffer(index) if self.is_moved(*id, position) => {
+                    let fresh = self.statement(at).accesses[*index as usize].mode == Mode::Write;
+                    self.mark(at, *index, if fresh { "MovedFresh" } else { "Moved" })
+                }
                 LaunchArgument::Buffer(index) => self.marker(at, *index),
             });
             let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
@@ -318,7 +332,7 @@ impl<'l> Steps<'l> {
             fn __enter(
                 #values: &#function::Values<'_>,
                 #number: u32,
-                #turns: &[u64],
+                #turns: &[i64],
                 #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
             ) {
                 let #function::Values { #(#scalars,)* .. } = #values;
@@ -398,10 +412,28 @@ impl<'l> Steps<'l> {
             Mode::Write => "Fresh",
             Mode::Atomic => "Atomic",
         };
+        self.mark(at, index, kind)
+    }
+
+    fn mark(&self, at: usize, index: u32, kind: &str) -> TokenStream {
         let span = self.lowered.spans.accesses[at][index as usize];
         let (kind, buffer) = (ident(kind), named(self.buffer_name(at, index as usize)));
         let element = self.element(at, index as usize);
         quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+    }
+
+    /// Returns the assertions that callees return as many allocations as calls of them name.
+    pub fn returned(&self) -> TokenStream {
+        let one = |kind: &Kind<Syntax>| match kind {
+            Kind::Call(CallSyntax { callee, returns: Some(count), faulty: false, .. }) => {
+                let last = callee.segments.last().map(|last| &last.ident)?;
+                Some(quote_spanned! {callee.span()=>
+                    const _: () = ::cuweave::__private::returns::<#callee::#last, #count>();
+                })
+            }
+            _ => None,
+        };
+        self.lowered.kinds.iter().filter_map(one).collect()
     }
 
     /// Returns the assertions that kernels take the literals of their configurations, each once.

@@ -38,7 +38,7 @@ impl Lowering<'_> {
                         "write `alloc::<T>(len)`, `fill(&mut b, value)`, `copy(&a, &mut b)` or `free(b)`",
                     )),
                     _ if path.path.segments.iter().all(|segment| segment.arguments.is_none()) => {
-                        let results: Vec<&Ident> = name.into_iter().collect();
+                        let results: Vec<Option<Ident>> = name.into_iter().map(|name| Some(name.clone())).collect();
                         self.call_function(call, &path.path, &results, attributes)
                     }
                     _ => Err(self.refuse(
@@ -334,7 +334,7 @@ impl Lowering<'_> {
 }
 
 /// Returns the expression inside the groups that `macro_rules!` puts around its arguments.
-fn ungrouped(mut expr: &Expr) -> &Expr {
+pub(super) fn ungrouped(mut expr: &Expr) -> &Expr {
     while let Expr::Group(group) = expr {
         expr = &group.expr;
     }

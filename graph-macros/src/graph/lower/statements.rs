@@ -6,6 +6,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
 
+use super::calls::ungrouped;
 use super::structure::is_scalar;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
@@ -170,18 +171,18 @@ impl Lowering<'_> {
             },
             Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
             Pat::Tuple(tuple) => {
-                let names: Option<Vec<&Ident>> = tuple.elems.iter().map(pattern_name).collect();
-                match (names.as_deref(), &*init.expr) {
+                let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
+                match (names.as_deref(), ungrouped(&init.expr)) {
                     (Some([lo, hi]), Expr::MethodCall(call))
                         if call.method == "split_at_mut" && call.args.len() == 1 =>
                     {
                         self.no_after(&local.attrs);
-                        self.split(lo, hi, &call.receiver, &call.args[0])
+                        self.split([lo.as_ref(), hi.as_ref()], &call.receiver, &call.args[0])
                     }
                     (Some(names), Expr::Call(call)) if matches!(&*call.func, Expr::Path(_)) => {
                         let Expr::Path(path) = &*call.func else { return Ok(()) };
-                        let names = names.to_vec();
-                        self.call_function(call, &path.path, &names, &local.attrs)
+                        let attributes = [local.attrs.as_slice(), &call.attrs].concat();
+                        self.call_function(call, &path.path, names, &attributes)
                     }
                     _ => Err(self.not_in_language(
                         local,
@@ -194,7 +195,7 @@ impl Lowering<'_> {
         }
     }
 
-    pub(super) fn split(&mut self, lo: &Ident, hi: &Ident, receiver: &Expr, at: &Expr) -> Lower<()> {
+    pub(super) fn split(&mut self, names: [Option<&Ident>; 2], receiver: &Expr, at: &Expr) -> Lower<()> {
         let Some(view) = self.view(receiver)? else {
             return Err(self.refuse(
                 receiver,
@@ -211,8 +212,11 @@ impl Lowering<'_> {
         });
         let low = View { buffer: view.buffer, lo: view.lo, hi: middle.clone(), borrow };
         let high = View { buffer: view.buffer, lo: middle, hi: view.hi, borrow };
-        self.scopes.bind(lo, Binding::View(low));
-        self.scopes.bind(hi, Binding::View(high));
+        for (name, half) in names.into_iter().zip([low, high]) {
+            if let Some(name) = name {
+                self.scopes.bind(name, Binding::View(half));
+            }
+        }
         Ok(())
     }
 
@@ -367,6 +371,14 @@ impl Lowering<'_> {
             RangeLimits::HalfOpen(_) => (from, to),
             RangeLimits::Closed(_) => (from, to.checked_add(1)?),
         })
+    }
+}
+
+/// Returns the name of an element of a pattern, `None` inside for `_`.
+fn name_or_none(pattern: &Pat) -> Option<Option<Ident>> {
+    match pattern {
+        Pat::Wild(_) => Some(None),
+        pattern => pattern_name(pattern).map(|name| Some(name.clone())),
     }
 }
 

@@ -58,6 +58,7 @@ impl Lowering<'_> {
     pub(super) fn swap(&mut self, a: &Expr, b: &Expr) -> Lower<()> {
         let ((a, one), (b, other)) = (self.renamed(a)?, self.renamed(b)?);
         self.same_length(&a, &one, &other)?;
+        self.renames.extend([one.buffer, other.buffer]);
         if self.is_outer(&a) || self.is_outer(&b) {
             self.items.push(Item::Swap(one.buffer, other.buffer));
         } else {
@@ -71,6 +72,7 @@ impl Lowering<'_> {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr) -> Lower<()> {
         let ((to, old), (from, new)) = (self.renamed(to)?, self.renamed(from)?);
         self.same_length(&to, &old, &new)?;
+        self.renames.extend([old.buffer, new.buffer]);
         if self.is_outer(&to) {
             self.items.push(Item::Rename { to: old.buffer, from: new.buffer });
         } else {
