@@ -15,6 +15,8 @@
 mod lives;
 mod written;
 
+use std::collections::BTreeSet;
+
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow, size};
@@ -179,8 +181,8 @@ fn ownership(
                 .note(format!("`{name}` is a borrowed argument, declared on line {}", declared.line))
                 .help("remove the `free`: its owner frees it"),
             );
-        } else if let Some(first) = lives[buffer].free.filter(|&first| {
-            let again = first != id && !ordered.source.regions.exclusive(first, id);
+        } else if let Some(&first) = lives[buffer].frees.iter().find(|&&first| {
+            let again = first < id && !ordered.source.regions.exclusive(first, id);
             again && !used_after[buffer]
         }) {
             found.push(
@@ -224,16 +226,21 @@ fn uses_after_free(
     let mut used_after = Vector::filled(false, lives.len());
     let explicit = ordered.source.program.options.order == Order::Explicit;
     for (buffer, life) in lives.enumerate() {
-        let Some(free) = life.free else { continue };
         let declared = &ordered.source.program.buffers[buffer];
         if ordered.poisoned(buffer) || !matches!(declared.origin, Origin::Alloc(_) | Origin::Taken) {
             continue;
         }
-        let exclusive = |id: StatementId| ordered.source.regions.exclusive(free, id);
-        let after = |id: StatementId| {
-            if explicit { ordered.reach.precedes(free, id) } else { free < id && !exclusive(id) }
+        let after = |free: StatementId, id: StatementId| {
+            if explicit {
+                ordered.reach.precedes(free, id)
+            } else {
+                free < id && !ordered.source.regions.exclusive(free, id)
+            }
         };
-        let Some(&(id, index)) = life.accesses.iter().find(|&&(id, _)| after(id)) else { continue };
+        let first = life.accesses.iter().find_map(|&(id, index)| {
+            life.frees.iter().find(|&&free| after(free, id)).map(|&free| (free, id, index))
+        });
+        let Some((free, id, index)) = first else { continue };
         used_after[buffer] = true;
         let name = &declared.name;
         let mut diagnostic = Diagnostic::new(
@@ -411,10 +418,14 @@ fn outside_life(
 
 /// CW106, a warning.
 fn usefulness(ordered: &Ordered, lives: &Vector<BufferId, Life>, found: &mut Vec<Diagnostic>) {
+    let joined: BTreeSet<BufferId> =
+        ordered.source.regions.joined().into_iter().map(|(_, buffer, _)| buffer).collect();
     for (buffer, life) in lives.enumerate() {
         let name = ordered.buffer_name(buffer);
         let Some(alloc) = life.alloc else { continue };
-        if name.starts_with('_') || ordered.poisoned(buffer) || life.output.is_some() {
+        let returned = life.output.is_some();
+        // Another name may use it.
+        if name.starts_with('_') || ordered.poisoned(buffer) || returned || joined.contains(&buffer) {
             continue;
         }
         let message = if life.accesses.is_empty() {

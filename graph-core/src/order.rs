@@ -58,10 +58,12 @@ pub struct Region {
     pub first: StatementId,
     /// The statement behind the last.
     pub end: StatementId,
+    /// The number of regions that begin before it ends.
+    pub inner: usize,
     /// The ranges of buffers that are written behind it, whether it runs or not.
     pub written: Vec<(BufferId, DimId, DimId)>,
-    /// Buffers that names stand for behind it only if it runs: what it writes to them is written.
-    pub renamed: Vec<BufferId>,
+    /// Buffers that names stand for behind the choice, and the buffer that each is if this arm runs.
+    pub joined: Vec<(BufferId, BufferId)>,
     /// The choice that it is an arm of.
     pub arm: Option<Arm>,
 }
@@ -78,6 +80,28 @@ pub struct Arm {
 }
 
 impl Regions {
+    /// Returns the buffers that names stand for behind choices, each with one that it may be and the arm where it is; a buffer
+    /// comes before those that it is joined to.
+    pub fn joined(&self) -> Vec<(BufferId, BufferId, &Region)> {
+        let mut all: Vec<(BufferId, BufferId, &Region)> = self
+            .list
+            .iter()
+            .flat_map(|region| region.joined.iter().map(move |&(joined, buffer)| (joined, buffer, region)))
+            .collect();
+        all.sort_by_key(|&(joined, buffer, _)| (joined, buffer));
+        all
+    }
+
+    /// Returns true if a statement does not stand in another arm of the choice that a region is an arm of.
+    pub fn may_precede_end_of(&self, statement: StatementId, region: &Region) -> bool {
+        let other = |one: &Region| match (one.arm, region.arm) {
+            (Some(arm), Some(own)) => arm.choice == own.choice && arm.number != own.number,
+            _ => false,
+        };
+        statement < region.end
+            && !self.list.iter().any(|one| (one.first..one.end).contains(&statement) && other(one))
+    }
+
     /// Returns true if two statements stand in different arms of one choice.
     pub fn exclusive(&self, one: StatementId, other: StatementId) -> bool {
         let arms = |statement: StatementId| {

@@ -10,6 +10,8 @@ pub(super) struct Life {
     pub alloc: Option<StatementId>,
     /// The first `free`.
     pub free: Option<StatementId>,
+    /// All of them: several in the arms of choices, or by mistake.
+    pub frees: Vec<StatementId>,
     /// The index in the tail.
     pub output: Option<u32>,
     /// Its accesses in program order.
@@ -25,12 +27,23 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
             Some(Lifetime::Begins(&buffer)) => lives[buffer].alloc = Some(id),
             Some(Lifetime::Ends(&buffer)) => {
                 lives[buffer].free.get_or_insert(id);
+                lives[buffer].frees.push(id);
             }
             None => {}
         }
         for (index, access) in statement.accesses.iter().enumerate() {
             lives[access.buffer].accesses.push((id, narrow(index)));
         }
+    }
+    let regions = &ordered.source.regions;
+    for (joined, buffer, region) in regions.joined() {
+        let frees = lives[buffer].frees.iter().copied();
+        let frees: Vec<StatementId> = frees.filter(|&free| regions.may_precede_end_of(free, region)).collect();
+        let life = &mut lives[joined];
+        life.frees.extend(frees);
+        life.frees.sort_unstable();
+        life.frees.dedup();
+        life.free = life.frees.first().copied();
     }
     for (index, &buffer) in program.outputs.iter().enumerate() {
         lives[buffer].output.get_or_insert(narrow(index));

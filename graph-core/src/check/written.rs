@@ -20,6 +20,13 @@ struct Written {
     relied_on: bool,
 }
 
+impl Written {
+    /// Returns the write for messages about a name that stands for its buffer.
+    fn told(&self) -> Written {
+        Written { id: self.id, index: self.index, relied_on: false }
+    }
+}
+
 /// CW101 and CW107, and what `&mut` means at each launch.
 ///
 /// Statements run in program order under [`Order::Inferred`], so the writes before a read are those above it. Under
@@ -87,6 +94,9 @@ pub(super) fn initialised(
         }
     }
     regions.advance(ordered, StatementId::NONE, &mut written);
+    for (joined, buffer, _) in ordered.source.regions.joined() {
+        ever_written[joined] |= ever_written[buffer];
+    }
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
         if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
@@ -220,6 +230,16 @@ impl State {
         None
     }
 
+    /// Returns the ranges for a name that stands for this buffer among others: their lengths are the same number.
+    fn of_length(&self, len: DimId, own: DimId, bounds: &Bounds) -> State {
+        let ends = |hi: DimId| bounds.at_most(hi, len) && bounds.at_most(len, hi);
+        let mut state = State::default();
+        for range in &self.distinct {
+            state.add(range.lo, if ends(range.hi) { own } else { range.hi }, None);
+        }
+        state
+    }
+
     /// The ranges of `self` that `other` has, too.
     fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
         let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
@@ -245,7 +265,10 @@ impl<'r> Entered<'r> {
     /// Leaves the regions that end before a statement, and enters those that begin with it.
     fn advance(&mut self, ordered: &Ordered, id: StatementId, written: &mut Vector<BufferId, Coverage>) {
         loop {
-            if let Some((region, before)) = self.stack.pop_if(|(region, _)| region.end <= id) {
+            let next = self.next;
+            if let Some((region, before)) =
+                self.stack.pop_if(|(region, _)| region.end <= id && region.inner <= next)
+            {
                 self.leave(ordered, region, before, written);
             } else if let Some(region) = self.regions.list.get(self.next).filter(|region| region.first <= id)
             {
@@ -266,7 +289,7 @@ impl<'r> Entered<'r> {
         before: Vec<State>,
         written: &mut Vector<BufferId, Coverage>,
     ) {
-        let after: Vector<BufferId, State> = written
+        let mut after: Vector<BufferId, State> = written
             .iter_mut()
             .zip(before)
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
@@ -274,10 +297,13 @@ impl<'r> Entered<'r> {
         for &(buffer, lo, hi) in &region.written {
             written[buffer].state.add(lo, hi, None);
         }
-        for &buffer in &region.renamed {
-            written[buffer].state = after[buffer].clone();
-        }
         let Some(arm) = region.arm else { return };
+        for &(joined, buffer) in &region.joined {
+            let (own, other) = (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
+            after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
+            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::told).collect();
+            written[joined].writes.extend(writes);
+        }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
             None => after.into_iter().map(|state| state.distinct).collect(),
             Some(others) => {

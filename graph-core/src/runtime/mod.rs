@@ -54,7 +54,7 @@ pub mod private {
     };
     pub use crate::runtime::build::{
         Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, ToDim, TurnVariable,
-        change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
+        change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn, typed,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};

@@ -264,11 +264,13 @@ impl Expansion<'_> {
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
         let (arm_function, arm) = self.steps.arms(name, &scalars);
         let (enter_function, enter) = self.steps.calls(name, &scalars);
+        let typed = self.steps.typed(name, &scalars);
         quote! {
             #chunks
             #leaf_chunks
             #arm_function
             #enter_function
+            #typed
             fn __table() -> &'static ::cuweave::__private::Table {
                 #table
             }

@@ -30,7 +30,9 @@ use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
 use crate::report::Report;
 
+mod arrays;
 mod calls;
+mod conditions;
 mod functions;
 mod names;
 mod numbers;
@@ -70,7 +72,9 @@ pub struct Lowered {
     pub turns: Vec<Turn>,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     pub choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    pub typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
@@ -169,7 +173,9 @@ struct Lowering<'r> {
     structured: bool,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     conditions: Vec<Condition>,
     /// The number of blocks around the innermost loop or arm that the build decides about.
     outer_names: usize,
@@ -244,6 +250,7 @@ pub fn lower(
         turns: Vec::new(),
         structured: false,
         choices: Vec::new(),
+        typed: Vec::new(),
         conditions: Vec::new(),
         outer_names: 0,
         dims: Vector::new(),
@@ -347,6 +354,7 @@ impl Lowering<'_> {
             structure,
             turns: self.turns,
             choices: self.choices,
+            typed: self.typed,
             conditions: self.conditions,
             variables: symbols,
             unknown: self.unknown,
@@ -462,7 +470,7 @@ impl Lowering<'_> {
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
         let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(_)) => "a buffer",
+            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(..)) => "a buffer",
             Some(Binding::Statement) => "a statement",
             Some(Binding::Unknown | Binding::Number) | None => return,
         };

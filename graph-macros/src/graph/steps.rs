@@ -303,6 +303,22 @@ impl<'l> Steps<'l> {
         (function, quote!(__arm(self, number, turns)))
     }
 
+    /// Returns a function, which nothing calls, in which rustc holds the types of scalars against their values.
+    pub fn typed(&self, function: &Ident, scalars: &[&Ident]) -> TokenStream {
+        if self.lowered.typed.is_empty() {
+            return TokenStream::new();
+        }
+        let [values, turns] = ["values", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
+        let typed = self.lowered.typed.iter().map(|value| self.in_turn(value.to_token_stream(), &turns));
+        quote! {
+            fn __typed(#values: &#function::Values<'_>, #turns: &[i64]) {
+                let #function::Values { #(#scalars,)* .. } = #values;
+                #(let #scalars = *#scalars;)*
+                #(let _ = #typed;)*
+            }
+        }
+    }
+
     /// Returns a function that enters the functions that steps call, and the body that calls it.
     pub fn calls(&self, function: &Ident, scalars: &[&Ident]) -> (TokenStream, TokenStream) {
         let [values, number, turns, enter] =

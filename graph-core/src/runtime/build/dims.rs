@@ -117,6 +117,11 @@ pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: i64)
     T::of_turn(value)
 }
 
+/// Returns a scalar, whose type is given.
+pub fn typed<T>(value: T) -> T {
+    value
+}
+
 /// An integer as a dimension.
 pub fn dim(value: impl ToDim) -> Dim {
     value.to_dim()

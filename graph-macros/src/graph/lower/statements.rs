@@ -161,14 +161,16 @@ impl Lowering<'_> {
                 }
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
-            Pat::Type(typed) if is_scalar(&init.expr) => match pattern_name(&typed.pat) {
-                Some(name) => {
-                    self.no_after(&local.attrs);
-                    self.scalar(name, &init.expr);
-                    Ok(())
+            Pat::Type(typed) if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) => {
+                match pattern_name(&typed.pat) {
+                    Some(name) => {
+                        self.no_after(&local.attrs);
+                        self.typed_scalar(name, &typed.ty, &init.expr);
+                        Ok(())
+                    }
+                    None => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
-                None => Err(self.not_in_language(local, "this pattern is", &[])),
-            },
+            }
             Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
             Pat::Tuple(tuple) => {
                 let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
@@ -262,8 +264,7 @@ impl Lowering<'_> {
                 "bind both: `let (lo, hi) = x.split_at_mut(k);`",
             )),
             Expr::Assign(assign) if name.is_none() => {
-                self.no_after(&[outer, &assign.attrs].concat());
-                self.assign(&assign.left, &assign.right)
+                self.assign(&assign.left, &assign.right, &[outer, &assign.attrs].concat())
             }
             Expr::If(choice) if name.is_none() => {
                 self.no_after(&[outer, &choice.attrs].concat());
@@ -307,6 +308,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
+        if let Some(elements) = self.elements_of(&each.expr) {
+            return self.for_each(each, elements);
+        }
         let variable = match &*each.pat {
             Pat::Ident(name) => Some(&name.ident),
             Pat::Wild(_) => None,
@@ -315,18 +319,30 @@ impl Lowering<'_> {
         let Some((from, to)) = self.literal_range(&each.expr) else {
             return self.turns(each, variable);
         };
+        self.unroll(each.span(), from..to, |lowering, value| {
+            if let Some(variable) = variable {
+                lowering.variables.push((variable.to_string(), Meaning::Number(value)));
+            }
+            lowering.block_with(variable, &each.body.stmts);
+            if variable.is_some() {
+                lowering.variables.pop();
+            }
+        });
+        Ok(())
+    }
+
+    /// Lowers a turn for each number, up to the limits.
+    pub(super) fn unroll(
+        &mut self,
+        span: Span,
+        turns: std::ops::Range<i128>,
+        mut turn: impl FnMut(&mut Self, i128),
+    ) {
         // The outermost loop is the one that grows too long.
         let outermost = self.unrolling.is_none();
-        let unrolling =
-            *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span: each.span() });
-        for value in from..to {
-            if let Some(variable) = variable {
-                self.variables.push((variable.to_string(), Meaning::Number(value)));
-            }
-            self.block_with(variable, &each.body.stmts);
-            if variable.is_some() {
-                self.variables.pop();
-            }
+        let unrolling = *self.unrolling.get_or_insert(Unrolling { first: self.statements.len(), span });
+        for value in turns {
+            turn(self, value);
             self.unrolled += 1;
             let statements = self.statements.len() - unrolling.first;
             if statements > MOST_STATEMENTS || self.unrolled > MOST_TURNS {
@@ -340,7 +356,6 @@ impl Lowering<'_> {
             self.unrolling = None;
             self.unrolled = 0;
         }
-        Ok(())
     }
 
     fn over_limit(&mut self, span: Span) {
