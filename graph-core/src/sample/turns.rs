@@ -114,6 +114,8 @@ impl Sampler<'_> {
                 let assumed = sampler.assumed.len();
                 sampler.assumed.extend(beyond(1));
                 sampler.assumed.extend(beyond(1).and_then(|more| Poly::constant(0).minus(&more)));
+                // That its range is that of all turns is not among the facts about bounds.
+                sampler.before_last(range, &range.lo);
                 sampler.turn(range, range.lo.clone());
                 sampler.assumed.truncate(assumed);
             });

@@ -171,6 +171,12 @@ impl Lowering<'_> {
                     None => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
             }
+            Pat::Wild(_) if is_scalar(&init.expr) || self.names_a_scalar(&init.expr) => {
+                self.no_after(&local.attrs);
+                let value = self.substituted(&init.expr);
+                self.typed.push(value);
+                Ok(())
+            }
             Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
             Pat::Tuple(tuple) => {
                 let names: Option<Vec<Option<Ident>>> = tuple.elems.iter().map(name_or_none).collect();
