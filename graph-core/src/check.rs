@@ -20,8 +20,8 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
-use crate::order::Ordered;
+use crate::ir::{Access, BufferId, Kind, Mode, Origin, Program, StatementId};
+use crate::order::{Functions, Ordered};
 use crate::reach::Reach;
 use lives::{Life, lives};
 
@@ -29,6 +29,7 @@ use lives::{Life, lives};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checked {
     program: Program,
+    functions: Functions,
     edges: Vec<(StatementId, StatementId)>,
     edges_before_reduction: usize,
 }
@@ -37,6 +38,11 @@ impl Checked {
     /// The program, with the settled modes.
     pub fn program(&self) -> &Program {
         &self.program
+    }
+
+    /// The functions of its statements.
+    pub fn functions(&self) -> &Functions {
+        &self.functions
     }
 
     /// The order between statements that are not memory statements, transitively reduced: `(before, after)`.
@@ -57,7 +63,7 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
     borrows(&ordered, &mut found);
     let used_after = uses_after_free(&ordered, &lives, &mut found);
     ownership(&ordered, &lives, &used_after, &mut found);
-    if ordered.source.program.options.order == Order::Explicit && !ordered.source.order_unknown {
+    if ordered.any_explicit() && !ordered.source.order_unknown {
         let assumed = unordered_conflicts(&ordered, &mut found);
         outside_life(&ordered, &lives, &assumed, &mut found);
     }
@@ -81,6 +87,7 @@ pub fn check(mut ordered: Ordered) -> (Option<Checked>, Vec<Diagnostic>) {
         edges: edges.collect(),
         edges_before_reduction: ordered.edges_before_reduction,
         program: ordered.source.program,
+        functions: ordered.source.regions.functions,
     };
     (Some(checked), found)
 }
@@ -224,14 +231,13 @@ fn uses_after_free(
     found: &mut Vec<Diagnostic>,
 ) -> Vector<BufferId, bool> {
     let mut used_after = Vector::filled(false, lives.len());
-    let explicit = ordered.source.program.options.order == Order::Explicit;
     for (buffer, life) in lives.enumerate() {
         let declared = &ordered.source.program.buffers[buffer];
         if ordered.poisoned(buffer) || !matches!(declared.origin, Origin::Alloc(_) | Origin::Taken) {
             continue;
         }
         let after = |free: StatementId, id: StatementId| {
-            if explicit {
+            if ordered.is_explicit(free, id) {
                 ordered.reach.precedes(free, id)
             } else {
                 free < id && !ordered.source.regions.exclusive(free, id)
@@ -249,7 +255,8 @@ fn uses_after_free(
             format!("`{name}` is used by `{}` after it is freed", ordered.source.program.statements[id].name),
         )
         .note(format!("`free({name})` on line {} comes before", ordered.line(free)));
-        if let Some(path) = explicit.then(|| ordered.graph.path(free, id)).filter(|path| path.len() > 2) {
+        let path = ordered.is_explicit(free, id).then(|| ordered.graph.path(free, id));
+        if let Some(path) = path.filter(|path| path.len() > 2) {
             diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
         }
         found.push(

@@ -11,16 +11,18 @@
 //!   for those that are;
 //! - under [`Order::Inferred`], two statements with conflicting accesses are ordered as they are written.
 
+mod functions;
 pub mod shared;
 
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Order, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::poly::{Facts, Poly};
+pub use functions::{Function, FunctionId, Functions};
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 
@@ -45,6 +47,8 @@ pub struct Regions {
     /// The ranges of arguments that hold nothing at first and must be written in all at the end: those of arguments declared
     /// `&mut [MaybeUninit<T>; len]`. A flat program has none: the memory that is bound to it may be read.
     pub fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The functions of a flat program's statements.
+    pub functions: Functions,
     /// The regions, outer ones first.
     pub list: Vec<Region>,
     /// The number of choices.
@@ -241,8 +245,11 @@ impl Source {
 pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let bounds = Bounds::new(source.polys.clone(), source.facts());
     let mut graph = OrderGraph::new(source.program.statements.len());
-    if source.program.options.order == Order::Inferred {
+    let functions = &source.regions.functions;
+    if !functions.any_explicit(&source.program) {
         infer(&source.program, &bounds, &mut graph);
+    } else if !functions.is_uniform() {
+        infer_between(&source, &bounds, &mut graph);
     }
     for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {
@@ -288,6 +295,34 @@ fn infer(program: &Program, bounds: &Bounds, graph: &mut OrderGraph) {
             }
             users[access.buffer].push(id);
             frontiers[access.buffer].step(id, access, bounds, graph);
+        }
+    }
+}
+
+/// As [`infer`] between statements whose order is inferred, where that of others is explicit. O(accesses²) a buffer.
+fn infer_between(source: &Source, bounds: &Bounds, graph: &mut OrderGraph) {
+    let (program, functions) = (&source.program, &source.regions.functions);
+    let mut earlier: Vector<BufferId, Vec<(StatementId, Option<Access>)>> =
+        Vector::filled(Vec::new(), program.buffers.len());
+    for (id, statement) in program.statements.enumerate() {
+        let lifetime = statement.kind.lifetime().map(|lifetime| match lifetime {
+            Lifetime::Begins(&buffer) | Lifetime::Ends(&buffer) => (buffer, None),
+        });
+        let accesses = statement.accesses.iter().map(|access| (access.buffer, Some(*access)));
+        for (buffer, access) in accesses.chain(lifetime) {
+            for &(from, other) in &earlier[buffer] {
+                let conflict = match (&other, &access) {
+                    (Some(other), Some(access)) => {
+                        other.mode.conflicts(access.mode) && !bounds.disjoint(other, access)
+                    }
+                    // The begin and the end of its life.
+                    _ => true,
+                };
+                if from != id && conflict && !functions.is_explicit(program, from, id) {
+                    graph.add(from, id, Cause::Uses(buffer));
+                }
+            }
+            earlier[buffer].push((id, access));
         }
     }
 }

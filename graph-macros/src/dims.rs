@@ -95,7 +95,9 @@ impl Term {
             Expr::Paren(inner) => Term::of(&inner.expr, integers),
             Expr::Group(inner) => Term::of(&inner.expr, integers),
             // In a type of fewer bits the arithmetic is that type's.
-            Expr::Call(_) if untyped(expr).is_some_and(|(inner, ty)| is_wide(ty) && is_integer(inner, integers)) => {
+            Expr::Call(_)
+                if untyped(expr).is_some_and(|(inner, ty)| is_wide(ty) && is_integer(inner, integers)) =>
+            {
                 untyped(expr).map_or_else(|| Term::leaf(expr), |(inner, _)| Term::of(inner, integers))
             }
             Expr::Cast(cast) if is_wide(&cast.ty) && is_integer(&cast.expr, integers) => {

@@ -38,7 +38,8 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
     let regions = &ordered.source.regions;
     for (joined, buffer, region) in regions.joined() {
         let frees = lives[buffer].frees.iter().copied();
-        let frees: Vec<StatementId> = frees.filter(|&free| regions.may_precede_end_of(free, region)).collect();
+        let frees: Vec<StatementId> =
+            frees.filter(|&free| regions.may_precede_end_of(free, region)).collect();
         let life = &mut lives[joined];
         life.frees.extend(frees);
         life.frees.sort_unstable();
@@ -52,6 +53,16 @@ pub(super) fn lives(ordered: &Ordered) -> Vector<BufferId, Life> {
 }
 
 impl Ordered {
+    /// Returns true if the order between some statements is explicit.
+    pub(super) fn any_explicit(&self) -> bool {
+        self.source.regions.functions.any_explicit(&self.source.program)
+    }
+
+    /// Returns true if the order between two statements is explicit.
+    pub(super) fn is_explicit(&self, one: StatementId, other: StatementId) -> bool {
+        self.source.regions.functions.is_explicit(&self.source.program, one, other)
+    }
+
     pub(super) fn poisoned(&self, buffer: BufferId) -> bool {
         self.source.poisoned.get(buffer).copied().unwrap_or(false)
     }

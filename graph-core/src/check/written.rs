@@ -7,7 +7,7 @@ use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, BufferId, DimId, Mode, Order, Origin, StatementId};
+use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
 use crate::order::{Ordered, Region, Regions};
 
 /// An access whose mode is settled: statement, index, mode, relied on.
@@ -38,7 +38,7 @@ pub(super) fn initialised(
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Settled> {
     let program = &ordered.source.program;
-    let explicit = program.options.order == Order::Explicit;
+    let explicit = ordered.any_explicit();
     let sequence: Vec<StatementId> = if explicit {
         ordered.reach.topological().as_slice().to_vec()
     } else {
@@ -299,7 +299,8 @@ impl<'r> Entered<'r> {
         }
         let Some(arm) = region.arm else { return };
         for &(joined, buffer) in &region.joined {
-            let (own, other) = (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
+            let (own, other) =
+                (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
             after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
             let writes: Vec<Written> = written[buffer].writes.iter().map(Written::told).collect();
             written[joined].writes.extend(writes);

@@ -60,14 +60,16 @@ impl<A: Answers> Expansion<'_, A> {
     pub(super) fn number(&mut self, scope: &Scope, dim: DimId) -> Result<Number, A::Error> {
         let lengths = self.lengths(scope, dim)?;
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
-        self.answers.bound(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
+        self.answers
+            .bound(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
     }
 
     /// Returns an end of a loop, which may be negative.
     pub(super) fn end(&mut self, scope: &Scope, dim: DimId) -> Result<i128, A::Error> {
         let lengths = self.lengths(scope, dim)?;
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
-        self.answers.end(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
+        self.answers
+            .end(at, dim, &mut |op| lengths.iter().find(|known| known.0 == op).map(|known| known.1.clone()))
     }
 
     /// Returns the lengths of parts and buffers that a bound mentions: the indices of parts are bounds, too.

@@ -1,6 +1,7 @@
 //! The facts about a launch that decisions need: of one as written, and of one as emitted.
 
 use super::blocks::Blocks;
+use super::decision::Allowed;
 use crate::ids::KernelId;
 
 /// The facts about a launch.
@@ -25,11 +26,22 @@ pub struct Launch {
     pub batch: Batching,
     /// True if the loaded function waits first (`griddepcontrol.wait` before any other instruction).
     pub waits: bool,
+    /// True if it may be put behind another launch in a lane.
+    pub lanes: bool,
     /// True if each thread runs a short, straight sequence of instructions to its end.
     pub brief: bool,
 }
 
 impl Launch {
+    /// Takes back what its function does not allow.
+    pub fn restrict(&mut self, allowed: Allowed) {
+        if !allowed.batches {
+            self.batch = Batching::Never;
+        }
+        self.waits &= allowed.overlap;
+        self.lanes &= allowed.lanes;
+    }
+
     /// Returns the number of blocks.
     pub fn blocks(&self) -> Blocks {
         Blocks::of(self.grid)

@@ -82,7 +82,8 @@ impl Test {
             }
             Test::Compare(left, relation, right) => {
                 let (left, right) = (left.poly(put_in)?, right.poly(put_in)?);
-                let less = |a: &Poly, b: &Poly| a.plus(&Poly::constant(1)).is_some_and(|a| facts.at_most(&a, b));
+                let less =
+                    |a: &Poly, b: &Poly| a.plus(&Poly::constant(1)).is_some_and(|a| facts.at_most(&a, b));
                 let (yes, no) = match relation {
                     Relation::Equal => (
                         left == right || facts.at_most(&left, &right) && facts.at_most(&right, &left),
@@ -140,9 +141,11 @@ impl Test {
 
 /// Returns true if all are, false if one is not, and nothing where that is open.
 fn all(mut tests: impl Iterator<Item = Option<bool>>) -> Option<bool> {
-    tests.try_fold(Some(true), |so_far, test| match test {
-        Some(false) => Err(()),
-        Some(true) => Ok(so_far),
-        None => Ok(None),
-    }).unwrap_or(Some(false))
+    tests
+        .try_fold(Some(true), |so_far, test| match test {
+            Some(false) => Err(()),
+            Some(true) => Ok(so_far),
+            None => Ok(None),
+        })
+        .unwrap_or(Some(false))
 }

@@ -55,7 +55,11 @@ impl Sampler<'_> {
         let range = Range { each, variable, lo, hi, turns, last };
         let copies = self.copies;
         self.copies *= range.turns + 2 * usize::from(range.last);
-        if last { self.first_and_last(&range) } else { self.chain(&range, 0, false) }
+        if last {
+            self.first_and_last(&range)
+        } else {
+            self.chain(&range, 0, false)
+        }
         self.copies = copies;
         let region = self.open();
         let rows = self.rows_of(&range.each.body, &range.variable, (&range.lo, &range.hi));
@@ -100,7 +104,8 @@ impl Sampler<'_> {
 
     /// Samples a loop whose last turn differs: no turn, one that is the last, or several.
     fn first_and_last(&mut self, range: &Range<'_>) {
-        let (Some(before), Some(turns)) = (range.hi.minus(&Poly::constant(1)), range.hi.minus(&range.lo)) else {
+        let (Some(before), Some(turns)) = (range.hi.minus(&Poly::constant(1)), range.hi.minus(&range.lo))
+        else {
             return;
         };
         let beyond = |least: i128| turns.minus(&Poly::constant(least));
@@ -285,7 +290,8 @@ impl Sampler<'_> {
                     if let Some(Lifetime::Begins(&buffer)) = statement.kind.lifetime() {
                         found.insert(buffer);
                     }
-                    let results = statement.accesses.iter().filter(|access| self.is_result(access.buffer, *id));
+                    let results =
+                        statement.accesses.iter().filter(|access| self.is_result(access.buffer, *id));
                     found.extend(results.map(|access| access.buffer));
                 }
                 Item::Loop(each) => self.renamed_in(&each.body, found),
@@ -327,7 +333,8 @@ impl Sampler<'_> {
                     let alike = |one: &Row, other: &Row| {
                         (one.buffer, &one.lo, &one.hi) == (other.buffer, &other.lo, &other.hi)
                     };
-                    let common = |row: &Row| others.iter().all(|arm| arm.iter().any(|other| alike(row, other)));
+                    let common =
+                        |row: &Row| others.iter().all(|arm| arm.iter().any(|other| alike(row, other)));
                     rows.extend(first.into_iter().filter(common));
                 }
                 Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) => {}

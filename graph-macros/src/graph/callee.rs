@@ -56,6 +56,13 @@ impl Expansion<'_> {
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
         let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
         quote! {
+            #[doc(hidden)]
+            impl #name::#name {
+                /// Returns its table.
+                pub fn __table() -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+            }
             fn __named(#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: #name::Args<'_>) {
                 ::core::mem::drop(#name(#ctx, #(#args.#names),*));
             }

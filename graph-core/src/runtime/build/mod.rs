@@ -3,7 +3,7 @@
 //! - `dims`, `config`, `fill`, `arguments`, `evaluate`: what generated code says of lengths and launches; `checks`: whether that
 //!   and the operands hold;
 //! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
-//!   gives;
+//!   gives; `recursion`: calls that have no end;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `node`, `resolve`: the node of each kind of statement; `tables`, `batches`: its batched launches; `patch`: changes of its
 //!   nodes once they are instantiated;
@@ -28,6 +28,7 @@ mod nodes;
 mod patch;
 mod planning;
 mod plans;
+mod recursion;
 mod resolve;
 mod tables;
 
@@ -48,3 +49,4 @@ pub(crate) use node::element;
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
 pub(crate) use plans::flattened;
+pub(crate) use recursion::check_recursion;

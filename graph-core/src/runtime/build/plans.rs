@@ -9,6 +9,7 @@ use crate::index::Vector;
 use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
+use crate::order::Functions;
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 
@@ -62,7 +63,7 @@ impl<K: PartialEq, V> Kept<K, V> {
 
 /// Flat functions by the address of their table, which is a static, and by the values of their bounds.
 static FLAT: Kept<(usize, Vector<DimId, u64>), Flattened> = Kept::new();
-static CHECKED: Kept<(Program, Vector<DimId, u64>), Checked> = Kept::new();
+static CHECKED: Kept<(Program, Functions, Vector<DimId, u64>), Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl PartialEq for Key {
@@ -104,7 +105,8 @@ pub(crate) fn flattened(
 fn checked(expanded: Expanded) -> Result<Flattened, Error> {
     let Expanded { source, values, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
-    let checked = CHECKED.get_or_make((source.program.clone(), values.clone()), || {
+    let key = (source.program.clone(), source.regions.functions.clone(), values.clone());
+    let checked = CHECKED.get_or_make(key, || {
         let program = source.program.clone();
         let (checked, found) = compile::front(source);
         checked.ok_or_else(|| refused_program(&program, &found))

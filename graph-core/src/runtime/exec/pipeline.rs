@@ -15,7 +15,7 @@ use crate::launches::Allowed;
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
     Asked, Definition, Evaluation, Flattened, Nodes, Open, apply_hook, check_operands, check_overlap,
-    flattened, plan,
+    check_recursion, flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
@@ -33,6 +33,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
+    check_recursion(A::table(Token))?;
     let table = A::table(Token)
         .get()
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
@@ -55,7 +56,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let limits = Limits::of(driver, ctx)?;
     let evaluate =
         |programmatic| evaluate(&flat, &args, &limits, Modules::new(driver, ctx.clone(), programmatic));
-    let allowed = Allowed::by(program.options.launches);
+    let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, records, words, open) = match programmatic {
         Err(_) => evaluate(programmatic)?,

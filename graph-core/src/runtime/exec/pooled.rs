@@ -26,7 +26,9 @@ impl Core {
         if self.definition.driver.is_capturing(shared.raw)? {
             return Err(Error::StreamCapturing { function: function() });
         }
-        self.replan(Some(Memory::Owned), Allowed::by(self.definition.program().options.launches))?;
+        let checked = &self.definition.flat.checked;
+        let allowed = Allowed::of(checked.program(), checked.functions());
+        self.replan(Some(Memory::Owned), allowed)?;
         // Held until the end: nodes are added and instantiated with addresses of memory that lives.
         let mut arena = shared.lock();
         self.instantiate_at(shared, &mut arena)

@@ -38,7 +38,8 @@ impl Lowering<'_> {
                         "write `alloc::<T>(len)`, `fill(&mut b, value)`, `copy(&a, &mut b)` or `free(b)`",
                     )),
                     _ if path.path.segments.iter().all(|segment| segment.arguments.is_none()) => {
-                        let results: Vec<Option<Ident>> = name.into_iter().map(|name| Some(name.clone())).collect();
+                        let results: Vec<Option<Ident>> =
+                            name.into_iter().map(|name| Some(name.clone())).collect();
                         self.call_function(call, &path.path, &results, attributes)
                     }
                     _ => Err(self.refuse(

@@ -14,7 +14,9 @@ impl Lowering<'_> {
         match condition {
             Expr::Paren(inner) => self.test(&inner.expr),
             Expr::Group(inner) => self.test(&inner.expr),
-            Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => Test::Not(Box::new(self.test(&unary.expr))),
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
+                Test::Not(Box::new(self.test(&unary.expr)))
+            }
             Expr::Lit(literal) => match &literal.lit {
                 Lit::Bool(known) => Test::Known(known.value),
                 _ => Test::Opaque,
@@ -101,7 +103,9 @@ impl Lowering<'_> {
                 Test::All(ends)
             }
             Pat::Tuple(tuple) => match elements(of).filter(|of| of.len() == tuple.elems.len()) {
-                Some(of) => Test::All(tuple.elems.iter().zip(&of).map(|(one, of)| self.pattern_test(one, of)).collect()),
+                Some(of) => Test::All(
+                    tuple.elems.iter().zip(&of).map(|(one, of)| self.pattern_test(one, of)).collect(),
+                ),
                 None => Test::Opaque,
             },
             _ => Test::Opaque,
@@ -143,13 +147,18 @@ impl Lowering<'_> {
                 Some(of) => {
                     tuple.elems.iter().zip(&of).try_for_each(|(one, of)| self.bound_by(one, of, names))
                 }
-                None => Err(self.not_in_language(pattern, "this pattern is", &[
-                    "a `match` is on scalars, or on a tuple of them that is written where it stands".into(),
-                ])),
+                None => Err(self.not_in_language(
+                    pattern,
+                    "this pattern is",
+                    &["a `match` is on scalars, or on a tuple of them that is written where it stands"
+                        .into()],
+                )),
             },
-            _ => Err(self.not_in_language(pattern, "this pattern is", &[
-                "the arms of a `match` are literals, ranges, names and `_`, joined by `|`".into(),
-            ])),
+            _ => Err(self.not_in_language(
+                pattern,
+                "this pattern is",
+                &["the arms of a `match` are literals, ranges, names and `_`, joined by `|`".into()],
+            )),
         }
     }
 }

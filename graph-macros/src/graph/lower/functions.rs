@@ -64,8 +64,13 @@ impl Lowering<'_> {
         }
         self.structured = true;
         let returns = (results.len() > 1).then_some(results.len());
-        let syntax =
-            CallSyntax { id: CallId::new(self.calls.len()), callee: callee.clone(), arguments, returns, faulty };
+        let syntax = CallSyntax {
+            id: CallId::new(self.calls.len()),
+            callee: callee.clone(),
+            arguments,
+            returns,
+            faulty,
+        };
         self.calls.push(Call { arguments: bindings, results: returned });
         let id = self.push(text, callee.span(), Kind::Call(syntax), accesses);
         self.after(id, attributes);

@@ -301,7 +301,8 @@ impl Lowering<'_> {
             // A name without a small letter is that of a constant.
             if name.to_string().contains(char::is_lowercase) {
                 self.scopes.bind(&name, Binding::Number);
-                self.variables.push((name.to_string(), Meaning::Expression(Box::new(syn::parse_quote!((#value))))));
+                self.variables
+                    .push((name.to_string(), Meaning::Expression(Box::new(syn::parse_quote!((#value))))));
             }
         }
         let mut test = self.pattern_test(pattern, of);
