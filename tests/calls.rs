@@ -369,13 +369,13 @@ fn calls_are_batched_as_if_written_flat() {
     let mut out = device.zeros::<f32>(64);
     let want: Vec<f32> = (0..64).map(|i| 2.0 * i as f32).collect();
     launched!(device, sixteen_calls(&device.ctx, 4, 16, &x, &mut out), out, want);
-    let counts = |report: cuweave::report::Report| (report.launches, report.depth, report.nodes);
+    let counts = |report: cuweave::report::Report| (report.launches, report.depth, report.kernels);
     let flat = counts(sixteen_flat(&device.ctx, 4, &x, &mut out).expect("builds").report());
     let calls = sixteen_calls(&device.ctx, 4, 16, &x, &mut out).expect("builds");
     assert_eq!(counts(calls.report()), flat);
     assert_eq!(flat.0, 48);
     assert!(flat.2 < 10, "{flat:?}");
-    assert!(calls.dot().contains("layer[3].gate"), "{}", calls.dot());
+    assert!(calls.dot().contains("layer[0].gate"), "{}", calls.dot());
 }
 
 /// A callee whose launches stay as they are written, beside others.
@@ -417,6 +417,6 @@ fn the_option_of_launches_is_that_of_each_function() {
         options_of_callers(&device.ctx, 4, &x, &mut out, &mut other).expect("builds").report(),
     ] {
         // One launch stands for the sixteen of `set`.
-        assert_eq!((graph.launches, graph.nodes), (32, 17), "{graph}");
+        assert_eq!((graph.launches, graph.kernels), (32, 17), "{graph}");
     }
 }

@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, BufferId, Kind, Mode, Origin, Program, StatementId};
+use crate::ir::{Access, BufferId, Kind, Mode, Program, StatementId};
 use crate::order::{Functions, Ordered};
 use crate::reach::Reach;
 use lives::{Life, lives};
@@ -100,11 +100,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
             let buffer = &program.buffers[access.buffer];
             let site = Site::Access(id, narrow(index));
             // The declaration is known even if nothing else about the buffer is.
-            let shared = matches!(
-                buffer.origin,
-                Origin::Device { mutable: false } | Origin::Pinned { mutable: false }
-            );
-            if shared && access.mode.writes() {
+            if !buffer.origin.is_writable() && access.mode.writes() {
                 found.push(
                     Diagnostic::new(
                         Code::CW205,
@@ -178,7 +174,7 @@ fn ownership(
         }
         let name = ordered.buffer_name(buffer);
         let declared = &program.buffers[buffer];
-        if matches!(declared.origin, Origin::Device { .. } | Origin::Pinned { .. }) {
+        if declared.origin.is_lent() {
             found.push(
                 Diagnostic::new(
                     Code::CW104,
@@ -233,7 +229,7 @@ fn uses_after_free(
     let mut used_after = Vector::filled(false, lives.len());
     for (buffer, life) in lives.enumerate() {
         let declared = &ordered.source.program.buffers[buffer];
-        if ordered.poisoned(buffer) || !matches!(declared.origin, Origin::Alloc(_) | Origin::Taken) {
+        if ordered.poisoned(buffer) || !declared.origin.is_owned() {
             continue;
         }
         let after = |free: StatementId, id: StatementId| {

@@ -10,7 +10,6 @@ use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
-use cuweave_core::kind::Stage;
 use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Call, Item, Structure};
@@ -34,6 +33,7 @@ mod arrays;
 mod calls;
 mod conditions;
 mod functions;
+pub mod kinds;
 mod names;
 mod numbers;
 mod statements;
@@ -58,8 +58,8 @@ pub struct Lowered {
     pub mentioned: BTreeSet<String>,
     /// The element type of each buffer.
     pub elements: Vec<Type>,
-    /// The kind of each statement, with the expressions that generated code evaluates.
-    pub kinds: Vec<Kind<Syntax>>,
+    /// The expressions of each statement.
+    pub syntax: Vec<Syntax>,
     /// The levels of lints that statements set, where they do.
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// Index of the first buffer of each argument, for those that are buffers.
@@ -84,45 +84,39 @@ pub struct Lowered {
     pub faulty: bool,
 }
 
-/// The stage of lowering: the user's expressions.
-pub struct Syntax;
-
-impl Stage for Syntax {
-    type Launch = LaunchSyntax;
-    /// The value.
-    type Fill = Expr;
-    type Copy = ();
-    type Call = CallSyntax;
-    type Memory = BufferId;
-}
-
-/// A launch as it is written.
-pub struct LaunchSyntax {
-    pub kernel: Path,
-    pub config: Expr,
+/// The user's expressions in a statement, whatever its kind: generated code evaluates them.
+#[derive(Default)]
+pub struct Syntax {
+    /// The kernel of a launch, the callee of a call.
+    pub path: Option<Path>,
+    /// The configuration of a launch.
+    pub config: Option<Expr>,
+    /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
-    /// True if an argument is faulty: generated code does not evaluate the launch, and rustc says nothing more of it.
-    pub faulty: bool,
-}
-
-/// A call of a graph function as it is written.
-pub struct CallSyntax {
-    /// Its number.
-    pub id: CallId,
-    pub callee: Path,
-    pub arguments: Vec<LaunchArgument>,
-    /// The number of allocations that a `let` names; `None` for a name that may be the statement's.
+    /// The number of allocations that a `let` gives names to; `None` for a name that may be the statement's.
     pub returns: Option<usize>,
-    /// True if an argument is faulty.
+    /// True if an argument is faulty: generated code does not evaluate the statement, and rustc says nothing more of it.
     pub faulty: bool,
 }
 
-/// An argument of a launch.
+impl Syntax {
+    /// Returns the expressions of scalars among the arguments.
+    pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            LaunchArgument::Scalar(value) => Some(&**value),
+            LaunchArgument::Buffer(_) | LaunchArgument::Moved(_) => None,
+        })
+    }
+}
+
+/// An argument of a statement.
 pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
+    /// The access of an allocation that is handed over.
+    Moved(u32),
 }
 
 /// The spans behind the sites.
@@ -187,7 +181,7 @@ struct Lowering<'r> {
     /// The ranges of arguments that hold nothing at first.
     fresh: Vec<(BufferId, DimId, DimId)>,
     statements: Vector<StatementId, Statement>,
-    kinds: Vec<Kind<Syntax>>,
+    syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// The lint levels that the enclosing blocks set.
     levels: Vec<Attribute>,
@@ -260,7 +254,7 @@ pub fn lower(
         poisoned: Vector::new(),
         fresh: Vec::new(),
         statements: Vector::new(),
-        kinds: Vec::new(),
+        syntax: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
         parts: BTreeSet::new(),
@@ -347,7 +341,7 @@ impl Lowering<'_> {
             integers: self.integers,
             mentioned: self.mentioned,
             elements: self.elements,
-            kinds: self.kinds,
+            syntax: self.syntax,
             lints: self.lints,
             argument_buffers,
             spans: self.spans,
@@ -496,7 +490,7 @@ impl Lowering<'_> {
         &mut self,
         name: String,
         span: Span,
-        kind: Kind<Syntax>,
+        (kind, syntax): (Kind, Syntax),
         accesses: Vec<(Access, Span)>,
     ) -> StatementId {
         let start = span.start();
@@ -504,13 +498,12 @@ impl Lowering<'_> {
         self.spans.places.push((start.line, start.column));
         self.spans.accesses.push(accesses.iter().map(|access| access.1).collect());
         self.spans.after.push(Vec::new());
-        let written = kind.written(|call| call.id);
-        self.kinds.push(kind);
+        self.syntax.push(syntax);
         let id = self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
             file: None,
-            kind: written,
+            kind,
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
         });

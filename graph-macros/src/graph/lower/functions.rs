@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, CallId, Kind, Lifetime, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, Kind, Lifetime, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::names::Names;
-use super::{CallSyntax, LaunchArgument, Lower, Lowering, Reported};
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::dims::Bound;
 use crate::graph::scope::{Binding, View};
 
@@ -45,7 +45,7 @@ impl Lowering<'_> {
                 }
                 Ok(Passed::Moved(access)) => {
                     bindings.push(Argument::Moved(access.0.buffer));
-                    arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
+                    arguments.push(LaunchArgument::Moved(accesses.len() as u32));
                     accesses.push(access);
                 }
                 Err(Reported) => faulty = true,
@@ -64,15 +64,9 @@ impl Lowering<'_> {
         }
         self.structured = true;
         let returns = (results.len() > 1).then_some(results.len());
-        let syntax = CallSyntax {
-            id: CallId::new(self.calls.len()),
-            callee: callee.clone(),
-            arguments,
-            returns,
-            faulty,
-        };
-        self.calls.push(Call { arguments: bindings, results: returned });
-        let id = self.push(text, callee.span(), Kind::Call(syntax), accesses);
+        let syntax = Syntax { path: Some(callee.clone()), arguments, returns, faulty, ..Syntax::default() };
+        let number = self.calls.push(Call { arguments: bindings, results: returned });
+        let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
         self.after(id, attributes);
         if let [Some(name)] = results {
             self.scopes.bind_statement(name, Some(id));
@@ -91,11 +85,11 @@ impl Lowering<'_> {
             let own = |buffer: BufferId| self.buffers[buffer].origin == Origin::Alloc(at);
             used.extend(statement.accesses.iter().map(|access| access.buffer).filter(|&buffer| !own(buffer)));
         }
-        for kind in &mut self.kinds {
-            let Kind::Call(call) = kind else { continue };
-            let results = &self.calls[call.id].results;
-            if call.returns.is_none() && results.iter().any(|result| used.contains(result)) {
-                call.returns = Some(results.len());
+        for (statement, syntax) in self.statements.iter().zip(&mut self.syntax) {
+            let Kind::Call(call) = statement.kind else { continue };
+            let results = &self.calls[call].results;
+            if syntax.returns.is_none() && results.iter().any(|result| used.contains(result)) {
+                syntax.returns = Some(results.len());
             }
             for result in results.iter().filter(|result| !used.contains(result)) {
                 self.elements[result.index()] = syn::parse_quote!(());
