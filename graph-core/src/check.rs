@@ -250,14 +250,18 @@ fn uses_after_free(
             Site::Access(id, index),
             format!("`{name}` is used by `{}` after it is freed", ordered.source.program.statements[id].name),
         )
-        .note(format!("`free({name})` on line {} comes before", ordered.line(free)));
+        .note(match ordered.taken_over_by(free) {
+            Some(call) => format!("{} takes it over before", ordered.at(call)),
+            None => format!("`free({name})` on line {} comes before", ordered.line(free)),
+        });
         let path = ordered.is_explicit(free, id).then(|| ordered.graph.path(free, id));
         if let Some(path) = path.filter(|path| path.len() > 2) {
             diagnostic = diagnostic.note(format!("the path is {}", named(ordered, &path)));
         }
-        found.push(
-            diagnostic.help("move the `free` after the last use, or delete it: the free is placed by itself"),
-        );
+        found.push(diagnostic.help(match ordered.taken_over_by(free) {
+            Some(_) => "use it before the call, or hand over a copy",
+            None => "move the `free` after the last use, or delete it: the free is placed by itself",
+        }));
     }
     used_after
 }

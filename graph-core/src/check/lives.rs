@@ -1,7 +1,7 @@
 //! The lives of buffers, and the texts of messages about them.
 
-use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, BufferId, Lifetime, StatementId};
+use crate::index::{Index, Vector, narrow, size};
+use crate::ir::{Access, BufferId, Kind, Lifetime, StatementId};
 use crate::order::Ordered;
 
 /// The statements that allocate, free, return and access a buffer.
@@ -73,6 +73,17 @@ impl Ordered {
 
     pub(super) fn overlap(&self, a: &Access, b: &Access) -> bool {
         !self.bounds.disjoint(a, b)
+    }
+
+    /// Returns the call that takes a buffer over where its life ends by that, and not by a `free`.
+    pub(super) fn taken_over_by(&self, free: StatementId) -> Option<StatementId> {
+        let statements = &self.source.program.statements;
+        let same = |id: &StatementId| {
+            (&statements[*id].name, statements[*id].line) == (&statements[free].name, statements[free].line)
+        };
+        // The sample ends the lives of what a call takes over right behind it.
+        let before = (0..free.index()).rev().map(StatementId::new).take_while(same);
+        before.into_iter().find(|&id| matches!(statements[id].kind, Kind::Call(_)))
     }
 
     /// Returns `` `name` (line 3) ``.

@@ -9,7 +9,7 @@ fn moved(n: u32, h: [f32; n], to: &mut [MaybeUninit<f32>; n]) {
 
 #[cuweave::graph]
 fn f(n: u32, out: &mut [f32; n]) {
-    let fresh = alloc::<f32>(n);
+    let fresh = alloc::<f32>(n); //~ CW106
     moved(n, fresh, &mut out); //~ CW101
 }
 
