@@ -105,7 +105,6 @@ pub(crate) fn gather<'r>(
             batch: batch.unwrap_or(Batching::Never),
             waits: module.is_some_and(|module| module.waits(record.kernel.name)),
             lanes: true,
-            brief: entry.is_some_and(|entry| entry.brief),
         };
         facts.launches.push(Some(launch));
     }
