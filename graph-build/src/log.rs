@@ -69,6 +69,8 @@ impl Diagnostic {
     }
 }
 
+const INSTANTIATED: &str = "note: in the ";
+
 /// Returns the errors and warnings of a log. A log that fits no known form is one error where `failed`, else none.
 pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
     let mut all: Vec<Diagnostic> = Vec::new();
@@ -78,7 +80,7 @@ pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
             in_note = matches!(kind, Kind::Note);
             if let (true, Some(last)) = (in_note, all.last_mut()) {
                 let place = place.map_or_else(String::new, |(file, line)| format!("{file}:{line}: "));
-                last.more.push(format!("note: {place}{message}"));
+                last.more.push(format!("note: {place}{}", sentence(message)));
                 continue;
             }
             let is_error = matches!(kind, Kind::Error);
@@ -91,7 +93,11 @@ pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
                 more: Vec::new(),
             });
         } else if let Some(last) = all.last_mut() {
-            if !in_note && let Some(rest) = line.strip_prefix("  ") {
+            if let Some(text) = instantiation(line) {
+                // The last of what may be dozens is the user's.
+                last.more.retain(|line| !line.starts_with(INSTANTIATED));
+                last.more.push(format!("{INSTANTIATED}{}", sentence(text)));
+            } else if !in_note && let Some(rest) = line.strip_prefix("  ") {
                 follow(last, rest);
             }
         }
@@ -114,29 +120,22 @@ pub fn parse(log: &str, failed: bool) -> Vec<Diagnostic> {
     all
 }
 
-/// Takes an indented line that follows a heading: the source, the mark below it, or the instantiations that led there.
+/// Takes an indented line that follows a heading: the source, then the mark below it.
 fn follow(last: &mut Diagnostic, rest: &str) {
     match &mut last.source {
         None => last.source = Some((rest.to_owned(), usize::MAX)),
-        Some((_, column)) if *column == usize::MAX => {
-            if let Some(at) = rest.chars().position(|c| c == '^')
-                && rest.trim() == "^"
-            {
-                *column = at;
-            }
+        Some((_, column)) if *column == usize::MAX && rest.trim() == "^" => {
+            *column = rest.chars().take_while(|c| *c != '^').count();
         }
-        Some(_) => {
-            // Templates of libraries are instantiated through dozens of others: the outermost is the user's.
-            let text = rest.trim();
-            if let Some(at) = last.more.iter().position(|line| line.starts_with("note: detected during: ")) {
-                last.more.truncate(at);
-            }
-            if !text.is_empty() && text != "detected during:" {
-                let text = text.strip_prefix("detected during ").unwrap_or(text);
-                last.more.push(format!("note: detected during: {text}"));
-            }
-        }
+        Some(_) => {}
     }
+}
+
+/// Returns the instantiation that an indented line tells of; an empty one for the line before them.
+fn instantiation(line: &str) -> Option<&str> {
+    let text = line.strip_prefix("  ")?.trim();
+    let rest = text.strip_prefix("detected during").map(|rest| rest.trim_start_matches(':').trim());
+    rest.or_else(|| text.starts_with("instantiation of ").then_some(text))
 }
 
 enum Kind {

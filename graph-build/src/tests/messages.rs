@@ -38,11 +38,11 @@ fn instantiations_end_at_the_user() {
     let found = rendered(log, true);
     assert_eq!(found.len(), 1);
     let notes: Vec<&str> = found[0].lines().filter(|line| line.contains(" = ")).collect();
-    assert_eq!(
-        notes[1..],
-        ["    = note: cub/util.cuh:930: because of a \"deprecated\" attribute"],
-        "{found:?}"
-    );
+    let expected = [
+        "    = note: cub/util.cuh:930: because of a `deprecated` attribute",
+        "    = note: in the instantiation of `Y` at line 4 of k.cu",
+    ];
+    assert_eq!(notes[1..], expected, "{found:?}");
 }
 
 #[test]

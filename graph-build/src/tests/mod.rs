@@ -96,7 +96,7 @@ fn a_header_changes_the_key() {
 const STAND_IN: &str = "#!/bin/sh
 if [ \"$1\" = --version ]; then echo 'Cuda compilation tools, release 12.9, V12.9.86'; exit; fi
 for last; do :; done
-case \"$last\" in
+case \"${last##*/}\" in
 *broken*) printf '%s(1): error: identifier \"nothing\" is undefined\\n  x[0] = nothing;\\n         ^\\n\\n' \"$last\" >&2
   printf '%s/shared.cuh(3): error: expected a \";\"\\n  }\\n  ^\\n\\n2 errors detected in the compilation of \"x\".\\n' \"$(dirname \"$last\")\" >&2; exit 1;;
 *warned*) printf '%s(2): warning #177-D: variable \"unused\" was declared but never referenced\\n  \\tint unused;\\n  \\t    ^\\n\\n' \"$last\" >&2;;
