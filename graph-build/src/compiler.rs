@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::environment::{Environment, Layout, Place, entries};
 use crate::nvrtc::Nvrtc;
-use crate::version::Version;
+use crate::version::{self, Version};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,8 +21,17 @@ pub struct Nvcc {
     version: Option<Version>,
 }
 
-const ENOUGH: &str = "`pip install nvidia-cuda-nvrtc` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit \
-     and no GPU is needed";
+/// The newest drivers that the advice is for if this machine has none: the simulated one is of CUDA 13.0 too.
+const USUAL_DRIVER: Version = Version { major: 13, minor: 0 };
+
+/// Returns the advice to install NVRTC, in a version whose PTX this machine's driver takes.
+fn enough(environment: &Environment) -> String {
+    let driver = environment.loader.then(version::of_driver).flatten().unwrap_or(USUAL_DRIVER);
+    format!(
+        "`pip install \"{}\"` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no GPU is needed",
+        driver.newest_package()
+    )
+}
 
 impl Compiler {
     /// Returns the first compiler that can be used, whose PTX is not newer than `limit`.
@@ -34,7 +43,7 @@ impl Compiler {
         if let Some(found) = search.nvcc(environment) {
             return Ok(Compiler::Nvcc(found));
         }
-        Err(search.failure())
+        Err(search.failure(environment))
     }
 
     /// Returns its name and version.
@@ -87,7 +96,8 @@ impl Search {
                     ),
                     tried: vec![reason],
                     help: format!(
-                        "\n  = help: it is the path of a file such as `libnvrtc.so.13`\n  = help: {ENOUGH}"
+                        "\n  = help: it is the path of a file such as `libnvrtc.so.13`\n  = help: {}",
+                        enough(environment)
                     ),
                 }),
             };
@@ -188,7 +198,7 @@ impl Search {
         None
     }
 
-    fn failure(self) -> Error {
+    fn failure(self, environment: &Environment) -> Error {
         let (message, help) = match self.limit {
             Some(limit) if self.too_new => (
                 format!(
@@ -203,8 +213,9 @@ impl Search {
             _ => (
                 "neither NVRTC nor nvcc is found, one of which compiles CUDA C++".to_owned(),
                 format!(
-                    "{ENOUGH}\n  = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, \
-                     `#[cuweave::kernels(\"kernels/file.ptx\")]`"
+                    "{}\n  = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, \
+                     `#[cuweave::kernels(\"kernels/file.ptx\")]`",
+                    enough(environment)
                 ),
             ),
         };

@@ -24,7 +24,7 @@ pub struct Environment {
     pub variables: HashMap<String, OsString>,
     /// The roots of toolkits that no variable names.
     pub usual: Vec<PathBuf>,
-    /// True to ask the system's loader for libraries by name.
+    /// True to ask the system's loader for libraries by name, NVRTC and the driver.
     pub loader: bool,
     places: OnceCell<Vec<Place>>,
 }

@@ -13,8 +13,9 @@
 //!
 //! # Compiler
 //!
-//! NVRTC, or nvcc where there is no NVRTC. `pip install nvidia-cuda-nvrtc` is enough: NVRTC needs neither a GPU, a driver,
-//! a toolkit nor a host compiler. These are searched in turn, and an error says what each of them lacks:
+//! NVRTC, or nvcc where there is no NVRTC. `pip install "nvidia-cuda-nvrtc<13.1"` is enough: NVRTC needs neither a GPU, a
+//! driver, a toolkit nor a host compiler. Its version decides which drivers take the PTX, see [below](#defaults). These are
+//! searched in turn, and an error says what each of them lacks:
 //!
 //! 1. the file `CUWEAVE_NVRTC`; no other is taken if it is set;
 //! 2. the toolkits `CUDA_PATH` and `CUDA_HOME`;

@@ -20,7 +20,7 @@ fn no_compiler_says_what_was_tried() {
   = note: `ROOT/venv/lib/python3.12/site-packages` (`VIRTUAL_ENV`) has no `nvidia/cu13/lib` or `nvidia/cuda_nvrtc/lib` with libnvrtc
   = note: `ROOT/usual` (the usual folder) does not exist
   = note: no nvcc in `PATH`, nor in `bin` of these folders
-  = help: `pip install nvidia-cuda-nvrtc` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no GPU is needed
+  = help: `pip install \"nvidia-cuda-nvrtc<13.1\"` is enough, in an active virtual environment or for python3 in `PATH`: no toolkit and no GPU is needed
   = help: or set `CUDA_HOME` to a toolkit, `CUWEAVE_NVRTC` to the file libnvrtc or `NVCC` to nvcc; or declare PTX, `#[cuweave::kernels(\"kernels/file.ptx\")]`";
     assert_eq!(error.to_string(), expected.replace("ROOT", &root));
     assert_eq!(format!("{error:?}"), error.to_string());
