@@ -1,10 +1,11 @@
-//! The decision about the launches of a program: what is allowed, and what is decided.
+//! Launch decisions: the allowed changes, and the result.
 
 use std::collections::BTreeMap;
 
-use crate::ir::{Launches, StatementId};
+use crate::ir::{Launches, Program, StatementId};
+use crate::order::Functions;
 
-/// One launch that stands for several.
+/// Launches that become one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Batch {
     /// The launches, in ascending order.
@@ -18,7 +19,7 @@ pub(crate) fn by_member(batches: &[Batch]) -> BTreeMap<StatementId, &Batch> {
     batches.iter().flat_map(|batch| batch.members.iter().map(move |&id| (id, batch))).collect()
 }
 
-/// The changes that are allowed.
+/// The allowed changes of launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Allowed {
     /// Launches of one kernel are batched into one.
@@ -30,6 +31,17 @@ pub struct Allowed {
 }
 
 impl Allowed {
+    /// Returns what the options of the functions of a program allow, all together; [`Launch::restrict`](super::Launch::restrict)
+    /// takes back what that of a launch does not.
+    pub fn of(program: &Program, functions: &Functions) -> Allowed {
+        let own = Allowed::by(program.options.launches);
+        functions.list.iter().map(|function| Allowed::by(function.launches)).fold(own, |all, one| Allowed {
+            batches: all.batches || one.batches,
+            overlap: all.overlap || one.overlap,
+            lanes: all.lanes || one.lanes,
+        })
+    }
+
     /// Returns what an option of the graph function allows.
     pub fn by(option: Option<Launches>) -> Allowed {
         match option {
@@ -48,7 +60,7 @@ pub struct Decision {
     pub batches: Vec<Batch>,
     /// Edges beyond the program's: those that make each batch one node, and those between the branches of a lane.
     pub edges: Vec<(StatementId, StatementId)>,
-    /// The number of branches that come after another one in its lane.
+    /// The number of branches with a predecessor in their lane.
     pub serialized: usize,
 }
 
