@@ -55,9 +55,12 @@ impl Headers {
     }
 }
 
+/// A version, or the major version if only the layout says it, and folders.
+type Group = (Result<Version, Option<u32>>, Vec<PathBuf>);
+
 /// Returns those folders of a group that hold headers of CUDA, with their version, or with the major version that their
 /// layout says.
-fn group(major: Option<u32>, folders: Vec<PathBuf>) -> Option<(Result<Version, Option<u32>>, Vec<PathBuf>)> {
+fn group(major: Option<u32>, folders: Vec<PathBuf>) -> Option<Group> {
     let folders: Vec<PathBuf> =
         folders.into_iter().filter(|folder| SIGNS.iter().any(|sign| folder.join(sign).is_file())).collect();
     let version = folders.iter().find_map(|folder| version_of(folder));

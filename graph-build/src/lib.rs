@@ -1,10 +1,8 @@
 //! CUDA C++ to PTX in a build script, so that `#[cuweave::kernels("kernels/nn.cu")]` can prove its declaration.
 //!
 //! ```no_run
-//! // build.rs; in Cargo.toml: [build-dependencies] cuweave-build = "0.1"
-//! fn main() {
-//!     cuweave_build::ptx("kernels/*.cu");
-//! }
+//! // main of build.rs; in Cargo.toml: [build-dependencies] cuweave-build = "0.1"
+//! cuweave_build::ptx("kernels/*.cu");
 //! ```
 //!
 //! The PTX of `kernels/nn.cu` is `cuweave/kernels/nn.ptx` in `OUT_DIR`, where the macro looks for it. A file is compiled

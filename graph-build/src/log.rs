@@ -173,6 +173,6 @@ fn heading(line: &str) -> Option<Heading<'_>> {
 
 /// Returns a message with its names in backticks, where the compiler writes double quotes.
 fn sentence(message: &str) -> String {
-    let balanced = message.matches('"').count() % 2 == 0;
+    let balanced = message.matches('"').count().is_multiple_of(2);
     if balanced { message.replace('"', "`") } else { message.to_owned() }
 }
