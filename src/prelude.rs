@@ -27,7 +27,7 @@ pub fn alloc<T>(only: InGraphFunctions) -> PhantomData<T> {
 }
 
 /// `fill(&mut b, value);` sets every element of a buffer of integers, floats or `bool`s of 1, 2, 4 or 8 bytes; with
-/// feature `f16` also of `half::f16` and `half::bf16`.
+/// feature `half` also of `half::f16` and `half::bf16`.
 pub fn fill(only: InGraphFunctions) {
     match only {}
 }
