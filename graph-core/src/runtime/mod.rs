@@ -66,6 +66,6 @@ pub mod private {
     pub mod mark {
         pub use crate::runtime::kernels::mark::{Atomic, Fresh, Shared, Unique};
     }
-    pub use crate::table::{Layout, Table};
+    pub use crate::table::{Layout, Table, TableHandle};
     pub use cuweave_ptx::declare::Open;
 }

@@ -26,6 +26,7 @@ fn program() -> Program {
     let buffer = |name: &str, origin| Buffer {
         name: name.to_owned().into(),
         line: 7,
+        column: 0,
         file: None,
         origin,
         len: id(1),
@@ -73,7 +74,7 @@ fn program() -> Program {
             statement(Kind::Call(id(7)), &[access(0, Mode::Read, false)], &[]),
         ]
         .into(),
-        views: vec![View { buffer: id(1), line: 9, lo: id(0), hi: id(1), of: (id(2), id(3)) }].into(),
+        views: vec![View { buffer: id(1), line: 9, column: 0, file: None, lo: id(0), hi: id(1), of: (id(2), id(3)) }].into(),
         outputs: list(&[5, 4]).into(),
     }
 }

@@ -396,6 +396,7 @@ impl Lowering<'_> {
         let buffer = self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
+            column: 0,
             file: None,
             origin,
             len: dim,
@@ -483,6 +484,7 @@ impl Lowering<'_> {
         let id = self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
+            column: 0,
             file: None,
             kind: written,
             accesses: accesses.into_iter().map(|access| access.0).collect(),

@@ -7,7 +7,7 @@ use crate::ids::LeafId;
 use crate::index::Index;
 use crate::ir::{DimId, StatementId};
 use crate::structure::Choice;
-use crate::table::{Decoded, Op};
+use crate::table::{Op, TableHandle};
 
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::token::Token;
@@ -55,7 +55,7 @@ impl<'b> Asked<'b> {
 fn function(at: Place<'_>) -> Box<At> {
     let program = &at.table().program;
     let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line })
+    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
 }
 
 fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
@@ -63,8 +63,9 @@ fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
     match statement {
         Some(statement) => {
             let statement = &program.statements[statement];
-            let (name, file) = (statement.name.to_string(), program.file.to_string());
-            Box::new(At { name, file, line: statement.line })
+            let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
+            let name = statement.name.to_string();
+            Box::new(At { name, file, line: statement.line, column: statement.column })
         }
         None => function(at),
     }
@@ -109,11 +110,11 @@ impl Answers for Asked<'_> {
         self.entered(at, &mut |body| body.arm(choice.number, at.turns, Token))
     }
 
-    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<&'static Decoded> {
+    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<TableHandle> {
         let step = at.table().steps[call];
         let mut table = None;
         self.entered(at, &mut |body| {
-            body.enter(step, at.turns, &mut |callee| table = callee.table(Token).get(), Token);
+            body.enter(step, at.turns, &mut |callee| table = callee.table(Token), Token);
         })?;
         table.ok_or_else(|| Error::Config {
             at: statement(at, Some(call)),

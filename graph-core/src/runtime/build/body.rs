@@ -2,7 +2,7 @@
 
 use crate::expand::{Frame, FrameId};
 use crate::index::Vector;
-use crate::table::Table;
+use crate::table::TableHandle;
 
 use crate::runtime::error::Result;
 use crate::runtime::token::Token;
@@ -12,8 +12,8 @@ use super::evaluate::Evaluation;
 
 /// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
 pub trait Body {
-    /// Returns its table.
-    fn table(&self, token: Token) -> &'static Table;
+    /// Returns its table; `None` if it is not of this version of cuweave.
+    fn table(&self, token: Token) -> Option<TableHandle>;
 
     /// Returns the value of an expression that bounds are computed of.
     fn leaf(&self, number: u32, turns: &[u64], token: Token) -> Dim;

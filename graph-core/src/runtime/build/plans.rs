@@ -10,7 +10,7 @@ use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
 use crate::structure::Choice;
-use crate::table::{Decoded, Op};
+use crate::table::{Op, TableHandle};
 
 use crate::runtime::error::{Error, refused_program};
 
@@ -84,19 +84,22 @@ impl PartialEq for Key {
 ///
 /// Bounds without a value, a length or a range that cannot be, faults that only the values show.
 pub(crate) fn flattened(
-    table: &'static Decoded,
+    table: &TableHandle,
     arguments: &[Described],
     asked: &mut Asked<'_>,
 ) -> Result<Arc<Flattened>, Error> {
+    let TableHandle::Static(of_code) = *table else {
+        return Ok(Arc::new(checked(expand(table, arguments, asked)?)?));
+    };
     if !table.structure.is_flat() {
         return Ok(Arc::new(checked(expand(table, arguments, asked)?)?));
     }
-    let root = Vector::from(vec![Frame::outermost(table)]);
+    let root = Vector::from(vec![Frame::outermost(table.clone())]);
     let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
     let values: Result<Vector<DimId, u64>, Error> =
         table.program.dims.ids().map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
     let values = values?;
-    let key = (std::ptr::from_ref(table).addr(), values.clone());
+    let key = (std::ptr::from_ref(of_code).addr(), values.clone());
     FLAT.get_or_make(key, || checked(expand(table, &[], &mut Known { values: &values, asked })?))
 }
 
@@ -134,7 +137,7 @@ impl Answers for Known<'_, '_> {
         self.asked.arm(at, choice)
     }
 
-    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<&'static Decoded, Error> {
+    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<TableHandle, Error> {
         self.asked.callee(at, call)
     }
 

@@ -56,9 +56,9 @@ pub trait Generated: Sized {
 
 /// A graph function, by the type of its bound arguments. `#[cuweave::graph]` implements it, and nothing else can.
 pub trait GraphFn: Generated {
-    /// Returns the checked program, the scalar arguments and what computes lengths and bounds.
+    /// Returns the table of the function; `None` for the graph of a builder, whose table is that of its values.
     #[doc(hidden)]
-    fn table(token: Token) -> &'static Table;
+    fn table(token: Token) -> Option<&'static Table>;
     /// The values of its scalars, which its expressions are evaluated with.
     #[doc(hidden)]
     type Values<'v>: Body

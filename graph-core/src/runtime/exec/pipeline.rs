@@ -14,7 +14,7 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Definition, Evaluation, Flattened, Nodes, Open, apply_hook, check_operands, check_overlap,
+    Asked, Body, Definition, Evaluation, Flattened, Nodes, Open, apply_hook, check_operands, check_overlap,
     flattened, plan,
 };
 use crate::runtime::context;
@@ -33,12 +33,13 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let driver = cuda::driver()?;
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
-    let table = A::table(Token)
-        .get()
+    let table = args
+        .values(Token)
+        .table(Token)
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
     let flat = {
         let body = args.values(Token);
-        let flat = flattened(table, &[], &mut Asked::new(&body));
+        let flat = flattened(&table, &[], &mut Asked::new(&body));
         // The user's expressions may have made another context current.
         driver.enter(Context::of(ctx))?;
         flat?
