@@ -287,6 +287,19 @@ pub mod bind {
     };
 }
 
+pub mod builder {
+    //! Graphs that are known only when the program runs: see [`Builder`].
+
+    #[doc(inline)]
+    pub use cuweave_core::ir::{Launches, Memory, Order};
+    #[doc(inline)]
+    pub use cuweave_core::runtime::builder::{
+        Args, Argument, Bindable, Builder, Configuration, Exec, Handle, Integer, Items, Launched, Ordered, Scalar,
+        Size, Statement, Storable, ToArgument, ToArguments, ToConfiguration, ToExtents, ToSize, UpdatedByAtomics,
+        View,
+    };
+}
+
 /// The parts of an [`Output`], an allocation that leaves a graph.
 pub mod output {
     #[doc(inline)]

@@ -541,6 +541,11 @@ pub(crate) fn at_buffer(program: &Program, buffer: BufferId) -> Box<At> {
 /// on sizes alone, which may be others the next time.
 pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error {
     let faults = found.iter().filter(|diagnostic| !diagnostic.is_warning());
+    Error::Refused(refusals(program, faults))
+}
+
+/// Returns diagnostics with the places of their statements.
+pub(crate) fn refusals<'d>(program: &Program, found: impl IntoIterator<Item = &'d Diagnostic>) -> Vec<Refusal> {
     let refusal = |diagnostic: &Diagnostic| {
         let at = match diagnostic.site {
             Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {
@@ -550,7 +555,7 @@ pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error 
         };
         Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
     };
-    Error::Refused(faults.map(refusal).collect())
+    found.into_iter().map(refusal).collect()
 }
 
 fn lines(refusals: &[Refusal]) -> String {

@@ -13,13 +13,15 @@
 //! - `kernels`: declarations, modules, and the launches that are recorded of them;
 //! - `observe`: reports, pictures, and the names that the simulated driver is told;
 //! - `build`: evaluation, checks, the plan, and the nodes;
-//! - `exec`: graphs and execs.
+//! - `exec`: graphs and execs;
+//! - `builder`: graphs that are known only when the program runs.
 //!
 //! No memory is used after it is freed, whatever safe code drops, forgets or moves: `bind/operand.rs` and `bind/output.rs`
 //! say why.
 
 mod bind;
 mod build;
+pub mod builder;
 mod context;
 mod cuda;
 mod error;
@@ -53,7 +55,7 @@ pub mod private {
         HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, ToDim, TurnVariable,
+        Arguments, Body, CalledItem, Config, Dim, Evaluation, Fillable, Given, LaunchedItem, PerItem, Rules, ToDim, TurnVariable,
         change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};

@@ -1,6 +1,7 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
-//! - `dims`, `config`, `fill`, `arguments`, `evaluate`: what generated code says of lengths and launches; `checks`: whether that
+//! - `dims`, `config`, `fill`, `arguments`, `evaluate`: what generated code says of lengths and launches; `given`: arguments
+//!   whose types are known when the program runs; `checks`: whether that
 //!   and the operands hold;
 //! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
 //!   gives;
@@ -20,6 +21,7 @@ mod dims;
 mod evaluate;
 mod fill;
 mod flattened;
+mod given;
 mod hidden;
 mod hook;
 mod instances;
@@ -34,6 +36,7 @@ mod tables;
 pub(crate) use answers::Asked;
 pub use arguments::Arguments;
 pub use body::Body;
+pub(crate) use config::BlockLimits;
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub use config::{Config, PerItem, per_item};
 pub(crate) use definition::Definition;
@@ -42,6 +45,8 @@ pub use evaluate::Evaluation;
 pub(crate) use evaluate::Open;
 pub use fill::Fillable;
 pub(crate) use flattened::Flattened;
+pub use given::{CalledItem, Given, LaunchedItem};
+pub(crate) use given::{GivenArgument, Misfit, Value};
 pub(crate) use hook::apply as apply_hook;
 pub use hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use node::element;
