@@ -60,7 +60,7 @@ pub mod private {
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
-    pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, operations};
+    pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, dump, operations};
     pub use crate::runtime::kernels::mark::{Fits, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::token::Token;

@@ -72,6 +72,13 @@ pub struct View {
     pub(super) parts: Vec<(Size, Option<Size>, Place)>,
 }
 
+impl From<Handle> for View {
+    /// Returns all of a buffer.
+    fn from(handle: Handle) -> View {
+        View::of(handle)
+    }
+}
+
 /// The most parts of parts of a buffer.
 pub(super) const MOST_PARTS: usize = 64;
 

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
+use crate::dump;
 use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 use crate::table::Table;
@@ -180,6 +181,12 @@ impl<A: GraphFn> fmt::Debug for Graph<A> {
 /// Returns the operations of a graph as they were added.
 pub fn operations<A: GraphFn>(graph: &Graph<A>) -> &Operations {
     &graph.core.nodes.operations
+}
+
+/// Returns the checked program of a graph and its operations, as text.
+pub fn dump<A: GraphFn>(graph: &Graph<A>) -> [String; 2] {
+    let checked = &graph.core.definition.flat.checked;
+    [dump::checked(checked), dump::operations(checked.program(), &graph.core.nodes.operations)]
 }
 
 /// The contents of every exec: its generated methods call those here.
