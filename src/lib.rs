@@ -294,9 +294,9 @@ pub mod builder {
     pub use cuweave_core::ir::{Launches, Memory, Order};
     #[doc(inline)]
     pub use cuweave_core::runtime::builder::{
-        Args, Argument, Bindable, Builder, Configuration, Exec, Handle, Integer, Items, Launched, Ordered, Scalar,
-        Size, Statement, Storable, ToArgument, ToArguments, ToConfiguration, ToExtents, ToSize, UpdatedByAtomics,
-        View,
+        Args, Argument, Bindable, Builder, Configuration, Exec, Handle, Integer, Items, Launched, Ordered,
+        Scalar, Size, Statement, Storable, ToArgument, ToArguments, ToConfiguration, ToExtents, ToSize,
+        UpdatedByAtomics, View,
     };
 }
 

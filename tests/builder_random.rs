@@ -107,7 +107,10 @@ fn the_sources_are_those_of_the_generator() {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(path, source).expect("the file is written");
     } else {
-        assert!(fs::read_to_string(path).expect("the programs") == source, "{path} is not what the generator gives");
+        assert!(
+            fs::read_to_string(path).expect("the programs") == source,
+            "{path} is not what the generator gives"
+        );
     }
 }
 
@@ -132,8 +135,9 @@ fn every_program_is_the_same_as_a_function_and_by_a_builder() {
             (one, other) => panic!("program {number}: {one:?}\n{other:?}"),
         }
         let [one, other] = &benches;
-        let results =
-            |bench: &Bench| (bench.device.download(&bench.y), bench.device.download(&bench.v), bench.out.clone());
+        let results = |bench: &Bench| {
+            (bench.device.download(&bench.y), bench.device.download(&bench.v), bench.out.clone())
+        };
         assert_eq!(results(one), results(other), "program {number}");
         assert_eq!(one.out.len(), program.outputs.len(), "program {number}");
     }

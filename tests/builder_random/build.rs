@@ -1,6 +1,9 @@
 //! The programs by a builder.
 
-use cuweave::builder::{Argument, Builder, Handle, Launches, Memory, Order, Scalar, Size, Statement as Node, ToArgument, ToSize, View};
+use cuweave::builder::{
+    Argument, Builder, Handle, Launches, Memory, Order, Scalar, Size, Statement as Node, ToArgument, ToSize,
+    View,
+};
 use cuweave::prelude::*;
 
 use crate::generate::{Factor, Grid, Len, Of, Part, Program, Work, name};
@@ -11,11 +14,8 @@ pub fn run(program: &Program, bench: &mut Bench) -> cuweave::Result<Seen> {
     let Bench { device, x, z, y, v, p, out, .. } = bench;
     let mut b = Builder::with_name(&device.ctx, &format!("p{}", program.number));
     let (n, k, a) = (b.scalar("n", N), b.scalar("k", K), b.scalar("a", A));
-    let handles = vec![
-        b.shared("x", 4 * n, &*x),
-        b.shared("z", n + k, &*z),
-        b.exclusive("y", 4 * n, &mut *y),
-    ];
+    let handles =
+        vec![b.shared("x", 4 * n, &*x), b.shared("z", n + k, &*z), b.exclusive("y", 4 * n, &mut *y)];
     let (v, p) = (b.exclusive("v", n, &mut *v), b.pinned("p", n, &*p));
     if program.explicit {
         b.order(Order::Explicit);
@@ -195,4 +195,3 @@ impl Writing<'_, '_> {
         }
     }
 }
-

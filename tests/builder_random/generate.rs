@@ -50,20 +50,61 @@ pub enum Grid {
 /// The work of a statement.
 #[derive(Clone, Debug)]
 pub enum Work {
-    Alloc { buffer: usize },
-    Fill { to: Part, value: u8 },
-    Copy { from: Part, to: Part },
-    CopyPinned { to: Part },
-    Set { to: Part, value: Factor, grid: Grid },
-    CopyTo { from: Part, to: Part, grid: Grid },
-    Scale { x: Part, a: Factor, grid: Grid },
-    Axpy { a: Factor, x: Part, y: Part, grid: Grid },
-    Count { by: u8 },
-    Free { buffer: usize },
+    Alloc {
+        buffer: usize,
+    },
+    Fill {
+        to: Part,
+        value: u8,
+    },
+    Copy {
+        from: Part,
+        to: Part,
+    },
+    CopyPinned {
+        to: Part,
+    },
+    Set {
+        to: Part,
+        value: Factor,
+        grid: Grid,
+    },
+    CopyTo {
+        from: Part,
+        to: Part,
+        grid: Grid,
+    },
+    Scale {
+        x: Part,
+        a: Factor,
+        grid: Grid,
+    },
+    Axpy {
+        a: Factor,
+        x: Part,
+        y: Part,
+        grid: Grid,
+    },
+    Count {
+        by: u8,
+    },
+    Free {
+        buffer: usize,
+    },
     /// A call of `step`, and of `made`, whose result is a buffer.
-    Step { a: Factor, x: Part, y: Part },
-    Made { buffer: usize, x: Part },
-    Loop { turns: usize, body: Vec<Work> },
+    Step {
+        a: Factor,
+        x: Part,
+        y: Part,
+    },
+    Made {
+        buffer: usize,
+        x: Part,
+    },
+    Loop {
+        turns: usize,
+        body: Vec<Work>,
+    },
 }
 
 /// A statement, with the earlier ones that its `#[after]` names.
@@ -125,7 +166,8 @@ pub fn program(number: u64) -> Program {
     let mut random = Random::new(number + 1);
     let explicit = random.one_in(5);
     let memory = [None, None, Some("nodes"), Some("arena"), Some("owned")][random.below(5_usize)];
-    let launches = [None, None, Some("as-written"), Some("batched"), Some("overlapped")][random.below(5_usize)];
+    let launches =
+        [None, None, Some("as-written"), Some("batched"), Some("overlapped")][random.below(5_usize)];
     let budget = random.one_in(6);
     let lens = vec![Len::Four, Len::More, Len::Four];
     let written = lens.iter().map(|&len| vec![true; chunks(len)]).collect();
@@ -149,7 +191,11 @@ impl Writer {
     }
 
     fn factor(&mut self) -> Factor {
-        if self.random.one_in(2) { Factor::Scalar } else { Factor::Literal(1 + self.random.below(4_u32) as u8) }
+        if self.random.one_in(2) {
+            Factor::Scalar
+        } else {
+            Factor::Literal(1 + self.random.below(4_u32) as u8)
+        }
     }
 
     fn chunks_of(&self, part: Part) -> Vec<usize> {
@@ -166,7 +212,13 @@ impl Writer {
         let of = |buffer: usize| {
             let part = move |of| Part { buffer, of };
             match self.lens[buffer] {
-                Len::More => if more { vec![part(Of::Whole)] } else { Vec::new() },
+                Len::More => {
+                    if more {
+                        vec![part(Of::Whole)]
+                    } else {
+                        Vec::new()
+                    }
+                }
                 _ if more => Vec::new(),
                 Len::One => vec![part(Of::Whole)],
                 Len::Two => vec![part(Of::Chunk(0)), part(Of::Chunk(1))],
@@ -196,7 +248,8 @@ impl Writer {
     }
 
     fn target(&mut self, more: bool) -> Option<Part> {
-        let parts = self.parts(more).into_iter().filter(|part| part.buffer != X && part.buffer != Z).collect();
+        let parts =
+            self.parts(more).into_iter().filter(|part| part.buffer != X && part.buffer != Z).collect();
         self.pick(parts)
     }
 
@@ -333,7 +386,9 @@ fn uses(work: &Work) -> Vec<(usize, bool)> {
     match work {
         Work::Alloc { buffer } | Work::Free { buffer } => vec![(*buffer, true)],
         Work::Fill { to, .. } | Work::CopyPinned { to } | Work::Set { to, .. } => vec![(to.buffer, true)],
-        Work::Copy { from, to } | Work::CopyTo { from, to, .. } => vec![(from.buffer, false), (to.buffer, true)],
+        Work::Copy { from, to } | Work::CopyTo { from, to, .. } => {
+            vec![(from.buffer, false), (to.buffer, true)]
+        }
         Work::Scale { x, .. } => vec![(x.buffer, true)],
         Work::Axpy { x, y, .. } | Work::Step { x, y, .. } => vec![(x.buffer, false), (y.buffer, true)],
         Work::Count { .. } => vec![(usize::MAX, true)],

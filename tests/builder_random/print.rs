@@ -6,7 +6,9 @@ use crate::generate::{Factor, Grid, Len, Of, PROGRAMS, Part, Program, Statement,
 
 /// Returns all programs as the source of a module.
 pub fn source() -> String {
-    let mut text = "//! Generated: `UPDATE=1 cargo test --test builder_random` writes this file.\n\nuse super::*;\n".to_owned();
+    let mut text =
+        "//! Generated: `UPDATE=1 cargo test --test builder_random` writes this file.\n\nuse super::*;\n"
+            .to_owned();
     for number in 0..PROGRAMS {
         text.push_str(&function(&program(number)));
     }
@@ -59,8 +61,11 @@ fn function(program: &Program) -> String {
 fn written(program: &Program, at: usize, statement: &Statement) -> String {
     let mut text = String::new();
     if !statement.after.is_empty() {
-        let names: Vec<String> =
-            statement.after.iter().map(|&before| statement_name(before, &program.statements[before])).collect();
+        let names: Vec<String> = statement
+            .after
+            .iter()
+            .map(|&before| statement_name(before, &program.statements[before]))
+            .collect();
         text.push_str(&format!("    #[after({})]\n", names.join(", ")));
     }
     let bound = statement.named && !matches!(statement.work, Work::Alloc { .. });
@@ -147,7 +152,8 @@ fn work(program: &Program, work: &Work) -> String {
         Work::Step { a, x, y } => format!("step(n, {}, &{}, &mut {});", factor(*a), part(*x), part(*y)),
         Work::Made { buffer, x } => format!("let {} = made(n, &{});", name(*buffer), part(*x)),
         Work::Loop { turns, body } => {
-            let lines: Vec<String> = body.iter().map(|one| format!("        {}\n", self::work(program, one))).collect();
+            let lines: Vec<String> =
+                body.iter().map(|one| format!("        {}\n", self::work(program, one))).collect();
             format!("for i in 0..{turns} {{\n{}    }}", lines.concat())
         }
     }

@@ -6,7 +6,8 @@ use std::ops::Deref;
 use cudarc::driver::CudaSlice;
 use cuweave::__private::{
     Arguments, BindMut, BindShared, Body, Bound, Dim, Evaluation, Exclusive, ExecCore, Generated, GraphFn,
-    Layout, Lend, Lender, Loaded, Shared, Table, TableHandle, Token, Visitor, build, dim, load, mark, operations,
+    Layout, Lend, Lender, Loaded, Shared, Table, TableHandle, Token, Visitor, build, dim, load, mark,
+    operations,
 };
 use cuweave::bind::DeviceView;
 use cuweave::report::Report;

@@ -182,12 +182,7 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Expands the callee of a call.
-    pub(super) fn call(
-        &mut self,
-        scope: &mut Scope,
-        id: StatementId,
-        call: &Call,
-    ) -> Result<(), A::Error> {
+    pub(super) fn call(&mut self, scope: &mut Scope, id: StatementId, call: &Call) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let callee = self.answers.callee(at, id)?;
@@ -196,7 +191,11 @@ impl<A: Answers> Expansion<'_, A> {
         let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
         let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
         let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
-        self.frames.push(Frame { table: callee.clone(), call: Some((scope.frame, id, scope.turns.clone())), prefix });
+        self.frames.push(Frame {
+            table: callee.clone(),
+            call: Some((scope.frame, id, scope.turns.clone())),
+            prefix,
+        });
         for argument in &call.arguments {
             let value = match argument {
                 Argument::Scalar(_) => Value::Scalar,

@@ -523,7 +523,8 @@ pub(crate) fn plan_error(program: &Program, error: BackError) -> Error {
             Error::Size { what: "the size", at, text, fault: Fault::Overflow }
         }
         BackError::BelowFloor { .. } | BackError::OverBudget { .. } => {
-            let at = At { name: program.name.to_string(), file: program.file.to_string(), line: 0, column: 0 };
+            let at =
+                At { name: program.name.to_string(), file: program.file.to_string(), line: 0, column: 0 };
             Error::Budget { at: Box::new(at), reason: error.to_string() }
         }
         other => Error::Plan(format!("`{}` ({}): {other}", program.name, program.file)),
@@ -545,7 +546,10 @@ pub(crate) fn refused_program(program: &Program, found: &[Diagnostic]) -> Error 
 }
 
 /// Returns diagnostics with the places of their statements.
-pub(crate) fn refusals<'d>(program: &Program, found: impl IntoIterator<Item = &'d Diagnostic>) -> Vec<Refusal> {
+pub(crate) fn refusals<'d>(
+    program: &Program,
+    found: impl IntoIterator<Item = &'d Diagnostic>,
+) -> Vec<Refusal> {
     let refusal = |diagnostic: &Diagnostic| {
         let at = match diagnostic.site {
             Site::Statement(id) | Site::Access(id, _) | Site::Freed(id) | Site::After(id, _) => {

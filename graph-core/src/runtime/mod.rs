@@ -55,8 +55,8 @@ pub mod private {
         HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Arguments, Body, CalledItem, Config, Dim, Evaluation, Fillable, Given, LaunchedItem, PerItem, Rules, ToDim, TurnVariable,
-        change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
+        Arguments, Body, CalledItem, Config, Dim, Evaluation, Fillable, Given, LaunchedItem, PerItem, Rules,
+        ToDim, TurnVariable, change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};

@@ -74,7 +74,16 @@ fn program() -> Program {
             statement(Kind::Call(id(7)), &[access(0, Mode::Read, false)], &[]),
         ]
         .into(),
-        views: vec![View { buffer: id(1), line: 9, column: 0, file: None, lo: id(0), hi: id(1), of: (id(2), id(3)) }].into(),
+        views: vec![View {
+            buffer: id(1),
+            line: 9,
+            column: 0,
+            file: None,
+            lo: id(0),
+            hi: id(1),
+            of: (id(2), id(3)),
+        }]
+        .into(),
         outputs: list(&[5, 4]).into(),
     }
 }

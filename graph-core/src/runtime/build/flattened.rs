@@ -84,7 +84,9 @@ fn reached(
     for frame in frames {
         of_frames.push(match &frame.call {
             None => vec![at],
-            Some((caller, call, _)) => passed(&frames[*caller].table, *call, &of_frames[*caller], &frame.table),
+            Some((caller, call, _)) => {
+                passed(&frames[*caller].table, *call, &of_frames[*caller], &frame.table)
+            }
         });
     }
     let dims = frames

@@ -89,7 +89,11 @@ macro_rules! integers {
 integers!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize);
 
 /// Returns the nearest float of 32 bits.
-#[allow(clippy::as_conversions, clippy::cast_possible_truncation, reason = "the result is compared with the value")]
+#[allow(
+    clippy::as_conversions,
+    clippy::cast_possible_truncation,
+    reason = "the result is compared with the value"
+)]
 fn nearest(value: f64) -> f32 {
     value as f32
 }
@@ -141,7 +145,10 @@ impl Value {
         match self.number {
             Some(Number::Integer(value)) => value.to_string(),
             Some(Number::Float(value)) => format!("{value:?}"),
-            Some(Number::Faulty(_)) | None => self.ty.to_owned(),
+            Some(Number::Faulty(_)) | None => {
+                let exact = self.exact.as_ref().and_then(|exact| (**exact).any().downcast_ref::<bool>());
+                exact.map_or_else(|| self.ty.to_owned(), bool::to_string)
+            }
         }
     }
 

@@ -56,7 +56,10 @@ pub struct Binding<'a> {
 impl fmt::Debug for Binding<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Binding { element, origin, .. } = self;
-        f.debug_struct("Binding").field("element", &element.name).field("origin", origin).finish_non_exhaustive()
+        f.debug_struct("Binding")
+            .field("element", &element.name)
+            .field("origin", origin)
+            .finish_non_exhaustive()
     }
 }
 
@@ -141,19 +144,35 @@ impl Bound for Binding<'_> {
 
 impl<'a> Binding<'a> {
     pub(super) fn shared<T: Storable>(bound: Shared<'a, T>) -> Binding<'a> {
-        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin: Origin::Device { mutable: false } }
+        Binding {
+            bound: Some(Box::new(bound)),
+            element: Element::of::<T>(),
+            origin: Origin::Device { mutable: false },
+        }
     }
 
     pub(super) fn exclusive<T: Storable>(bound: Exclusive<'a, T>) -> Binding<'a> {
-        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin: Origin::Device { mutable: true } }
+        Binding {
+            bound: Some(Box::new(bound)),
+            element: Element::of::<T>(),
+            origin: Origin::Device { mutable: true },
+        }
     }
 
     pub(super) fn pinned<T: Storable>(bound: SharedPinned<'a, T>) -> Binding<'a> {
-        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin: Origin::Pinned { mutable: false } }
+        Binding {
+            bound: Some(Box::new(bound)),
+            element: Element::of::<T>(),
+            origin: Origin::Pinned { mutable: false },
+        }
     }
 
     pub(super) fn pinned_mut<T: Storable>(bound: ExclusivePinned<'a, T>) -> Binding<'a> {
-        Binding { bound: Some(Box::new(bound)), element: Element::of::<T>(), origin: Origin::Pinned { mutable: true } }
+        Binding {
+            bound: Some(Box::new(bound)),
+            element: Element::of::<T>(),
+            origin: Origin::Pinned { mutable: true },
+        }
     }
 
     pub(super) fn taken<T: Storable>(bound: Taken<T>) -> Binding<'a> {

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use crate::ids::ScalarId;
 use crate::index::{Index, Vector, size};
 use crate::ir::StatementId;
-use crate::runtime::build::{
-    Arguments, Body, Dim, Evaluation, Given, GivenArgument, Misfit, Value, dim,
-};
+use crate::runtime::build::{Arguments, Body, Dim, Evaluation, Given, GivenArgument, Misfit, Value, dim};
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::exec::GraphFn;
 use crate::runtime::kernels::Kernel;
@@ -208,7 +206,8 @@ impl Body for Values<'_> {
         let at = &self.code.places[id];
         match &self.code.steps[id] {
             Step::Launch(launch) => {
-                let arguments = launch.arguments(self.scalars).map_err(|misfit| launch.refused(at, misfit))?;
+                let arguments =
+                    launch.arguments(self.scalars).map_err(|misfit| launch.refused(at, misfit))?;
                 evaluation.run(launch.kernel, launch.config.with(self.scalars), arguments)
             }
             Step::Fill(element, sources) => match fill(element.id, sources, self.scalars, Some(evaluation)) {

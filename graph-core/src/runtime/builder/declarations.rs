@@ -176,19 +176,34 @@ impl<'a> Builder<'a> {
 
     /// Declares an argument `&[T; len]`, bound to a buffer of at least `len` elements.
     #[track_caller]
-    pub fn shared<T: Storable>(&mut self, name: &str, len: impl ToSize, buffer: impl BindShared<'a, T>) -> Handle {
+    pub fn shared<T: Storable>(
+        &mut self,
+        name: &str,
+        len: impl ToSize,
+        buffer: impl BindShared<'a, T>,
+    ) -> Handle {
         self.argument(Place::caller(), name, len.to_size(), Binding::shared(buffer.bind_shared()))
     }
 
     /// Declares an argument `&mut [T; len]`, bound to a buffer of at least `len` elements.
     #[track_caller]
-    pub fn exclusive<T: Storable>(&mut self, name: &str, len: impl ToSize, buffer: impl BindMut<'a, T>) -> Handle {
+    pub fn exclusive<T: Storable>(
+        &mut self,
+        name: &str,
+        len: impl ToSize,
+        buffer: impl BindMut<'a, T>,
+    ) -> Handle {
         self.argument(Place::caller(), name, len.to_size(), Binding::exclusive(buffer.bind_mut()))
     }
 
     /// Declares an argument `&Pinned<[T; len]>`: page-locked memory of the host, only for `copy`.
     #[track_caller]
-    pub fn pinned<T: Storable>(&mut self, name: &str, len: impl ToSize, memory: impl BindPinned<'a, T>) -> Handle {
+    pub fn pinned<T: Storable>(
+        &mut self,
+        name: &str,
+        len: impl ToSize,
+        memory: impl BindPinned<'a, T>,
+    ) -> Handle {
         self.argument(Place::caller(), name, len.to_size(), Binding::pinned(memory.bind_pinned()))
     }
 
@@ -227,14 +242,14 @@ impl<'a> Builder<'a> {
     pub fn alloc<T: 'static>(&mut self, len: impl ToSize) -> Handle {
         let place = Place::caller();
         let statement = StatementId::new(self.program.statements.len());
-        let name = self.program.pending.name.take().unwrap_or_else(|| format!("b{}", self.program.buffers.len()));
+        let name =
+            self.program.pending.name.take().unwrap_or_else(|| format!("b{}", self.program.buffers.len()));
         let site = Site { place, name: &name };
         let after = self.program.take_after(&site).unwrap_or_else(|error| {
             self.program.note(error);
             Vec::new()
         });
-        let buffer =
-            self.program.declare(&site, Origin::Alloc(statement), len.to_size(), Element::of::<T>());
+        let buffer = self.program.declare(&site, Origin::Alloc(statement), len.to_size(), Element::of::<T>());
         self.program.push(Written {
             name,
             place,

@@ -132,7 +132,11 @@ impl<'a> Exec<'a> {
     /// # Errors
     ///
     /// As [`launch`](Exec::launch); an output that is not the one that the graph was built for, or does not live.
-    pub fn launch_with(&mut self, stream: &Arc<CudaStream>, taken: impl HandedOver) -> Result<Launched<'_, 'a>> {
+    pub fn launch_with(
+        &mut self,
+        stream: &Arc<CudaStream>,
+        taken: impl HandedOver,
+    ) -> Result<Launched<'_, 'a>> {
         self.core.launch(stream, taken)?;
         Ok(Launched { core: &self.core })
     }
@@ -184,13 +188,16 @@ impl<'a> Exec<'a> {
             return Err(words::refused(&at, Code::CW001, &message, &[], Some("only arguments can be bound")));
         };
         let Some(binding) = buffer.bind(declared.origin) else {
-            let message = format!("this cannot be bound to `{}`, {}", declared.name, declared_as(declared.origin));
+            let message =
+                format!("this cannot be bound to `{}`, {}", declared.name, declared_as(declared.origin));
             return Err(words::refused(&at, Code::CW401, &message, &[], None));
         };
         if binding.element.id != old.element.id {
             let (new, old) = (binding.element.name, old.element.name);
-            let message =
-                format!("a buffer of elements of type `{new}` is bound to `{}`, which has `{old}`", declared.name);
+            let message = format!(
+                "a buffer of elements of type `{new}` is bound to `{}`, which has `{old}`",
+                declared.name
+            );
             return Err(words::refused(&at, Code::CW401, &message, &[], None));
         }
         self.core.set_buffer(id.as_u32(), binding, |args| &mut args.buffers[id.index()])

@@ -309,4 +309,3 @@ macro_rules! tuples {
     () => {};
 }
 tuples!(A B C D E F G H I J K L M N O P Q R S T U V W X);
-

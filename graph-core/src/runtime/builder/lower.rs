@@ -4,9 +4,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::codes::Severity;
 use crate::compile;
+use crate::diagnostic::Site;
 use crate::ids::{ArgumentId, LeafId, ScalarId, VariableId};
-use crate::index::{Index, Vector};
+use crate::index::{Index, Vector, size};
 use crate::ir::{self, Access, BufferId, Kind, Origin, StatementId, Text};
 use crate::order::{Regions, Source};
 use crate::runtime::error::{Error, Refusal, Result, refusals};
@@ -14,8 +16,8 @@ use crate::sample::Shape;
 use crate::structure::{Argument, Call, Item, Structure};
 use crate::table::{Decoded, Parameter, Scalar};
 
-use super::declarations::Builder;
 use super::code::{Args, Code};
+use super::declarations::Builder;
 use super::program::{Declared, Program, Symbol, Written};
 use super::words;
 
@@ -43,10 +45,18 @@ pub(super) fn checked(builder: &Builder<'_>) -> Result<Checked> {
     let (variables, conditions) = (Vector::<VariableId, _>::new(), []);
     let shape = Shape { structure: &structure, variables: &variables, conditions: &conditions };
     let (settled, found) = compile::front_of_function(&source, &shape);
-    let told = refusals(&source.program, &found);
-    let told = told.into_iter().map(words::in_words);
+    let told = refusals(&source.program, &found).into_iter().zip(&found).map(|(told, diagnostic)| {
+        let told = words::in_words(told);
+        match diagnostic.site {
+            Site::Output(index) => {
+                let at = program.outputs.get(size(index)).map(|(_, place)| program.at(*place, &told.at.name));
+                Refusal { at: at.unwrap_or(told.at), ..told }
+            }
+            _ => told,
+        }
+    });
     let (faults, warnings): (Vec<Refusal>, Vec<Refusal>) =
-        told.partition(|refusal| refusal.code.severity() == crate::codes::Severity::Error);
+        told.partition(|refusal| refusal.code.severity() == Severity::Error);
     match settled {
         Some(settled) if program.faults.is_empty() => {
             Ok(Checked { source, structure, settled, ids, warnings })
@@ -113,7 +123,11 @@ fn source(builder: &Builder<'_>, ids: &[BufferId]) -> Source {
             dims: program.dims.iter().map(|(size, _)| program.text(size).into()).collect(),
             buffers: buffers.collect(),
             statements: program.statements.iter().map(statement).collect(),
-            views: program.views.iter().map(|view| ir::View { buffer: number(view.buffer), ..*view }).collect(),
+            views: program
+                .views
+                .iter()
+                .map(|view| ir::View { buffer: number(view.buffer), ..*view })
+                .collect(),
             outputs: program.outputs.iter().map(|(buffer, _)| number(*buffer)).collect(),
         },
     }
@@ -121,7 +135,8 @@ fn source(builder: &Builder<'_>, ids: &[BufferId]) -> Source {
 
 /// Returns the nesting of the statements: that of a function of calls, or nothing.
 fn structure(program: &Program, ids: &[BufferId]) -> Structure {
-    let leaf_variables: Vector<LeafId, Vec<VariableId>> = program.scalars.iter().map(|_| Vec::new()).collect();
+    let leaf_variables: Vector<LeafId, Vec<VariableId>> =
+        program.scalars.iter().map(|_| Vec::new()).collect();
     if program.calls.is_empty() {
         return Structure { leaf_variables, ..Structure::default() };
     }
@@ -153,9 +168,9 @@ pub(super) fn args(builder: Builder<'_>, checked: Checked) -> Args<'_> {
         program.buffers.enumerate().map(|(id, declared)| (ids[id.index()], declared.element.id)).collect();
     elements.sort_by_key(|(id, _)| *id);
     let arguments = program.scalars.ids().map(|id| (scalars[id].name.clone(), Parameter::Scalar(id)));
-    let buffers = bound.iter().map(|(id, _)| {
-        (program.buffers[*id].name.clone().into(), Parameter::Buffer(ids[id.index()]))
-    });
+    let buffers = bound
+        .iter()
+        .map(|(id, _)| (program.buffers[*id].name.clone().into(), Parameter::Buffer(ids[id.index()])));
     let (names, parameters): (Vec<Text>, Vec<Parameter>) = arguments.chain(buffers).unzip();
     let places = program.statements.iter().map(|written| program.at(written.place, &written.name)).collect();
     let decoded = Decoded {

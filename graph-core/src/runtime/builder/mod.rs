@@ -9,9 +9,9 @@
 
 mod bound;
 
-mod declarations;
 mod code;
 mod config;
+mod declarations;
 mod exec;
 mod handle;
 mod lower;
@@ -21,9 +21,9 @@ mod statements;
 mod words;
 
 pub use bound::{Bindable, Storable};
-pub use declarations::Builder;
 pub use code::Args;
 pub use config::{Configuration, Items, ToConfiguration, ToExtents};
+pub use declarations::Builder;
 pub use exec::{Exec, Launched};
 pub use handle::{Argument, Handle, Ordered, Statement, ToArgument, ToArguments, UpdatedByAtomics, View};
 pub use size::{Integer, Scalar, Size, ToSize};

@@ -292,7 +292,9 @@ impl Program {
                 let buffer = &self.buffers[self.own(at, view.of)?];
                 let mode = match buffer.origin {
                     Origin::Device { mutable: false } | Origin::Pinned { mutable: false } => Some(Mode::Read),
-                    Origin::Device { mutable: true } | Origin::Pinned { mutable: true } => Some(Mode::ReadWrite),
+                    Origin::Device { mutable: true } | Origin::Pinned { mutable: true } => {
+                        Some(Mode::ReadWrite)
+                    }
                     Origin::Alloc(_) | Origin::Taken | Origin::Part(_) => None,
                 };
                 Ok(Some((view.clone(), mode)))

@@ -192,7 +192,9 @@ impl Size {
     /// Returns it as Rust spells it.
     pub(super) fn text(&self, names: &impl Names) -> String {
         match &self.term {
-            Term::Constant(value) => value.value().map_or_else(|fault| format!("a number that {fault}"), |n| n.to_string()),
+            Term::Constant(value) => {
+                value.value().map_or_else(|fault| format!("a number that {fault}"), |n| n.to_string())
+            }
             Term::Scalar(_, id) => names.scalar(*id).to_owned(),
             Term::Extent(_, index) => format!("the length of `{}`", names.buffer(*index)),
             Term::Operation(op, sides) => {
@@ -200,7 +202,9 @@ impl Size {
                 let side = |side: &Size, right: bool| {
                     let text = side.text(names);
                     match side.term {
-                        Term::Operation(inner, _) if weak(inner) && !weak(*op) || right && weak(inner) == weak(*op) => {
+                        Term::Operation(inner, _)
+                            if weak(inner) && !weak(*op) || right && weak(inner) == weak(*op) =>
+                        {
                             format!("({text})")
                         }
                         _ => text,

@@ -13,9 +13,9 @@ use crate::structure::{Argument as CallArgument, Call as Called};
 use crate::table::{Parameter, TableHandle};
 
 use super::bound::Element;
-use super::declarations::Builder;
 use super::code::{Call, Launch, Source, Sources, Step, fill};
 use super::config::{Configuration, ToConfiguration};
+use super::declarations::Builder;
 use super::handle::{Argument, Handle, Passed, Place, Statement, ToArgument, ToArguments, View};
 use super::program::{Program, Site, Written};
 use super::size::Size;
@@ -151,7 +151,8 @@ impl Program {
             }
             Passed::Value(value) => Ok(Source::Value(value.clone())),
             Passed::Lent(..) | Passed::Bare(_) => {
-                let message = format!("`{}` is a buffer, and a value is a scalar", self.argument_text(argument));
+                let message =
+                    format!("`{}` is a buffer, and a value is a scalar", self.argument_text(argument));
                 Err(self.refuse(site, Code::CW401, &message, None))
             }
         }
@@ -163,7 +164,8 @@ impl Program {
     }
 
     fn not_lent(&self, site: &Site<'_>, argument: &Argument) -> crate::runtime::error::Error {
-        let message = format!("`{}`, a buffer that the graph owns, is passed by value", self.argument_text(argument));
+        let message =
+            format!("`{}`, a buffer that the graph owns, is passed by value", self.argument_text(argument));
         self.refuse(site, Code::CW001, &message, Some("write `&b`, `&mut b` or `atomic(&mut b)`"))
     }
 
@@ -171,7 +173,12 @@ impl Program {
         let declared = &self.buffers[buffer];
         if matches!(declared.origin, Origin::Pinned { .. }) {
             let message = format!("`{}` is pinned host memory, which `{user}` does not take", declared.name);
-            return Err(self.refuse(site, Code::CW001, &message, Some("`copy` it to or from a device buffer")));
+            return Err(self.refuse(
+                site,
+                Code::CW001,
+                &message,
+                Some("`copy` it to or from a device buffer"),
+            ));
         }
         Ok(())
     }
@@ -267,14 +274,21 @@ impl Program {
         (parameter, declared): (&str, &str),
     ) -> Result<()> {
         let text = self.argument_text(argument);
-        let message =
-            format!("`{text}` does not fit the parameter `{parameter}` of `{callee}`, which is declared as {declared}");
+        let message = format!(
+            "`{text}` does not fit the parameter `{parameter}` of `{callee}`, which is declared as {declared}"
+        );
         let at = self.at(site.place, site.name);
         Err(words::refused(&at, Code::CW401, &message, &[BORROWS.to_owned()], None))
     }
 
     /// Returns the access of an argument of `fill` or `copy`.
-    fn transferred(&mut self, site: &Site<'_>, argument: &Argument, user: &str, mode: Mode) -> Result<Access> {
+    fn transferred(
+        &mut self,
+        site: &Site<'_>,
+        argument: &Argument,
+        user: &str,
+        mode: Mode,
+    ) -> Result<Access> {
         match self.borrowed(site, argument)? {
             None | Some((_, Some(Mode::Atomic))) => {
                 let message =
@@ -306,13 +320,22 @@ impl Program {
         let at = self.at(place, &name);
         match fill(element.id, &sources, &self.values, None) {
             Some(Ok(_)) => {}
-            Some(Err(misfit)) => return Err(words::misfit(&at, "fill", "value", sources.texts.first(), &misfit)),
+            Some(Err(misfit)) => {
+                return Err(words::misfit(&at, "fill", "value", sources.texts.first(), &misfit));
+            }
             None => return Err(words::not_fillable(&at, element.name)),
         }
         let scalars = [self.mentioned(&sources), BTreeSet::new(), BTreeSet::new()];
         let step = Step::Fill(element, sources);
-        let id =
-            self.push(Written { name, place, kind: Kind::Fill(()), accesses: vec![access], after, step, scalars });
+        let id = self.push(Written {
+            name,
+            place,
+            kind: Kind::Fill(()),
+            accesses: vec![access],
+            after,
+            step,
+            scalars,
+        });
         Ok(self.statement(id))
     }
 
@@ -351,7 +374,8 @@ impl Program {
         let buffer = self.own(&site, buffer)?;
         let declared = &self.buffers[buffer];
         if !matches!(declared.origin, Origin::Alloc(_)) {
-            let message = format!("`{}` is an argument: only allocations of this graph leave it", declared.name);
+            let message =
+                format!("`{}` is an argument: only allocations of this graph leave it", declared.name);
             let help = "`copy` it into an allocation and return that";
             return Err(self.refuse(&site, Code::CW001, &message, Some(help)));
         }
@@ -439,7 +463,13 @@ impl Program {
                 let site = Site { place, name: &name };
                 let buffer = self.declare(&site, Origin::Alloc(statement), len, element);
                 let hi = self.buffers[buffer].dim;
-                accesses.push(Access { buffer, mode: Mode::Write, lo: DimId::from_u32(0), hi, relied_on: false });
+                accesses.push(Access {
+                    buffer,
+                    mode: Mode::Write,
+                    lo: DimId::from_u32(0),
+                    hi,
+                    relied_on: false,
+                });
                 buffer
             })
             .collect();
@@ -471,7 +501,9 @@ impl Program {
     fn argument_text_of(&self, site: &Site<'_>, argument: &Argument) -> Result<String> {
         match &argument.0 {
             Passed::Lent(view, _) | Passed::Bare(view) => drop(self.own(site, view.of)?),
-            Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => drop(self.scalar_source(site, argument)?),
+            Passed::Value(_) | Passed::Scalar(..) | Passed::Size(_) => {
+                drop(self.scalar_source(site, argument)?)
+            }
         }
         Ok(self.argument_text(argument))
     }

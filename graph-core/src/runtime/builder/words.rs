@@ -16,19 +16,36 @@ pub(super) fn refusal(at: &At, code: Code, message: &str, notes: &[String], help
 }
 
 /// Returns the error of an argument that does not fit its parameter.
-pub(super) fn misfit(at: &At, callee: &str, parameter: &str, argument: Option<&String>, misfit: &Misfit) -> Error {
+pub(super) fn misfit(
+    at: &At,
+    callee: &str,
+    parameter: &str,
+    argument: Option<&String>,
+    misfit: &Misfit,
+) -> Error {
     let argument = argument.map_or("?", String::as_str);
     let (message, help) = match misfit {
         Misfit::Element { declared, given } => (
-            format!("`{argument}` has elements of type `{given}`, and the parameter `{parameter}` of `{callee}` is declared with `{declared}`"),
+            format!(
+                "`{argument}` has elements of type `{given}`, and the parameter `{parameter}` of `{callee}` is declared with `{declared}`"
+            ),
             None,
         ),
         Misfit::Scalar { declared, given } => (
-            format!("`{argument}` is of type `{given}`, and the parameter `{parameter}` of `{callee}` is declared as `{declared}`"),
-            None,
+            format!(
+                "`{argument}` is of type `{given}`, and the parameter `{parameter}` of `{callee}` is declared as `{declared}`"
+            ),
+            argument
+                .parse::<i64>()
+                .ok()
+                .filter(|_| declared.starts_with('f'))
+                .map(|_| format!("write `{argument}.0`")),
         ),
         Misfit::Number { value, declared } => (
-            format!("`{argument}` is {value}, which is no value of `{declared}`, the type of the parameter `{parameter}` of `{callee}`"),
+            format!(
+                "`{argument}` is {}no value of `{declared}`, the type of the parameter `{parameter}` of `{callee}`",
+                if argument == value { String::new() } else { format!("{value}, which is ") }
+            ),
             (*declared == "f32").then(|| "give it as an `f32`, as in `0.1_f32`".to_owned()),
         ),
         Misfit::Fault(fault) => {
@@ -51,9 +68,7 @@ pub(super) fn not_fillable(at: &At, element: &str) -> Error {
 /// Returns an error of the build in the words of a builder.
 pub(super) fn of_builder(error: Error) -> Error {
     match error {
-        Error::Refused(refusals) => {
-            Error::Refused(refusals.into_iter().map(in_words).collect())
-        }
+        Error::Refused(refusals) => Error::Refused(refusals.into_iter().map(in_words).collect()),
         other => other,
     }
 }
