@@ -49,8 +49,8 @@ const CRATES: [(&str, &[&str]); 7] = [
     (
         "graph-core/src/runtime",
         &[
-            "cuda", "waits", "error", "context", "token", "bind", "kernels", "observe", "build", "exec",
-            "builder",
+            "cuda", "waits", "ranges", "error", "context", "token", "bind", "kernels", "observe", "build",
+            "exec", "builder",
         ],
     ),
     ("graph-macros/src", &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),

@@ -76,7 +76,6 @@ static NEXT: AtomicU64 = AtomicU64::new(1);
 pub struct Builder<'a> {
     pub(super) ctx: Arc<CudaContext>,
     pub(super) program: Program,
-    pub(super) options: ir::Options,
     /// The buffers that arguments are bound to.
     pub(super) bound: Vec<(BufferId, Binding<'a>)>,
 }
@@ -101,30 +100,25 @@ impl<'a> Builder<'a> {
     #[track_caller]
     pub fn with_name(ctx: &Arc<CudaContext>, name: &str) -> Builder<'a> {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Builder {
-            ctx: ctx.clone(),
-            program: Program::new(number, name, Place::caller()),
-            options: ir::Options::default(),
-            bound: Vec::new(),
-        }
+        Builder { ctx: ctx.clone(), program: Program::new(number, name, Place::caller()), bound: Vec::new() }
     }
 
     /// Sets the source of the order: `#[graph(order = ..)]`. Explicit order comes from [`after`](Builder::after) and
     /// [`edge`](Builder::edge) alone; the build proves that it suffices.
     pub fn order(&mut self, order: ir::Order) -> &mut Self {
-        self.options.order = order;
+        self.program.options.order = order;
         self
     }
 
     /// Sets who allocates the temporaries: `#[graph(memory = ..)]`.
     pub fn memory(&mut self, memory: Memory) -> &mut Self {
-        self.options.memory = Some(memory);
+        self.program.options.memory = Some(memory);
         self
     }
 
     /// Sets which launches may be changed: `#[graph(launches = ..)]`.
     pub fn launches(&mut self, launches: Launches) -> &mut Self {
-        self.options.launches = Some(launches);
+        self.program.options.launches = Some(launches);
         self
     }
 
@@ -133,7 +127,7 @@ impl<'a> Builder<'a> {
     pub fn budget(&mut self, bytes: impl ToSize) -> &mut Self {
         let bytes = bytes.to_size();
         match self.program.check(&Site { place: Place::caller(), name: "budget" }, &bytes) {
-            Ok(()) => self.options.budget = Some(self.program.dim(&bytes)),
+            Ok(()) => self.program.options.budget = Some(self.program.dim(&bytes)),
             Err(error) => self.program.note(error),
         }
         self
@@ -269,7 +263,7 @@ impl<'a> Builder<'a> {
     ///
     /// All faults of the program so far.
     pub fn check(&self) -> Result<Vec<Refusal>> {
-        lower::checked(self).map(|checked| checked.warnings)
+        lower::checked(&self.program).map(|checked| checked.warnings)
     }
 
     /// Checks the program, and builds its graph.
@@ -280,8 +274,7 @@ impl<'a> Builder<'a> {
     /// declared or of another context, two that overlap of which one is written, a length without a value, a launch
     /// configuration that the device does not take, a module that cannot be loaded, a failure of the driver.
     pub fn build(self) -> Result<Graph<Args<'a>>> {
-        let checked = lower::checked(&self)?;
-        let ctx = self.ctx.clone();
-        build(&ctx, lower::args(self, checked)).map_err(words::of_builder)
+        let checked = lower::checked(&self.program)?;
+        build(&self.ctx, lower::args(self.program, self.bound, checked)).map_err(words::of_builder)
     }
 }

@@ -16,8 +16,8 @@ use crate::sample::Shape;
 use crate::structure::{Argument, Call, Item, Structure};
 use crate::table::{Decoded, Parameter, Scalar};
 
+use super::bound::Binding;
 use super::code::{Args, Code};
-use super::declarations::Builder;
 use super::program::{Declared, Program, Symbol, Written};
 use super::words;
 
@@ -37,10 +37,9 @@ pub(super) struct Checked {
 /// # Errors
 ///
 /// All of its faults.
-pub(super) fn checked(builder: &Builder<'_>) -> Result<Checked> {
-    let program = &builder.program;
-    let ids = numbers(builder);
-    let source = source(builder, &ids);
+pub(super) fn checked(program: &Program) -> Result<Checked> {
+    let ids = numbers(program);
+    let source = source(program, &ids);
     let structure = structure(program, &ids);
     let (variables, conditions) = (Vector::<VariableId, _>::new(), []);
     let shape = Shape { structure: &structure, variables: &variables, conditions: &conditions };
@@ -66,8 +65,8 @@ pub(super) fn checked(builder: &Builder<'_>) -> Result<Checked> {
 }
 
 /// Returns the number of each buffer in the program, where arguments come first.
-fn numbers(builder: &Builder<'_>) -> Vec<BufferId> {
-    let buffers = &builder.program.buffers;
+fn numbers(program: &Program) -> Vec<BufferId> {
+    let buffers = &program.buffers;
     let mut numbers = vec![BufferId::from_u32(0); buffers.len()];
     let is_allocated = |id: &BufferId| matches!(buffers[*id].origin, Origin::Alloc(_));
     let arguments = buffers.ids().filter(|id| !is_allocated(id));
@@ -78,8 +77,7 @@ fn numbers(builder: &Builder<'_>) -> Vec<BufferId> {
     numbers
 }
 
-fn source(builder: &Builder<'_>, ids: &[BufferId]) -> Source {
-    let program = &builder.program;
+fn source(program: &Program, ids: &[BufferId]) -> Source {
     let number = |buffer: BufferId| ids[buffer.index()];
     let own_file = |file: &'static str| (file != program.place.file).then_some(Text::Borrowed(file));
     let mut sorted: Vec<(BufferId, &Declared)> =
@@ -119,7 +117,7 @@ fn source(builder: &Builder<'_>, ids: &[BufferId]) -> Source {
         program: ir::Program {
             name: program.name.clone().into(),
             file: program.place.file.into(),
-            options: builder.options,
+            options: program.options,
             dims: program.dims.iter().map(|(size, _)| program.text(size).into()).collect(),
             buffers: buffers.collect(),
             statements: program.statements.iter().map(statement).collect(),
@@ -157,9 +155,8 @@ fn structure(program: &Program, ids: &[BufferId]) -> Structure {
 }
 
 /// Returns the arguments of the graph, with its table and the code of its statements.
-pub(super) fn args(builder: Builder<'_>, checked: Checked) -> Args<'_> {
+pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checked: Checked) -> Args<'_> {
     let Checked { source, structure, settled, ids, .. } = checked;
-    let Builder { program, bound, .. } = builder;
     let mut table = source.program;
     compile::settle(&mut table, &settled);
     let scalars = scalars(&program);
