@@ -36,12 +36,12 @@ pub enum Number {
 }
 
 /// A value of any type that can be copied.
-trait Exact: Any + Send {
+trait Exact: Any + Send + Sync {
     fn copied(&self) -> Box<dyn Exact>;
     fn any(&self) -> &dyn Any;
 }
 
-impl<T: Copy + Send + 'static> Exact for T {
+impl<T: Copy + Send + Sync + 'static> Exact for T {
     fn copied(&self) -> Box<dyn Exact> {
         Box::new(*self)
     }
@@ -114,7 +114,7 @@ fn is_float(ty: TypeId) -> bool {
 
 impl Value {
     /// Returns a value of any type.
-    pub fn of<T: Copy + Send + 'static>(value: T) -> Value {
+    pub fn of<T: Copy + Send + Sync + 'static>(value: T) -> Value {
         let float = |value: &dyn Any| match value.downcast_ref::<f32>() {
             Some(&value) => Some(f64::from(value)),
             None => value.downcast_ref::<f64>().copied(),

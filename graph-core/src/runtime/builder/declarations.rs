@@ -162,7 +162,7 @@ impl<'a> Builder<'a> {
 
     /// Declares a scalar argument, with its value: `n: u32`. [`Exec::set_scalar`](super::Exec::set_scalar) sets another one.
     #[track_caller]
-    pub fn scalar<T: Copy + Send + 'static>(&mut self, name: &str, value: T) -> Scalar<T> {
+    pub fn scalar<T: Copy + Send + Sync + 'static>(&mut self, name: &str, value: T) -> Scalar<T> {
         self.program.values.push(Value::of(value));
         let symbol = Symbol { name: name.to_owned(), place: Place::caller() };
         Scalar::new(self.program.builder, self.program.scalars.push(symbol))

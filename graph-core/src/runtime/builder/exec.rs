@@ -148,7 +148,11 @@ impl<'a> Exec<'a> {
     /// A scalar of another builder (CW402), one that reaches a length or a bound, a value that a parameter does not take (CW401),
     /// a launch configuration that the device does not take, a failure of the driver: the exec is as it was.
     #[track_caller]
-    pub fn set_scalar<T: Copy + Send + 'static>(&mut self, scalar: &Scalar<T>, value: T) -> Result<()> {
+    pub fn set_scalar<T: Copy + Send + Sync + 'static>(
+        &mut self,
+        scalar: &Scalar<T>,
+        value: T,
+    ) -> Result<()> {
         let (place, args) = (Place::caller(), &self.core.args);
         let index = scalar.id.index();
         if scalar.builder != args.builder || index >= args.scalars.len() {

@@ -190,7 +190,7 @@ impl Argument {
     }
 
     /// Returns a scalar argument of any type, which no setter changes.
-    pub fn value<T: Copy + Send + 'static>(value: T) -> Argument {
+    pub fn value<T: Copy + Send + Sync + 'static>(value: T) -> Argument {
         Argument(Passed::Value(Value::of(value)))
     }
 }
@@ -215,10 +215,22 @@ macro_rules! arguments {
                 $argument
             }
         }
+
+        impl<$($generics)*> From<$ty> for Argument {
+            fn from(value: $ty) -> Argument {
+                value.to_argument()
+            }
+        }
     )*};
 }
+
+impl ToArgument for Argument {
+    fn to_argument(self) -> Argument {
+        self
+    }
+}
+
 arguments! {
-    {} Argument => |argument| argument;
     {} &Handle => |handle| handle.read();
     {} &mut Handle => |handle| handle.write();
     {} Handle => |handle| Argument(Passed::Bare(View::of(handle)));
