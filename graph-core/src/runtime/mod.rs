@@ -10,9 +10,10 @@
 //! - `waits`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
 //!   ranges of reserved addresses, the one error type, the current context, and the token of generated code;
 //! - `bind`: bound arguments, operands and outputs;
-//! - `kernels`: declarations, modules, and the launches that are recorded of them;
+//! - `kernels`: declarations, modules, and the properties of launches;
+//! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
 //! - `observe`: reports, pictures, and the names that the simulated driver is told;
-//! - `build`: evaluation, checks, the plan, and the nodes;
+//! - `build`: checks, the plan, and the nodes;
 //! - `exec`: graphs and execs;
 //! - `builder`: graphs that are known only when the program runs.
 //!
@@ -29,6 +30,7 @@ mod exec;
 mod kernels;
 mod observe;
 mod ranges;
+mod statements;
 mod token;
 mod waits;
 
@@ -55,15 +57,15 @@ pub mod private {
         BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Handed,
         HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
-    pub use crate::runtime::build::{
-        Arguments, Body, CalledItem, Config, Dim, Evaluation, Fillable, Given, LaunchedItem, PerItem, Rules,
-        ToDim, TurnVariable, change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
-    };
+    pub use crate::runtime::build::{Body, CalledItem, Given, LaunchedItem, Rules, change_next_plan, change_next_rules, change_next_tables};
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, dump, operations};
     pub use crate::runtime::kernels::mark::{Fits, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
+    pub use crate::runtime::statements::{
+        Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, per_item, turn,
+    };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {

@@ -8,12 +8,11 @@ use crate::index::narrow;
 use crate::runtime::error::Fault;
 use crate::runtime::kernels::KernelItem;
 use crate::runtime::kernels::mark::{Fits, Mark};
+use crate::runtime::statements::{Arguments, Dim, dim};
 use crate::runtime::token::Token;
 use crate::table::TableHandle;
 
-use super::arguments::Arguments;
 use super::body::Body;
-use super::dims::{Dim, dim};
 
 /// A scalar's value with its type.
 pub struct Value {

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use crate::ids::ScalarId;
 use crate::index::{Index, Vector, size};
 use crate::ir::StatementId;
-use crate::runtime::build::{Arguments, Body, Dim, Evaluation, Given, GivenArgument, Misfit, Value, dim};
+use crate::runtime::build::{Body, Given, GivenArgument, Misfit, Value};
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::exec::GraphFn;
 use crate::runtime::kernels::Kernel;
+use crate::runtime::statements::{Arguments, Dim, Evaluation, dim};
 use crate::runtime::token::Token;
 use crate::table::{Decoded, Table, TableHandle};
 

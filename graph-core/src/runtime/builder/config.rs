@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use cudarc::driver::LaunchConfig;
 
 use crate::ids::ScalarId;
-use crate::runtime::build::{self, Config, PerItem, Value};
+use crate::runtime::build::Value;
 use crate::runtime::kernels::Shape;
+use crate::runtime::statements::{BlockLimits, Config, Dim, PerItem, ToDim, per_item};
 
 use super::size::{Integer, Scalar, Size, ToSize, Unsound};
 
@@ -57,7 +58,7 @@ impl Configuration {
         match self {
             Configuration::Fixed(config) => Valued::Fixed(*config),
             Configuration::PerItem(config) => Valued::PerItem(*config),
-            Configuration::PerSize(items) => Valued::PerItem(build::per_item(items.value(scalars))),
+            Configuration::PerSize(items) => Valued::PerItem(per_item(items.value(scalars))),
             Configuration::Sizes(sizes) => {
                 let (grid, block, shared) = &**sizes;
                 let triple = |[x, y, z]: &[Size; 3]| (x.value(scalars), y.value(scalars), z.value(scalars));
@@ -67,17 +68,17 @@ impl Configuration {
     }
 }
 
-type Triple = (build::Dim, build::Dim, build::Dim);
+type Triple = (Dim, Dim, Dim);
 
 /// A configuration with the values of its scalars.
 pub(super) enum Valued {
     Fixed(LaunchConfig),
     PerItem(PerItem),
-    Sizes(Triple, Triple, build::Dim),
+    Sizes(Triple, Triple, Dim),
 }
 
 impl Config for Valued {
-    fn shape(self, limits: build::BlockLimits) -> Result<Shape, String> {
+    fn shape(self, limits: BlockLimits) -> Result<Shape, String> {
         match self {
             Valued::Fixed(config) => config.shape(limits),
             Valued::PerItem(config) => config.shape(limits),
@@ -171,11 +172,11 @@ pub trait Items {
     fn per_item(self) -> Self::Config;
 }
 
-impl<T: build::ToDim> Items for T {
+impl<T: ToDim> Items for T {
     type Config = PerItem;
 
     fn per_item(self) -> PerItem {
-        build::per_item(self)
+        per_item(self)
     }
 }
 

@@ -11,8 +11,9 @@ use std::sync::Arc;
 
 use crate::ids::{BufferId, LeafId, ScalarId};
 use crate::index::Index;
-use crate::runtime::build::{Dim, ToDim, Value, dim};
+use crate::runtime::build::Value;
 use crate::runtime::error::Fault;
+use crate::runtime::statements::{Dim, ToDim, dim};
 use crate::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
 

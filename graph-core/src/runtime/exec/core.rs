@@ -12,13 +12,14 @@ use crate::ir::{Memory, StatementId};
 use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Slot};
-use crate::runtime::build::{Definition, Nodes, apply_hook, element, plan};
+use crate::runtime::build::{Definition, Nodes, apply_hook, plan};
 use crate::runtime::context;
 use crate::runtime::cuda::Outcome;
 use crate::runtime::error::{Error, Result, at_buffer};
 use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
 use crate::runtime::ranges::Range;
+use crate::runtime::statements::element;
 use crate::runtime::waits::OwnedEvent;
 
 use super::arena::Shared;

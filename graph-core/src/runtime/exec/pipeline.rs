@@ -14,15 +14,15 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Body, Definition, Evaluation, Flattened, Nodes, Open, apply_hook, check_operands, check_overlap,
-    flattened, plan,
+    Asked, Body, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::kernels::{Limits, Modules, Record, programmatic};
+use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::ranges;
+use crate::runtime::statements::{Evaluation, Open, Record};
 use crate::runtime::token::Token;
 
 use super::core::Core;
