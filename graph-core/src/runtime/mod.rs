@@ -57,7 +57,9 @@ pub mod private {
         BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Handed,
         HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
-    pub use crate::runtime::build::{Body, CalledItem, Given, LaunchedItem, Rules, change_next_plan, change_next_rules, change_next_tables};
+    pub use crate::runtime::build::{
+        Body, CalledItem, Given, LaunchedItem, Rules, change_next_plan, change_next_rules, change_next_tables,
+    };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, dump, operations};

@@ -4,9 +4,10 @@ use std::any::TypeId;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::ids::ScalarId;
+use crate::ids::{BufferId, CallId, ScalarId};
 use crate::index::{Index, Vector, size};
 use crate::ir::StatementId;
+use crate::kind::{Kind, Stage};
 use crate::runtime::build::{Body, Given, GivenArgument, Misfit, Value};
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::exec::GraphFn;
@@ -80,20 +81,27 @@ pub(super) struct Launch {
 
 /// A call of a graph function.
 pub(super) struct Call {
+    pub id: CallId,
     pub callee: TableHandle,
     pub enter: fn(&mut Given<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>,
     pub sources: Sources,
 }
 
-/// A statement.
-pub(super) enum Step {
-    Launch(Launch),
-    /// The element type, and the value.
-    Fill(Element, Sources),
-    Copy,
-    Call(Call),
-    /// `alloc` and `free`, which have no values.
-    Memory,
+/// A fill: the type of the elements, and the value.
+pub(super) struct Fill {
+    pub element: Element,
+    pub sources: Sources,
+}
+
+/// The stage of a builder: the values of statements, which are evaluated when the graph is built and when a scalar is set.
+pub(super) struct Called;
+
+impl Stage for Called {
+    type Launch = Launch;
+    type Fill = Fill;
+    type Copy = ();
+    type Call = Call;
+    type Memory = BufferId;
 }
 
 impl Launch {
@@ -149,7 +157,7 @@ pub(super) fn fill(
 /// The table of a builder's graph, and its statements.
 pub(super) struct Code {
     pub table: Arc<Decoded>,
-    pub steps: Vector<StatementId, Step>,
+    pub steps: Vector<StatementId, Kind<Called>>,
     /// The place of each statement.
     pub places: Vector<StatementId, At>,
     /// The place of each scalar.
@@ -206,23 +214,27 @@ impl Body for Values<'_> {
         let id = StatementId::from_u32(step);
         let at = &self.code.places[id];
         match &self.code.steps[id] {
-            Step::Launch(launch) => {
+            Kind::Launch(launch) => {
                 let arguments =
                     launch.arguments(self.scalars).map_err(|misfit| launch.refused(at, misfit))?;
                 evaluation.run(launch.kernel, launch.config.with(self.scalars), arguments)
             }
-            Step::Fill(element, sources) => match fill(element.id, sources, self.scalars, Some(evaluation)) {
-                Some(Ok(done)) => done,
-                Some(Err(misfit)) => Err(words::misfit(at, "fill", "value", sources.texts.first(), &misfit)),
-                None => Err(words::not_fillable(at, element.name)),
-            },
-            Step::Copy => evaluation.copy(),
-            Step::Call(_) | Step::Memory => Ok(()),
+            Kind::Fill(Fill { element, sources }) => {
+                match fill(element.id, sources, self.scalars, Some(evaluation)) {
+                    Some(Ok(done)) => done,
+                    Some(Err(misfit)) => {
+                        Err(words::misfit(at, "fill", "value", sources.texts.first(), &misfit))
+                    }
+                    None => Err(words::not_fillable(at, element.name)),
+                }
+            }
+            Kind::Copy(()) => evaluation.copy(),
+            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => Ok(()),
         }
     }
 
     fn enter(&self, step: u32, _: &[u64], enter: &mut dyn FnMut(&dyn Body), _: Token) {
-        if let Step::Call(call) = &self.code.steps[StatementId::from_u32(step)] {
+        if let Kind::Call(call) = &self.code.steps[StatementId::from_u32(step)] {
             let _ = call.sources.take(self.scalars, |given| (call.enter)(given, enter, Token));
         }
     }

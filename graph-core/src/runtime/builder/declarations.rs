@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use cudarc::driver::CudaContext;
 
 use crate::index::Index;
-use crate::ir::{self, BufferId, Kind, Launches, Memory, Origin, StatementId};
+use crate::ir::{self, BufferId, Launches, Memory, Origin, StatementId};
+use crate::kind::Kind;
 use crate::runtime::bind::{BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken};
 use crate::runtime::build::Value;
 use crate::runtime::error::{Refusal, Result};
 use crate::runtime::exec::{Graph, build};
 
 use super::bound::{Binding, Element, Storable};
-use super::code::{Args, Step};
+use super::code::Args;
 use super::handle::{Handle, Ordered, Place};
 use super::lower;
 use super::program::{Program, Site, Symbol, Written};
@@ -250,7 +251,6 @@ impl<'a> Builder<'a> {
             kind: Kind::Alloc(buffer),
             accesses: Vec::new(),
             after,
-            step: Step::Memory,
             scalars: Default::default(),
         });
         self.handle(buffer)

@@ -8,6 +8,7 @@ use cudarc::driver::CudaStream;
 use crate::codes::Code;
 use crate::index::{Index, size};
 use crate::ir::{BufferId, Origin};
+use crate::kind::Kind;
 use crate::plan::budget::CurvePoint;
 use crate::runtime::bind::{Bound, HandedOver, Lender, Output, OutputDescription, Visitor};
 use crate::runtime::build::Value;
@@ -17,7 +18,7 @@ use crate::runtime::observe::Report;
 use crate::runtime::token::Token;
 
 use super::bound::{Bindable, Storable};
-use super::code::{Args, Step};
+use super::code::Args;
 use super::handle::{Handle, Place};
 use super::size::Scalar;
 use super::words;
@@ -162,7 +163,7 @@ impl<'a> Exec<'a> {
         let mut scalars = args.scalars.clone();
         scalars[index] = value.clone();
         for (step, at) in args.code.steps.iter().zip(&args.code.places) {
-            if let Step::Call(call) = step {
+            if let Kind::Call(call) = step {
                 call.check(at, &scalars)?;
             }
         }

@@ -100,10 +100,13 @@ fn source(program: &Program, ids: &[BufferId]) -> Source {
             line: written.place.line,
             column: written.place.column,
             file: own_file(written.place.file),
-            kind: match written.kind {
-                Kind::Alloc(buffer) => Kind::Alloc(number(buffer)),
-                Kind::Free(buffer) => Kind::Free(number(buffer)),
-                other => other,
+            kind: match &written.kind {
+                Kind::Launch(_) => Kind::Launch(()),
+                Kind::Fill(_) => Kind::Fill(()),
+                Kind::Copy(()) => Kind::Copy(()),
+                Kind::Call(call) => Kind::Call(call.id),
+                Kind::Alloc(buffer) => Kind::Alloc(number(*buffer)),
+                Kind::Free(buffer) => Kind::Free(number(*buffer)),
             },
             accesses: written.accesses.iter().map(access).collect(),
             after: written.after.clone().into(),
@@ -181,7 +184,7 @@ pub(super) fn args(program: Program, bound: Vec<(BufferId, Binding<'_>)>, checke
         program: table,
     };
     let symbols = program.scalars.iter().map(|symbol| program.at(symbol.place, &symbol.name)).collect();
-    let steps = program.statements.into_iter().map(|written| written.step).collect();
+    let steps = program.statements.into_iter().map(|written| written.kind).collect();
     Args {
         code: Arc::new(Code { table: Arc::new(decoded), steps, places, symbols }),
         scalars: program.values,

@@ -2,18 +2,20 @@
 //!
 //! - `size`: scalars, and expressions over them; `handle`: names of buffers and statements, and arguments; `config`: launch
 //!   configurations; `bound`: what arguments are bound to;
-//! - `declarations`, `statements`: the calls; `program`: what they have said so far; `words`: messages;
+//! - `declarations`, `statements`: the methods; `launches`, `calls`: what they check; `program`: what they have said so far; `words`: messages;
 //! - `lower`: from there to the table that the macro prints for a graph function, checked as the macro checks; `code`: its
 //!   statements as the build evaluates them. From there on the path is that of graph functions;
 //! - `exec`: launches and setters by handles.
 
 mod bound;
+mod calls;
 
 mod code;
 mod config;
 mod declarations;
 mod exec;
 mod handle;
+mod launches;
 mod lower;
 mod program;
 mod size;

@@ -4,9 +4,10 @@ use std::any::TypeId;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::codes::Code;
-use crate::ids::ScalarId;
+use crate::ids::{CallId, ScalarId};
 use crate::index::{Index, Vector};
-use crate::ir::{self, Access, BufferId, DimId, Kind, Mode, Origin, StatementId};
+use crate::ir::{self, Access, BufferId, DimId, Mode, Origin, StatementId};
+use crate::kind::Kind;
 use crate::runtime::build::Value;
 use crate::runtime::error::{At, Error, Refusal, Result};
 use crate::structure::Call;
@@ -14,7 +15,7 @@ use crate::table::Op;
 use cuweave_ptx::poly::{Poly, Symbols};
 
 use super::bound::Element;
-use super::code::Step;
+use super::code::Called;
 use super::handle::{Argument, Handle, MOST_PARTS, Ordered, Passed, Place, View};
 use super::size::{Names, Size, ToSize, Unsound};
 use super::words;
@@ -41,10 +42,9 @@ pub(super) struct Declared {
 pub(super) struct Written {
     pub name: String,
     pub place: Place,
-    pub kind: Kind,
+    pub kind: Kind<Called>,
     pub accesses: Vec<Access>,
     pub after: Vec<StatementId>,
-    pub step: Step,
     /// The scalars in it, those in its grid, and those in its block and shared memory.
     pub scalars: [BTreeSet<ScalarId>; 3],
 }
@@ -71,7 +71,7 @@ pub(super) struct Program {
     pub buffers: Vector<BufferId, Declared>,
     pub statements: Vector<StatementId, Written>,
     pub views: BTreeSet<ir::View>,
-    pub calls: Vec<Call>,
+    pub calls: Vector<CallId, Call>,
     pub outputs: Vec<(BufferId, Place)>,
     pub pending: Pending,
     /// Faults of declarations.
@@ -119,7 +119,7 @@ impl Program {
             buffers: Vector::new(),
             statements: Vector::new(),
             views: BTreeSet::new(),
-            calls: Vec::new(),
+            calls: Vector::new(),
             outputs: Vec::new(),
             pending: Pending::default(),
             faults: Vec::new(),
