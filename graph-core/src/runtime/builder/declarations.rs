@@ -24,50 +24,12 @@ use super::words;
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Makes a graph that is known only when the program runs: statements as calls, and loops as Rust's.
+/// Makes a graph that is known only when the program runs.
 ///
-/// The statements are those of [`#[cuweave::graph]`](https://docs.rs/cuweave/latest/cuweave/attr.graph.html), and mean the
-/// same: program order is the meaning, the order comes from what the statements access, memory is planned. Everything that the
-/// macro, or rustc in its place, refuses while a crate compiles is an [`Error::Refused`](crate::runtime::Error::Refused) here,
-/// with the code and the place of the call: faults of a single call at once, those of the whole program by
-/// [`build`](Builder::build).
-///
-/// ```
-/// use cuweave::builder::Builder;
-/// use cuweave::prelude::*;
-///
-/// #[cuweave::kernels("examples/kernels/nn.ptx")]
-/// unsafe extern "ptx-kernel" {
-///     fn matvec(w: &[f32; n * n], x: &[f32; n], y: &mut [MaybeUninit<f32>; n], n: u32);
-///     fn relu(x: &mut [f32; n], n: u32);
-/// }
-///
-/// # fn main() -> cuweave::Result<()> {
-/// # cuweave_sim::load().expect("a driver");
-/// # let ctx = cuweave::context(0)?;
-/// # let stream = ctx.new_stream()?;
-/// let layers = [2.0_f32, -1.0, 3.0].map(|a| stream.clone_htod(&[a, 0.0, 0.0, a]).expect("a matrix"));
-/// let x = stream.clone_htod(&[1.0_f32, -1.0])?;
-///
-/// let mut b = Builder::new(&ctx);
-/// let n = b.scalar("n", 2);
-/// let mut h = b.shared("x", n, &x);
-/// for w in &layers {
-///     let w = b.shared("w", n * n, w);
-///     let mut next = b.alloc::<f32>(n);
-///     b.launch(matvec {}, per_item(n), (&w, &h, &mut next, n))?;
-///     b.launch(relu {}, per_item(n), (&mut next, n))?;
-///     h = next;
-/// }
-/// b.output(h)?;
-/// let mut exec = b.build()?.instantiate()?;
-///
-/// let launched = exec.launch(&stream)?;
-/// let y = launched.output::<f32>(h)?;
-/// assert_eq!(stream.clone_dtoh(&y)?, [0.0, 0.0]);
-/// # Ok(())
-/// # }
-/// ```
+/// The statements are those of a graph function, and mean the same: program order is the meaning, the order comes from what the
+/// statements access, memory is planned. Everything that the macro, or rustc in its place, refuses while a crate compiles is an
+/// [`Error::Refused`](crate::runtime::Error::Refused) here, with the code and the place of the call: faults of a single call at
+/// once, those of the whole program by [`build`](Builder::build).
 ///
 /// - A [`Handle`] is a buffer, a [`Scalar`] a scalar argument, a [`Statement`](super::Statement) a node. They can be copied and
 ///   kept in collections, and are refused by any other builder.
