@@ -287,7 +287,7 @@ pub mod builder {
     #[doc(inline)]
     pub use cuweave_core::runtime::builder::{
         Args, Argument, Bindable, Configuration, Exec, Handle, Integer, Items, Launched, Ordered, Scalar,
-        Size, Statement, Storable, ToArgument, ToArguments, ToConfiguration, ToExtents, ToSize,
+        Size, Statement, Storable, ToArgument, ToArguments, ToBuffer, ToConfiguration, ToExtents, ToSize,
         UpdatedByAtomics, View,
     };
 

@@ -585,7 +585,7 @@ fn other_misuse_is_not_in_the_language() {
     );
     let (node, line) = at!(b.fill(&h, 2.0));
     refused(node, (line, "CW001: `fill` writes `&h`\n= help: borrow it by `&mut`"));
-    let (node, line) = at!(b.fill(n, 2.0));
+    let (node, line) = at!(b.fill(Argument::from(n), 2.0));
     refused(
         node,
         (

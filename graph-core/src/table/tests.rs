@@ -14,6 +14,7 @@ fn statement(kind: Kind, accesses: &[Access], after: &[usize]) -> Statement {
     Statement {
         name: format!("{kind:?}").into(),
         line: 300 + narrow(after.len()),
+        column: 0,
         file: None,
         kind,
         accesses: accesses.to_vec().into(),

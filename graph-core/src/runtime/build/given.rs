@@ -62,6 +62,11 @@ impl fmt::Debug for Value {
     }
 }
 
+/// Returns a value as one of the type `T`, if that is its type.
+fn as_type<T: Copy + 'static>(value: &dyn Any) -> Option<T> {
+    value.downcast_ref::<T>().copied()
+}
+
 macro_rules! integers {
     ($($ty:ty)*) => {
         fn integer(value: &dyn Any) -> Option<i128> {
@@ -75,7 +80,7 @@ macro_rules! integers {
         fn as_integer<T: Copy + 'static>(value: i128) -> Option<T> {
             $(if TypeId::of::<T>() == TypeId::of::<$ty>() {
                 let value = <$ty>::try_from(value).ok()?;
-                return (&value as &dyn Any).downcast_ref::<T>().copied();
+                return as_type(&value);
             })*
             None
         }
@@ -102,9 +107,9 @@ fn as_float<T: Copy + 'static>(value: f64) -> Option<T> {
     let narrow = nearest(value);
     let exact = value.is_nan() || f64::from(narrow) == value;
     if TypeId::of::<T>() == TypeId::of::<f32>() && exact {
-        return (&narrow as &dyn Any).downcast_ref::<T>().copied();
+        return as_type(&narrow);
     }
-    (&value as &dyn Any).downcast_ref::<T>().copied()
+    as_type(&value)
 }
 
 fn is_float(ty: TypeId) -> bool {

@@ -7,19 +7,15 @@ use crate::ids::CallId;
 use crate::index::{Index, narrow};
 use crate::ir::{Access, BufferId, DimId, Mode, Origin, StatementId};
 use crate::kind::Kind;
-use crate::runtime::build::{Body, Given};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::token::Token;
 use crate::structure::{Argument as CallArgument, Call as Bindings};
 use crate::table::{Parameter, TableHandle};
 
 use super::bound::Element;
-use super::code::{Call, Source, Sources};
+use super::code::{Call, EnterFunction, Source, Sources};
 use super::handle::{Argument, Handle, Passed, Place};
 use super::program::{Program, Site, Written};
 use super::size::Size;
-
-pub(super) type EnterFunction = fn(&mut Given<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
 
 impl Program {
     pub(super) fn call(

@@ -71,10 +71,16 @@ impl Sources {
     }
 }
 
+/// Returns the arguments of a launch as the kernel's declaration lists them.
+pub(super) type ArgumentsFunction = fn(&mut Given<'_>, Token) -> Option<Arguments>;
+
+/// Enters a graph function.
+pub(super) type EnterFunction = fn(&mut Given<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>;
+
 /// A launch.
 pub(super) struct Launch {
     pub kernel: &'static Kernel,
-    pub arguments: fn(&mut Given<'_>, Token) -> Option<Arguments>,
+    pub arguments: ArgumentsFunction,
     pub config: Configuration,
     pub sources: Sources,
 }
@@ -83,7 +89,7 @@ pub(super) struct Launch {
 pub(super) struct Call {
     pub id: CallId,
     pub callee: TableHandle,
-    pub enter: fn(&mut Given<'_>, &mut dyn FnMut(&dyn Body), Token) -> Option<()>,
+    pub enter: EnterFunction,
     pub sources: Sources,
 }
 

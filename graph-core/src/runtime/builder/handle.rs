@@ -250,6 +250,28 @@ values!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 bool);
 #[cfg(feature = "f16")]
 values!(half::f16 half::bf16);
 
+/// A buffer that a `fill` or a `copy` is given: `&Handle`, `&mut Handle`, the same of a [`View`], or what [`Handle::read`] and
+/// [`Handle::write`] return.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no buffer that is lent",
+    label = "a buffer is lent by `&b` or `&mut b`"
+)]
+pub trait ToBuffer {
+    /// Returns it as an argument.
+    fn to_buffer(self) -> Argument;
+}
+
+macro_rules! buffers {
+    ($($ty:ty)*) => {$(
+        impl ToBuffer for $ty {
+            fn to_buffer(self) -> Argument {
+                self.to_argument()
+            }
+        }
+    )*};
+}
+buffers!(Argument &Handle &mut Handle &View &mut View);
+
 /// A buffer that [`atomic`](Handle::atomic) takes: a handle or a part, by `&mut`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no buffer that atomics can update",

@@ -7,13 +7,10 @@ use crate::ids::ScalarId;
 use crate::index::Index;
 use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
 use crate::kind::Kind;
-use crate::runtime::build::Given;
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Kernel, ParamKind};
-use crate::runtime::statements::Arguments;
-use crate::runtime::token::Token;
 
-use super::code::{Fill, Launch, Source, Sources, fill};
+use super::code::{ArgumentsFunction, Fill, Launch, Source, Sources, fill};
 use super::config::Configuration;
 use super::handle::{Argument, Handle, Passed, Place, Statement, View};
 use super::program::{Program, Site, Written};
@@ -108,7 +105,7 @@ impl Program {
     pub(super) fn launch(
         &mut self,
         place: Place,
-        (kernel, arguments): (&'static Kernel, fn(&mut Given<'_>, Token) -> Option<Arguments>),
+        (kernel, arguments): (&'static Kernel, ArgumentsFunction),
         config: Configuration,
         given: &[Argument],
     ) -> Result<Statement> {
@@ -174,7 +171,7 @@ impl Program {
             ParamKind::Atomic => "`&[Atomic<T>; _]`",
             ParamKind::Scalar => "a scalar",
         };
-        self.unfit(site, argument, &kernel.name, (parameter, declared))
+        self.unfit(site, argument, kernel.name, (parameter, declared))
     }
 
     pub(super) fn unfit(

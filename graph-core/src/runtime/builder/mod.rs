@@ -27,5 +27,7 @@ pub use code::Args;
 pub use config::{Configuration, Items, ToConfiguration, ToExtents};
 pub use declarations::Builder;
 pub use exec::{Exec, Launched};
-pub use handle::{Argument, Handle, Ordered, Statement, ToArgument, ToArguments, UpdatedByAtomics, View};
+pub use handle::{
+    Argument, Handle, Ordered, Statement, ToArgument, ToArguments, ToBuffer, UpdatedByAtomics, View,
+};
 pub use size::{Integer, Scalar, Size, ToSize};

@@ -7,7 +7,7 @@ use crate::runtime::token::Token;
 
 use super::config::ToConfiguration;
 use super::declarations::Builder;
-use super::handle::{Handle, Place, Statement, ToArgument, ToArguments};
+use super::handle::{Handle, Place, Statement, ToArgument, ToArguments, ToBuffer};
 use super::program::Site;
 
 impl Builder<'_> {
@@ -35,8 +35,8 @@ impl Builder<'_> {
     /// A value that is no value of the buffer's elements (CW401), a handle of another builder (CW402), what is no buffer of the
     /// device that `&mut` lends (CW001).
     #[track_caller]
-    pub fn fill(&mut self, buffer: impl ToArgument, value: impl ToArgument) -> Result<Statement> {
-        self.program.fill(Place::caller(), &buffer.to_argument(), &value.to_argument())
+    pub fn fill(&mut self, buffer: impl ToBuffer, value: impl ToArgument) -> Result<Statement> {
+        self.program.fill(Place::caller(), &buffer.to_buffer(), &value.to_argument())
     }
 
     /// Copies a buffer of the device or of pinned memory to another one: `copy(&a, &mut b);`.
@@ -46,8 +46,8 @@ impl Builder<'_> {
     /// Buffers with elements of two types (CW401), handles of another builder (CW402), what is no buffer, and a destination that
     /// `&` lends (CW001).
     #[track_caller]
-    pub fn copy(&mut self, from: impl ToArgument, to: impl ToArgument) -> Result<Statement> {
-        self.program.copy(Place::caller(), &from.to_argument(), &to.to_argument())
+    pub fn copy(&mut self, from: impl ToBuffer, to: impl ToBuffer) -> Result<Statement> {
+        self.program.copy(Place::caller(), &from.to_buffer(), &to.to_buffer())
     }
 
     /// Frees an allocation here, and not after its last use: `free(b);`.
