@@ -493,7 +493,7 @@ fn arguments_fit_the_declaration() {
         node,
         (line, "CW401: `1.5` is of type `f64`, and the parameter `value` of `fill` is declared as `u32`"),
     );
-    let (node, line) = at!(b.fill(&mut u, &y));
+    let (node, line) = at!(b.fill(&mut u, y.read()));
     refused(node, (line, "CW401: `&y` is a buffer, and a value is a scalar"));
     let (node, line) = at!(b.copy(&y, u.write()));
     refused(node, (line, "CW401: `&y` has elements of type `f32`, and `&mut u` has elements of type `u32`"));
