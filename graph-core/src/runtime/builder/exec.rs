@@ -117,7 +117,7 @@ impl<'a> Exec<'a> {
         self.core.upload(stream)
     }
 
-    /// Launches the graph into a stream. What is returned borrows the exec and gives the outputs.
+    /// Launches the graph into a stream. Returns a borrow of the exec that gives the outputs.
     ///
     /// # Errors
     ///

@@ -49,7 +49,7 @@ pub(super) struct Written {
     pub scalars: [BTreeSet<ScalarId>; 3],
 }
 
-/// What the next statement is given beforehand.
+/// The name and the order that were asked for the next statement.
 #[derive(Default)]
 pub(super) struct Pending {
     pub name: Option<String>,
