@@ -556,6 +556,7 @@ pub(crate) fn refusals<'d>(
                 at_statement(program, id)
             }
             Site::Output(index) => at_buffer(program, program.outputs[size(index)]),
+            Site::Argument(buffer) => at_buffer(program, buffer),
         };
         Refusal { code: diagnostic.code, at: *at, text: diagnostic.render() }
     };

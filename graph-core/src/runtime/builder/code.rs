@@ -207,16 +207,16 @@ impl Body for Values<'_> {
         Some(TableHandle::Built(self.code.table.clone()))
     }
 
-    fn leaf(&self, number: u32, _: &[u64], _: Token) -> Dim {
+    fn leaf(&self, number: u32, _: &[i64], _: Token) -> Dim {
         let scalar = self.scalars.get(size(number)).and_then(Value::dim);
         scalar.unwrap_or_else(|| dim(1u8) / 0u8)
     }
 
-    fn arm(&self, _: u32, _: &[u64], _: Token) -> u32 {
+    fn arm(&self, _: u32, _: &[i64], _: Token) -> u32 {
         0
     }
 
-    fn evaluate(&self, step: u32, _: &[u64], evaluation: &mut Evaluation<'_>, _: Token) -> Result<()> {
+    fn evaluate(&self, step: u32, _: &[i64], evaluation: &mut Evaluation<'_>, _: Token) -> Result<()> {
         let id = StatementId::from_u32(step);
         let at = &self.code.places[id];
         match &self.code.steps[id] {
@@ -239,7 +239,7 @@ impl Body for Values<'_> {
         }
     }
 
-    fn enter(&self, step: u32, _: &[u64], enter: &mut dyn FnMut(&dyn Body), _: Token) {
+    fn enter(&self, step: u32, _: &[i64], enter: &mut dyn FnMut(&dyn Body), _: Token) {
         if let Kind::Call(call) = &self.code.steps[StatementId::from_u32(step)] {
             let _ = call.sources.take(self.scalars, |given| (call.enter)(given, enter, Token));
         }
