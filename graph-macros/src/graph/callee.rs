@@ -11,11 +11,15 @@ impl Expansion<'_> {
     pub(super) fn callee(&self) -> TokenStream {
         let name = self.name();
         let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
-        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+        let (mut generics, mut parameters, mut given) = (Vec::new(), Vec::new(), Vec::new());
+        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
             match &argument.kind {
-                ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
+                ArgumentKind::Scalar(ty) => {
+                    parameters.push(quote!(#value: #ty));
+                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
+                }
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
                     parameters.push(quote!(_: #generic));
@@ -33,6 +37,7 @@ impl Expansion<'_> {
                     generics.push(
                         quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
                     );
+                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
                 }
                 ArgumentKind::Array(..) => return TokenStream::new(),
             }
@@ -45,6 +50,25 @@ impl Expansion<'_> {
             impl #name::#name {
                 pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
                     #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
+                }
+            }
+
+            #[doc(hidden)]
+            impl ::cuweave::__private::CalledItem for #name::#name {
+                fn table(
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                    __table().handle()
+                }
+
+                fn enter(
+                    #arguments: &mut ::cuweave::__private::Given<'_>,
+                    #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<()> {
+                    #(#given)*
+                    #enter(&#name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData });
+                    ::core::option::Option::Some(())
                 }
             }
         }
