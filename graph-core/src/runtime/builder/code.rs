@@ -154,8 +154,8 @@ pub(super) fn fill(
     }
     filled! {
         u8 i8 u16 i16 u32 i32 u64 i64 usize isize f32 f64 bool
-        #[cfg(feature = "f16")] half::f16
-        #[cfg(feature = "f16")] half::bf16
+        #[cfg(feature = "half")] half::f16
+        #[cfg(feature = "half")] half::bf16
     }
     None
 }

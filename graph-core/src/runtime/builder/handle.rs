@@ -247,7 +247,7 @@ macro_rules! values {
     ($($ty:ty)*) => { arguments! { $({} $ty => |value| Argument::value(value);)* } };
 }
 values!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 bool);
-#[cfg(feature = "f16")]
+#[cfg(feature = "half")]
 values!(half::f16 half::bf16);
 
 /// A buffer that a `fill` or a `copy` is given: `&Handle`, `&mut Handle`, the same of a [`View`], or what [`Handle::read`] and
