@@ -48,7 +48,7 @@ const CRATES: [(&str, &[&str]); 7] = [
     ),
     (
         "graph-core/src/runtime",
-        &["cuda", "waits", "error", "context", "token", "bind", "kernels", "observe", "build", "exec"],
+        &["cuda", "waits", "error", "context", "token", "bind", "kernels", "statements", "observe", "build", "exec"],
     ),
     ("graph-macros/src", &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),
     ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),

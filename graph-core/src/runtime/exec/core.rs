@@ -13,11 +13,12 @@ use crate::launches::Allowed;
 use crate::operation::MemoryId;
 
 use crate::runtime::bind::{Operands, Slot};
-use crate::runtime::build::{Definition, Nodes, apply_hook, element, plan};
+use crate::runtime::build::{Definition, Nodes, apply_hook, plan};
 use crate::runtime::context;
 use crate::runtime::error::{Error, Result, at_buffer};
 use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
+use crate::runtime::statements::element;
 use crate::runtime::waits::{OwnedEvent, OwnedMemory};
 
 use super::arena::Member;

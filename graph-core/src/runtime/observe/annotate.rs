@@ -6,7 +6,7 @@ use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
 
 use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
-use crate::runtime::kernels::{Record, members_of};
+use crate::runtime::statements::{Record, members_of};
 
 /// The nodes and buffers of a graph, as the simulated driver is told of them.
 pub(crate) struct Annotated<'n> {
