@@ -7,7 +7,8 @@ use super::expand::Expansion;
 use super::signature::{ArgumentKind, BufferMemory, BufferType};
 
 impl Expansion<'_> {
-    /// The function by which other graph functions call this one, with the bounds that hold arguments against parameters.
+    /// Returns the method by which other graph functions call this one, with the bounds that hold arguments against
+    /// parameters.
     pub(super) fn callee(&self) -> TokenStream {
         let name = self.name();
         let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
@@ -22,37 +23,37 @@ impl Expansion<'_> {
                         (BufferMemory::Device, true, true) => quote!(Write),
                         (BufferMemory::Device, true, false) => quote!(ReadWrite),
                         (BufferMemory::Device, false, _) => quote!(Read),
-                        (BufferMemory::Taken, ..) => quote!(ReadWrite),
+                        (BufferMemory::Taken, ..) => quote!(Taken),
                         // Only the outermost function copies from and to the host.
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
-                    generics.push(
-                        quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
-                    );
+                    generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
                     parameters.push(quote!(_: #generic));
                 }
                 ArgumentKind::Array(..) => return TokenStream::new(),
             }
         }
-        quote! {
-            #[doc(hidden)]
-            impl #name::#name {
-                pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
-                    #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
-                }
-            }
-        }
-    }
-
-    /// A function that names the graph function: one that only other graph functions call is used.
-    pub(super) fn named(&self) -> TokenStream {
-        let name = self.name();
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
         let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
+        // Nothing here may be allowed to be unused: rustc takes what such an item names as used. It says nothing of names that
+        // begin with `_`, so that the graph function counts as used where it is called, here or in another one.
         quote! {
-            fn __named(#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: #name::Args<'_>) {
-                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
-            }
+            #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
+            const _: () = {
+                fn __built(
+                    #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+                    #args: #name::Args<'_>,
+                ) {
+                    ::core::mem::drop(#name(#ctx, #(#args.#names),*));
+                }
+                impl #name::__Item {
+                    #[doc(hidden)]
+                    pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
+                        let _ = __built;
+                        #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
+                    }
+                }
+            };
         }
     }
 }

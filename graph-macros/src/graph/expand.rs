@@ -14,6 +14,7 @@ use syn::ItemFn;
 
 use super::idents::ident;
 use super::lower::Lowered;
+use super::paths;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
 use super::steps::Steps;
 use super::table;
@@ -25,10 +26,10 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
     let module = expansion.module();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
-    let (callee, named) = (expansion.callee(), expansion.named());
+    let callee = expansion.callee();
     let returned = expansion.returned_elements();
     let unknown = &lowered.unknown;
-    let (buffers, assertions) = (expansion.steps.buffer_names(), expansion.steps.assertions());
+    let (callees, assertions) = (paths::callees(&lowered.callees), expansion.steps.assertions());
     quote! {
         #build
         #module
@@ -40,14 +41,13 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             non_camel_case_types
         )]
         const _: () = {
-            #buffers
+            #callees
             #implementation
             #methods
-            #callee
-            #named
             #assertions
             #returned
         };
+        #callee
         #(const _: () = {
             // In the place of a buffer: rustc reports the kind of the name, or that there is none.
             let _: ::core::convert::Infallible = #unknown;

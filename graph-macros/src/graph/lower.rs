@@ -74,6 +74,8 @@ pub struct Lowered {
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
+    /// The graph functions that it calls, each once.
+    pub callees: Vec<Callee>,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -99,9 +101,16 @@ impl Syntax {
     pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
         self.arguments.iter().filter_map(|argument| match argument {
             LaunchArgument::Scalar(value) => Some(&**value),
-            LaunchArgument::Buffer(_) => None,
+            LaunchArgument::Buffer(_) | LaunchArgument::Moved(_) => None,
         })
     }
+}
+
+/// A graph function that another one calls.
+pub struct Callee {
+    pub path: Path,
+    /// The most allocations that a `let` takes from it.
+    pub results: usize,
 }
 
 /// An argument of a statement.
@@ -109,6 +118,8 @@ pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
+    /// A whole allocation that is handed over: the access of this index.
+    Moved(u32),
 }
 
 /// The spans behind the sites.
@@ -144,6 +155,8 @@ struct Lowering<'r> {
     scopes: Scopes,
     /// Loop variables, innermost last.
     variables: Vec<(String, Meaning)>,
+    /// The graph functions that calls name, each once.
+    callees: Vec<Callee>,
     /// The calls of graph functions.
     calls: Vector<CallId, Call>,
     /// The numbers of the scalar arguments.
@@ -221,6 +234,7 @@ pub fn lower(
         symbols: Symbols::default(),
         scopes: Scopes::new(),
         variables: Vec::new(),
+        callees: Vec::new(),
         calls: Vector::new(),
         scalar_numbers: BTreeMap::new(),
         items: Vec::new(),
@@ -329,6 +343,7 @@ impl Lowering<'_> {
             choices: self.choices,
             conditions: self.conditions,
             variables: symbols,
+            callees: self.callees,
             unknown: self.unknown,
             faulty: false,
         }

@@ -13,6 +13,7 @@ mod idents;
 mod launch;
 mod lower;
 mod methods;
+mod paths;
 mod scope;
 mod signature;
 mod steps;
@@ -29,6 +30,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::ItemFn;
 
+use crate::known::{self, Known};
 use crate::report::Report;
 use crate::words::words;
 
@@ -63,6 +65,7 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     }
     let words = words(&item);
     let expansion = expand::expand(&function, &signature, &lowered);
+    known::add(&function.sig.ident.to_string(), Known::Graph);
     let diagnostics = report.into_tokens();
     quote!(#expansion #words #diagnostics)
 }

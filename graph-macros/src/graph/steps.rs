@@ -15,10 +15,10 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
-use super::idents::named;
 use super::launch;
 use super::lower::kinds::{self, Evaluated};
 use super::lower::{LaunchArgument, Lowered, Syntax, collect, turns_in};
+use super::paths;
 use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
@@ -92,7 +92,7 @@ impl<'l> Steps<'l> {
         }
         let given = |argument: &'l LaunchArgument| match argument {
             LaunchArgument::Scalar(value) => Given::Scalar(value),
-            LaunchArgument::Buffer(index) => {
+            LaunchArgument::Buffer(index) | LaunchArgument::Moved(index) => {
                 let index = *index as usize;
                 let name = (!large).then(|| of.buffer_name(index));
                 Given::Buffer(of.statement.accesses[index].mode as u8, name, of.element(index))
@@ -131,21 +131,6 @@ impl<'l> Steps<'l> {
         let mut names = BTreeSet::new();
         tokens.into_iter().for_each(|tokens| collect(tokens.to_token_stream(), &mut names));
         names
-    }
-
-    /// Returns a type for each name of a buffer in a step, for rustc's messages about arguments.
-    pub fn buffer_names(&self) -> TokenStream {
-        let mut names = BTreeSet::new();
-        for &at in &self.first {
-            let of = self.statement(at);
-            names.extend((0..of.statement.accesses.len()).map(|access| of.buffer_name(access)));
-        }
-        let names = names.into_iter().map(named);
-        quote! {
-            mod __buffers {
-                #(pub struct #names {})*
-            }
-        }
     }
 
     /// Returns functions that evaluate some steps each, and the body that calls the right one.
@@ -254,9 +239,11 @@ impl<'l> Steps<'l> {
         for (step, &at) in (0u32..).zip(&self.first) {
             let of = self.statement(at);
             let (Kind::Call(_), Some(callee)) = (of.statement.kind, &of.syntax.path) else { continue };
-            let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
-            let arguments = of.arguments();
-            let call = quote_spanned!(callee.span()=> #callee::#last::__call(#(#arguments),*));
+            let Some(number) = self.lowered.callees.iter().position(|known| known.path == *callee) else {
+                continue;
+            };
+            let (found, arguments) = (paths::called(callee, number), of.arguments());
+            let call = quote_spanned!(callee.span()=> #found.__call(#(#arguments),*));
             let entered = self.in_turn(quote!(#enter(&#call)), &turns);
             arms.extend(quote!(#step => { #entered }));
         }

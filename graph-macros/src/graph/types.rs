@@ -110,7 +110,6 @@ impl Expansion<'_> {
 
     /// `Args`, and what makes it.
     fn args(&self) -> TokenStream {
-        let callee = self.name();
         let outputs = self.signature.returned.iter().enumerate().map(|(at, returned)| {
             let (alias, element) = (format_ident!("__Output{at}"), &returned.element);
             quote!(#[doc(hidden)] pub type #alias = #element;)
@@ -143,9 +142,15 @@ impl Expansion<'_> {
 
             /// The item that calls in other graph functions name.
             #[doc(hidden)]
-            #[allow(non_camel_case_types)]
             #[derive(Debug)]
-            pub struct #callee {}
+            pub struct __Item {}
+
+            #[doc(hidden)]
+            pub const __ITEM: ::cuweave::__private::GraphPath<__Item> =
+                ::cuweave::__private::GraphPath(__Item {});
+
+            #[doc(hidden)]
+            pub use ::cuweave::__private::limits::*;
 
             #(#outputs)*
 

@@ -12,8 +12,9 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
 use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
-use crate::graph::idents::{ident, named};
+use crate::graph::idents::ident;
 use crate::graph::launch;
+use crate::graph::paths;
 use crate::graph::scope::Binding;
 
 /// A word that a statement is a call of.
@@ -64,13 +65,13 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         Kind::Launch(()) => {
             let (kernel, arguments) = (&syntax.path, of.arguments());
             // rustc points at the kernel where the number of arguments is wrong.
-            let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
+            let item = Ident::new("kernel", Span::mixed_site());
+            let call = quote_spanned!(kernel.span()=> #item.__launch(#(#arguments),*));
+            let found = kernel.as_ref().map(paths::launched);
             // Only an item of `#[kernels]` has this: a type of the user's with a `__launch` is no kernel.
-            let item = quote_spanned! {kernel.span()=>
-                <#kernel as ::cuweave::__private::KernelItem>::kernel(::cuweave::__private::Token)
-            };
+            let declared = quote!(::cuweave::__private::kernel_of(&#item));
             let config = syntax.config.as_ref().map(|config| launch::tokens(config, of.integers));
-            quote!(#evaluation.run(#item, #config, #call))
+            quote!({ let #item = #found; #evaluation.run(#declared, #config, #call) })
         }
     }
 }
@@ -249,23 +250,24 @@ impl<'l> Evaluated<'l> {
     pub fn arguments(&self) -> impl Iterator<Item = TokenStream> {
         self.syntax.arguments.iter().map(|argument| match argument {
             LaunchArgument::Scalar(value) => quote!(#value),
-            LaunchArgument::Buffer(index) => self.marker(*index),
+            LaunchArgument::Buffer(index) => self.marker(*index, false),
+            LaunchArgument::Moved(index) => self.marker(*index, true),
         })
     }
 
     /// Returns the argument for a buffer, whose type rustc holds against the declaration.
-    fn marker(&self, index: u32) -> TokenStream {
+    fn marker(&self, index: u32, moved: bool) -> TokenStream {
         let access = index as usize;
-        let kind = match self.statement.accesses[access].mode {
-            Mode::Read => "Shared",
-            Mode::ReadWrite => "Unique",
-            Mode::Write => "Fresh",
-            Mode::Atomic => "Atomic",
+        let kind = match (self.statement.accesses[access].mode, moved) {
+            (Mode::Write, true) => "FreshMoved",
+            (_, true) => "Moved",
+            (Mode::Read, _) => "Shared",
+            (Mode::ReadWrite, _) => "Unique",
+            (Mode::Write, _) => "Fresh",
+            (Mode::Atomic, _) => "Atomic",
         };
-        let (kind, buffer, element) = (ident(kind), named(self.buffer_name(access)), self.element(access));
-        quote_spanned! {self.spans[access]=>
-            ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index)
-        }
+        let (kind, element) = (ident(kind), self.element(access));
+        quote_spanned!(self.spans[access]=> ::cuweave::__private::mark::#kind::<#element>::at(#index))
     }
 }
 
