@@ -40,13 +40,6 @@ impl Report {
         self.push(span, diagnostic::render(code, message, notes, help.as_deref()), None, code);
     }
 
-    /// Adds a fault of the item's syntax.
-    pub fn syntax(&mut self, error: &syn::Error) {
-        for error in error.clone() {
-            self.push(error.span(), error.to_string(), None, "");
-        }
-    }
-
     /// Adds a fault, unless there is one of this code at this place: the iterations of an unrolled loop share their
     /// spans.
     fn push(&mut self, span: Span, text: String, warning: Option<Code>, code: &str) {

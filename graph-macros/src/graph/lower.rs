@@ -34,6 +34,7 @@ mod functions;
 pub mod kinds;
 mod names;
 mod numbers;
+mod refused;
 mod statements;
 mod structure;
 mod tail;
@@ -219,14 +220,14 @@ struct Unrolling {
 struct Reported;
 type Lower<T> = Result<T, Reported>;
 
-/// Lowers a function of this head and body.
+/// Lowers a function of this head and body; `None` is a body that cannot be read.
 pub fn lower(
     name: &Ident,
     file: String,
     options: Options,
     budget: Option<&Expr>,
     signature: &Signature,
-    body: &Block,
+    body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
     let mut lowering = Lowering {
@@ -280,7 +281,9 @@ pub fn lower(
         }),
         ..options
     };
-    lowering.body(body, signature);
+    if let Some(body) = body {
+        lowering.body(body, signature);
+    }
     let (resolved, unknown) = lowering.scopes.leave();
     lowering.resolve(resolved);
     lowering.order_unknown |= !unknown.is_empty();
@@ -450,16 +453,29 @@ impl Lowering<'_> {
 
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
-        let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(_)) => "a buffer",
-            Some(Binding::Statement) => "a statement",
+        let (what, help) = match self.scopes.get(name) {
+            Some(Binding::View(view)) => self.of_buffer(view),
+            Some(Binding::Array(views)) => {
+                ("an array of buffers", format!("it has {} elements; write a number or a scalar", views.len()))
+            }
+            Some(Binding::Moved(_)) => ("a buffer", "write a scalar".to_owned()),
+            Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
             Some(Binding::Unknown | Binding::Number) | None => return,
         };
-        self.refuse(
-            name,
-            &format!("`{name}` is {what} here, and an expression is computed of scalars"),
-            "give one of the two another name",
-        );
+        self.refuse(name, &format!("`{name}` is {what} here, and an expression is computed of scalars"), &help);
+    }
+
+    /// Returns what a buffer is called where a scalar is meant, and what to write.
+    fn of_buffer(&self, view: &View) -> (&'static str, String) {
+        let Buffer { origin, len, .. } = &self.buffers[view.buffer];
+        if let Origin::Alloc(at) = origin
+            && let Some(Statement { kind: Kind::Call(_), name, .. }) = self.statements.get(*at)
+        {
+            let help = format!("if `{name}` is an ordinary function of scalars, call it in an expression, or add `+ 0`: `let m = {name}(..) + 0;`");
+            return ("an allocation that a call returns", help);
+        }
+        let len = &self.dims[*len].text;
+        ("a buffer", format!("its length is `{len}`; its elements are in the device's memory, which kernels read: pass `&b`"))
     }
 
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {

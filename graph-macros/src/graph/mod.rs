@@ -10,6 +10,7 @@ mod attributes;
 mod callee;
 mod expand;
 mod idents;
+mod item;
 mod launch;
 mod lower;
 mod methods;
@@ -28,7 +29,6 @@ use cuweave_core::sample::{Sampled, Shape, sample};
 use cuweave_core::structure::Structure;
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::ItemFn;
 
 use crate::known::{self, Known};
 use crate::report::Report;
@@ -38,12 +38,11 @@ use crate::words::words;
 /// errors follow at its uses.
 pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    let function = match syn::parse2::<ItemFn>(item.clone()) {
+    let item::Function { item: function, unread } = match item::function(&item, &mut report) {
         Ok(function) => function,
         Err(error) => {
-            // rustc parses the item too and reports syntax errors better; this covers those that only syn finds.
-            report.syntax(&error);
-            return report.into_tokens();
+            let diagnostics = report.into_tokens();
+            return quote!(#error #diagnostics);
         }
     };
     let (options, budget) = signature::options(attribute, &mut report);
@@ -55,10 +54,10 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
         options,
         budget.as_ref(),
         &signature,
-        &function.block,
+        unread.is_none().then_some(&*function.block),
         &mut report,
     );
-    let checked = check(&lowered, &mut report);
+    let checked = check(&lowered, &mut report).filter(|_| unread.is_none());
     match checked {
         Some(settled) if !report.failed() => lowered.settle(&settled),
         _ => lowered.silence(),
@@ -67,7 +66,8 @@ pub fn graph(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let expansion = expand::expand(&function, &signature, &lowered);
     known::add(&function.sig.ident.to_string(), Known::Graph);
     let diagnostics = report.into_tokens();
-    quote!(#expansion #words #diagnostics)
+    let unread = unread.as_ref().map(item::unread);
+    quote!(#expansion #words #unread #diagnostics)
 }
 
 /// Checks a lowered function, a structured one by a sample of its turns, and reports what is wrong with it. Returns the settled

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall};
 
 use super::kinds::Word;
-use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax, refused};
 use crate::graph::launch::literals;
 use crate::graph::scope::{Borrow, View};
 
@@ -47,7 +47,7 @@ impl Lowering<'_> {
                     )),
                 }
             }
-            _ => Err(self.not_in_language(call, "this call is", &[])),
+            _ => Err(self.refuse_as(call, refused::CALL)),
         }
     }
 

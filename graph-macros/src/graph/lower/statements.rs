@@ -6,6 +6,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
 
+use super::refused::{self, Refused};
 use super::structure::is_scalar;
 use super::tail::is_tail;
 use super::{Lower, Lowering, Reported, Unrolling};
@@ -74,8 +75,7 @@ impl Lowering<'_> {
         match statement {
             Stmt::Local(local) => self.local(local),
             Stmt::Expr(expr, _) => self.expression(expr, None, &[]),
-            Stmt::Item(item) => Err(self.not_in_language(item, "an item is", &[])),
-            Stmt::Macro(call) => Err(self.not_in_language(call, "a macro call is", &[])),
+            Stmt::Item(_) | Stmt::Macro(_) => Err(self.refuse_as(statement, refused::statement(statement))),
         }
     }
 
@@ -93,9 +93,14 @@ impl Lowering<'_> {
             Code::CW001,
             &format!("{what} not part of the language of graph functions"),
             notes,
-            Some("statements are `let b = alloc::<T>(len);`, launches `kernel[config](args);`, `fill`, `copy`, `free`, `swap`, `h = y`, calls of graph functions, `let` of scalars, `for` over ranges of scalars, `if` and `match` on scalars, and blocks"),
+            Some(refused::help(what)),
         );
         Reported
+    }
+
+    /// CW001 at a statement or an expression, with what to write instead.
+    pub(super) fn refuse_as(&mut self, at: &(impl ToTokens + Spanned), Refused { what, help }: Refused) -> Reported {
+        self.refuse(at, &format!("{what} not part of the language of graph functions"), help)
     }
 
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
@@ -190,6 +195,7 @@ impl Lowering<'_> {
                     )),
                 }
             }
+            Pat::Type(_) => Err(self.not_in_language(local, refused::TYPED.what, &[])),
             _ => Err(self.not_in_language(local, "this pattern is", &[])),
         }
     }
@@ -270,19 +276,16 @@ impl Lowering<'_> {
                 self.match_arms(choice)
             }
             _ => {
-                let what = match expr {
-                    Expr::If(_) => "the value of an `if` is",
-                    Expr::Match(_) => "the value of a `match` is",
-                    Expr::While(_) => "`while` is",
-                    Expr::Loop(_) => "`loop` is",
-                    Expr::Return(_) => "`return` is",
-                    Expr::MethodCall(_) => "a method call is",
-                    Expr::Macro(_) => "a macro call is",
-                    Expr::Closure(_) => "a closure is",
-                    Expr::Unsafe(_) => "`unsafe` is",
-                    _ => "this expression is",
-                };
-                Err(self.not_in_language(expr, what, &[]))
+                if let (Expr::Path(path), None) = (expr, name)
+                    && let Some(Binding::View(_)) = path.path.get_ident().and_then(|name| self.scopes.get(name))
+                {
+                    return Err(self.refuse(
+                        expr,
+                        "the name of a buffer is no statement",
+                        "at the end of the body, without a semicolon, it returns the allocation; `free(b);` frees it",
+                    ));
+                }
+                Err(self.refuse_as(expr, refused::expression(expr, name.is_some())))
             }
         }
     }

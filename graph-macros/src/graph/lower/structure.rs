@@ -11,7 +11,7 @@ use quote::quote;
 use syn::spanned::Spanned;
 use syn::{BinOp, Expr, ExprForLoop, ExprIf, ExprMatch, RangeLimits, Stmt};
 
-use super::{Lower, Lowering, Turn};
+use super::{Lower, Lowering, Turn, refused};
 use crate::dims::{Bound, Meaning, turn};
 use crate::graph::scope::{Binding, View};
 
@@ -22,7 +22,7 @@ impl Lowering<'_> {
             return Err(self.refuse(
                 &each.expr,
                 "a loop runs over a range of integers",
-                "write `for i in 0..4`, or `for i in 0..n` with a scalar argument",
+                loop_help(&each.expr),
             ));
         };
         let lo = self.bound(&start);
@@ -96,10 +96,15 @@ impl Lowering<'_> {
         };
         match (name, view) {
             (Some(name), Some(view)) if of_an_allocation(&view, self) => Ok((name, view)),
+            (Some(name), None) if self.names_a_scalar(inner) => Err(self.refuse(
+                expr,
+                &format!("`{name}` is a scalar, which keeps its value"),
+                "give the new value a `let` of its own; in a loop, compute it from the variable of the loop",
+            )),
             _ => Err(self.refuse(
                 expr,
                 "only the names of whole allocations stand for another buffer",
-                "write `swap(&mut a, &mut b);` or `a = b;` with allocations, or `copy`",
+                "write `swap(&mut a, &mut b);` or `a = b;` with allocations, or `copy(&b, &mut a);`",
             )),
         }
     }
@@ -154,7 +159,7 @@ impl Lowering<'_> {
         let mut last: Option<&Expr> = None;
         while let Some(one) = next {
             if matches!(&*one.cond, Expr::Let(_)) {
-                return Err(self.not_in_language(&one.cond, "a pattern in a condition is", &[]));
+                return Err(self.refuse_as(&one.cond, refused::expression(&one.cond, false)));
             }
             conditions.push(self.substituted(&one.cond));
             arms.push(self.items_of(|lowering| lowering.block(&one.then_branch.stmts)));
@@ -238,6 +243,19 @@ pub(super) fn is_scalar(expr: &Expr) -> bool {
         Expr::MethodCall(call) => call.method != "split_at_mut",
         Expr::Binary(_) | Expr::Lit(_) | Expr::Cast(_) => true,
         _ => false,
+    }
+}
+
+/// Returns what to write in place of what a loop runs over.
+fn loop_help(over: &Expr) -> &'static str {
+    let method = match over {
+        Expr::MethodCall(call) => call.method.to_string(),
+        _ => String::new(),
+    };
+    match method.as_str() {
+        "rev" => "count upwards, and use `n - 1 - i` in the body",
+        "step_by" => "count the steps, as in `for i in 0..n / 4`, and use `i * 4` in the body",
+        _ => "write `for i in 0..4`, or `for i in 0..n` with a scalar, and `x[i]` or `&x[i * d..(i + 1) * d]` in the body",
     }
 }
 
