@@ -17,7 +17,7 @@ mod written;
 
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
-use crate::index::{Vector, narrow, size};
+use crate::index::{Index, Vector, narrow, size};
 use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
 use crate::order::Ordered;
 use crate::reach::Reach;
@@ -236,10 +236,25 @@ fn uses_after_free(
         let Some(&(id, index)) = life.accesses.iter().find(|&&(id, _)| after(id)) else { continue };
         used_after[buffer] = true;
         let name = &declared.name;
+        let user = &ordered.source.program.statements[id].name;
+        if let Some(callee) = handed_over(ordered, free) {
+            let message = format!("`{name}` is used by `{user}` after it is handed over");
+            found.push(
+                Diagnostic::new(Code::CW102, Site::Access(id, index), message)
+                    .note(format!(
+                        "`{callee}` on line {} takes `{name}` over, and frees it",
+                        ordered.line(free)
+                    ))
+                    .help(format!(
+                        "move the call of `{callee}` behind the last use of `{name}`, or hand it a copy over"
+                    )),
+            );
+            continue;
+        }
         let mut diagnostic = Diagnostic::new(
             Code::CW102,
             Site::Access(id, index),
-            format!("`{name}` is used by `{}` after it is freed", ordered.source.program.statements[id].name),
+            format!("`{name}` is used by `{user}` after it is freed"),
         )
         .note(format!("`free({name})` on line {} comes before", ordered.line(free)));
         if let Some(path) = explicit.then(|| ordered.graph.path(free, id)).filter(|path| path.len() > 2) {
@@ -250,6 +265,14 @@ fn uses_after_free(
         );
     }
     used_after
+}
+
+/// Returns the name of the graph function whose call is the free of a buffer that it takes over.
+fn handed_over(ordered: &Ordered, free: StatementId) -> Option<&str> {
+    let statements = ordered.source.program.statements.as_slice();
+    let (call, free) = (statements.get(free.index().checked_sub(1)?)?, statements.get(free.index())?);
+    let one = matches!(call.kind, Kind::Call(_)) && call.line == free.line && call.name == free.name;
+    one.then_some(&*call.name)
 }
 
 fn named(ordered: &Ordered, path: &[StatementId]) -> String {

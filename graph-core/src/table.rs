@@ -219,6 +219,7 @@ impl<'p> Writer<'p> {
             Some(Launches::Overlapped) => 3,
         });
         self.ids(options.budget.as_slice());
+        self.number(options.line);
     }
 
     fn op(&mut self, op: Op) {
@@ -379,7 +380,7 @@ impl Reader {
             _ => return None,
         };
         let budget: Vec<DimId> = self.ids()?;
-        Some(Options { order, memory, launches, budget: budget.first().copied() })
+        Some(Options { order, memory, launches, budget: budget.first().copied(), line: self.number()? })
     }
 
     fn op(&mut self) -> Option<Op> {

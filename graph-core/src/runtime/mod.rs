@@ -59,7 +59,7 @@ pub mod private {
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, operations};
     pub use crate::runtime::kernels::item::{
-        Called, GraphPath, KernelPath, Launched, NoItem, NoPath, kernel_of, limits, no_item,
+        Called, GraphPath, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
     };
     pub use crate::runtime::kernels::mark::{Fits, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
@@ -69,7 +69,9 @@ pub mod private {
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
-        pub use crate::runtime::kernels::mark::{Atomic, Fresh, FreshMoved, Moved, Shared, Unique};
+        pub use crate::runtime::kernels::mark::{
+            Atomic, Fresh, FreshMoved, Moved, Shared, Unique, copies, leaves,
+        };
     }
     pub use crate::table::{Layout, Table};
     pub use cuweave_ptx::declare::Open;

@@ -11,11 +11,20 @@ impl Expansion<'_> {
     /// parameters.
     pub(super) fn callee(&self) -> TokenStream {
         let name = self.name();
-        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let scalars = self.scalars().map(|argument| {
+            let name = &argument.name;
+            match self.signature.is_refused(argument) {
+                true => quote!(#name: ::cuweave::__private::Refused),
+                false => quote!(#name),
+            }
+        });
         let (mut generics, mut parameters) = (Vec::new(), Vec::new());
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
             match &argument.kind {
+                ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
+                    parameters.push(quote!(_: impl ::core::marker::Sized));
+                }
                 ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());

@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ItemFn;
 
-use super::idents::ident;
+use super::idents::{ident, located};
 use super::lower::Lowered;
 use super::paths;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
@@ -170,10 +170,21 @@ impl Expansion<'_> {
         let name = self.name();
         let (attributes, visibility) = (&self.function.attrs, &self.function.vis);
         let parameters = self.signature.arguments.iter().map(|argument| {
-            let (name, ty) = (&argument.name, argument.parameter_type());
+            let name = &argument.name;
+            let ty = match self.signature.is_refused(argument) {
+                true => quote!(impl ::core::marker::Sized),
+                false => argument.parameter_type(),
+            };
             quote!(#name: #ty)
         });
-        let values = self.signature.arguments.iter().map(Argument::bound_value);
+        let values =
+            self.signature.arguments.iter().map(|argument| match self.signature.is_refused(argument) {
+                true => {
+                    let name = &argument.name;
+                    quote!({ let _ = #name; ::cuweave::__private::Refused })
+                }
+                false => argument.bound_value(),
+            });
         let unused = self.unused();
         let ctx = Ident::new("ctx", Span::mixed_site());
         let errors = self.errors_section();
@@ -333,10 +344,10 @@ impl Expansion<'_> {
             lowered.source.program.outputs.iter().zip(&self.signature.returned).zip(&lowered.spans.outputs);
         pairs
             .map(|((&buffer, returned), &span)| {
-                let (declared, actual) = (&returned.element, &lowered.elements[buffer.index()]);
+                let types = (&returned.element, &lowered.elements[buffer.index()]);
+                let (declared, actual) = (located(types.0, span), located(types.1, span));
                 quote_spanned! {span=>
-                    const _: fn(::core::marker::PhantomData<#actual>) -> ::core::marker::PhantomData<#declared> =
-                        |element| element;
+                    const _: () = ::cuweave::__private::mark::leaves::<#actual, #declared>();
                 }
             })
             .collect()

@@ -61,12 +61,24 @@ pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, T
         braces.set_span(body.span());
         let empty = syn::parse2::<Block>(quote!(#braces));
         if let Ok(block) = empty {
-            let item = ItemFn { attrs: attributes, vis: visibility, modifiers: Default::default(), sig: signature, block: Box::new(block) };
+            let item = ItemFn {
+                attrs: attributes,
+                vis: visibility,
+                modifiers: Default::default(),
+                sig: signature,
+                block: Box::new(block),
+            };
             return Ok(Function { item, unread: Some(error) });
         }
     }
     if syn::parse2::<syn::TraitItemFn>(tokens.clone()).is_ok() {
-        report.error(error.span(), Code::CW001, "a graph function has a body", &[], Some("write it, with the statements of the graph"));
+        report.error(
+            error.span(),
+            Code::CW001,
+            "a graph function has a body",
+            &[],
+            Some("write it, with the statements of the graph"),
+        );
     } else if let Ok(item) = syn::parse2::<syn::Item>(tokens.clone()) {
         let help = match item {
             syn::Item::Struct(_) => "a record of arguments is a struct with `#[cuweave::arguments]`",
@@ -109,7 +121,8 @@ fn associated(item: &ItemFn) -> bool {
     if at.column == 0 {
         return false;
     }
-    let Some(source) = Span::call_site().local_file().and_then(|path| std::fs::read_to_string(path).ok()) else {
+    let Some(source) = Span::call_site().local_file().and_then(|path| std::fs::read_to_string(path).ok())
+    else {
         return false;
     };
     let indent = |line: &str| line.len() - line.trim_start().len();
@@ -121,6 +134,8 @@ fn associated(item: &ItemFn) -> bool {
 /// Returns true for the first line of an `impl` or `trait` block that ends with its brace.
 fn is_head(line: &str) -> bool {
     let Some(head) = line.strip_suffix('{') else { return false };
-    let mut words = head.split(|c: char| !(c.is_alphanumeric() || c == '_')).skip_while(|word| matches!(*word, "pub" | "unsafe"));
+    let mut words = head
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .skip_while(|word| matches!(*word, "pub" | "unsafe"));
     matches!(words.next(), Some("impl" | "trait")) && !head.contains(['{', '}', ';', '"', '/'])
 }

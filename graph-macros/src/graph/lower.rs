@@ -75,6 +75,8 @@ pub struct Lowered {
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
+    /// The names that `let` gives to statements.
+    pub named: Vec<String>,
     /// The graph functions that it calls, each once.
     pub callees: Vec<Callee>,
     /// Names that are no buffers: rustc reports them.
@@ -274,7 +276,9 @@ pub fn lower(
     lowering.scalar_numbers =
         scalars.map(|argument| argument.name.to_string()).zip((0..).map(ScalarId::from_u32)).collect();
     let argument_buffers = lowering.arguments(signature);
+    signature.unknown.iter().for_each(|name| lowering.scopes.bind(name, Binding::Unknown));
     let options = Options {
+        line: Span::call_site().start().line as u32,
         budget: budget.map(|expr| {
             let bound = lowering.bound(expr);
             lowering.dim(bound)
@@ -346,6 +350,7 @@ impl Lowering<'_> {
             choices: self.choices,
             conditions: self.conditions,
             variables: symbols,
+            named: self.scopes.known,
             callees: self.callees,
             unknown: self.unknown,
             faulty: false,
@@ -455,14 +460,19 @@ impl Lowering<'_> {
     fn is_no_buffer(&mut self, name: &Ident) {
         let (what, help) = match self.scopes.get(name) {
             Some(Binding::View(view)) => self.of_buffer(view),
-            Some(Binding::Array(views)) => {
-                ("an array of buffers", format!("it has {} elements; write a number or a scalar", views.len()))
-            }
+            Some(Binding::Array(views)) => (
+                "an array of buffers",
+                format!("it has {} elements; write a number or a scalar", views.len()),
+            ),
             Some(Binding::Moved(_)) => ("a buffer", "write a scalar".to_owned()),
             Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
             Some(Binding::Unknown | Binding::Number) | None => return,
         };
-        self.refuse(name, &format!("`{name}` is {what} here, and an expression is computed of scalars"), &help);
+        self.refuse(
+            name,
+            &format!("`{name}` is {what} here, and an expression is computed of scalars"),
+            &help,
+        );
     }
 
     /// Returns what a buffer is called where a scalar is meant, and what to write.
@@ -471,11 +481,18 @@ impl Lowering<'_> {
         if let Origin::Alloc(at) = origin
             && let Some(Statement { kind: Kind::Call(_), name, .. }) = self.statements.get(*at)
         {
-            let help = format!("if `{name}` is an ordinary function of scalars, call it in an expression, or add `+ 0`: `let m = {name}(..) + 0;`");
+            let help = format!(
+                "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
+            );
             return ("an allocation that a call returns", help);
         }
         let len = &self.dims[*len].text;
-        ("a buffer", format!("its length is `{len}`; its elements are in the device's memory, which kernels read: pass `&b`"))
+        (
+            "a buffer",
+            format!(
+                "its length is `{len}`; its elements are in the device's memory, which kernels read: pass `&b`"
+            ),
+        )
     }
 
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
@@ -522,7 +539,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
-        let Attributes { levels, after } = Attributes::of(attributes, true, self.report);
+        let Attributes { levels, after, misspelt } = Attributes::of(attributes, true, self.report);
+        self.order_unknown |= misspelt;
         let levels = [self.levels.as_slice(), &levels].concat();
         if !levels.is_empty() {
             self.lints.insert(statement, levels);
@@ -538,13 +556,16 @@ impl Lowering<'_> {
                         }
                     }
                 }
-                Err(_) => self.report.error(
-                    attribute.span(),
-                    Code::CW001,
-                    "`#[after(..)]` takes names of statements",
-                    &[],
-                    Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
-                ),
+                Err(_) => {
+                    self.order_unknown = true;
+                    self.report.error(
+                        attribute.span(),
+                        Code::CW001,
+                        "`#[after(..)]` takes names of statements",
+                        &[],
+                        Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
+                    );
+                }
             }
         }
     }

@@ -6,6 +6,7 @@
 //!   everything before it changes anything, the build checks that each step has recorded its statement, and a batch is
 //!   checked against the configuration that it was built with.
 
+mod advice;
 mod attributes;
 mod callee;
 mod expand;
@@ -15,6 +16,7 @@ mod launch;
 mod lower;
 mod methods;
 mod paths;
+mod refused_types;
 mod scope;
 mod signature;
 mod steps;
@@ -91,9 +93,10 @@ fn check(lowered: &lower::Lowered, report: &mut Report) -> Option<Vec<(Statement
     }
     // A fault in a loop is one fault, whatever the number of its turns.
     let mut told: Vec<(Code, Site)> = Vec::new();
-    for diagnostic in &found {
+    for diagnostic in &mut found {
         if !told.contains(&(diagnostic.code, diagnostic.site)) {
             told.push((diagnostic.code, diagnostic.site));
+            advice::named(diagnostic, &lowered.named);
             report.diagnostic(lowered.spans.of(diagnostic.site), diagnostic);
         }
     }

@@ -60,11 +60,12 @@ fn nothing(path: &Path, kind: Known, name: &Ident, results: usize) -> TokenStrea
         ),
     };
     let (message, label) = (format!("{}: {message}", Code::CW001), format!("{label}: {suggestion}"));
+    let see = format!("see {}", Code::CW001.url());
     let (found, outputs) = (Ident::new(found, Span::call_site()), outputs(results, &quote!(Nothing<()>)));
     quote! {
         pub mod #name {
             pub use ::cuweave::__private::no_item::*;
-            #[diagnostic::on_unimplemented(message = #message, label = #label)]
+            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #see)]
             pub trait Meant {
                 type Item;
                 fn none(self) -> Self::Item;

@@ -25,7 +25,11 @@ pub(crate) fn user_of(program: &Program, dim: DimId) -> (&'static str, Box<At>) 
         Some(statement) => ("a bound", at_statement(program, statement)),
         None => (
             if program.options.budget == Some(dim) { "the budget" } else { "a bound of a loop or a part" },
-            Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line: 0 }),
+            Box::new(At {
+                name: program.name.to_string(),
+                file: program.file.to_string(),
+                line: program.options.line,
+            }),
         ),
     }
 }

@@ -21,7 +21,8 @@ pub struct NoPath;
 #[diagnostic::on_unimplemented(
     message = "CW001: only kernels are launched by `name[config](..)`",
     label = "no kernel of this name is in scope",
-    note = "a kernel is declared in a block with `#[cuweave::kernels]`"
+    note = "a kernel is declared in a block with `#[cuweave::kernels]`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait Launched {
     /// The kernel's item.
@@ -50,7 +51,8 @@ impl<G: HasConfiguration> Launched for GraphPath<G> {
 /// No graph function has a launch configuration.
 #[diagnostic::on_unimplemented(
     message = "CW001: a graph function has no launch configuration",
-    label = "this is a graph function, not a kernel: call it without the brackets, as in `name(..)`"
+    label = "this is a graph function, not a kernel: call it without the brackets, as in `name(..)`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait HasConfiguration {
     /// There is none.
@@ -64,7 +66,8 @@ pub trait HasConfiguration {
 #[diagnostic::on_unimplemented(
     message = "CW001: only graph functions are called by `name(..)`",
     label = "no function of this name with `#[cuweave::graph]` is in scope",
-    note = "an ordinary function of scalars is called in an expression: `let m: u32 = half(n);`, `per_item(half(n))`"
+    note = "an ordinary function of scalars is called in an expression: `let m: u32 = half(n);`, `per_item(half(n))`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait Called {
     /// The graph function's item.
@@ -93,7 +96,8 @@ impl<K: NeedsNoConfiguration> Called for KernelPath<K> {
 /// Every kernel needs a launch configuration.
 #[diagnostic::on_unimplemented(
     message = "CW001: the kernel `{Self}` is launched without a configuration",
-    label = "write it in brackets: `{Self}[per_item(n)](..)` or `{Self}[(grid, block)](..)`"
+    label = "write it in brackets: `{Self}[per_item(n)](..)` or `{Self}[(grid, block)](..)`",
+    note = "see https://docs.rs/cuweave/latest/cuweave/codes/cw001/"
 )]
 pub trait NeedsNoConfiguration {
     /// There is none.
@@ -102,6 +106,10 @@ pub trait NeedsNoConfiguration {
     /// Is not called.
     fn none(self) -> Self::Item;
 }
+
+/// The type of an argument that was refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused;
 
 /// Returns the declaration of a kernel's item.
 pub fn kernel_of<K: KernelItem>(_: &K) -> &'static Kernel {

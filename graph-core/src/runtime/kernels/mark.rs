@@ -97,6 +97,29 @@ pub trait Fits<P>: Mark {}
 pub trait ElementOf<T> {}
 impl<T> ElementOf<T> for T {}
 
+/// An element type that can be copied to elements of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "`copy` does not convert elements of type `{Self}` to elements of type `{T}`",
+    label = "elements of type `{T}`, to be copied from elements of type `{Self}`",
+    note = "both buffers of a `copy` have one element type; a kernel converts"
+)]
+pub trait CopiesTo<T> {}
+impl<T> CopiesTo<T> for T {}
+
+/// An element type of an allocation that leaves a graph as one of elements of type `T`.
+#[diagnostic::on_unimplemented(
+    message = "an allocation of `{Self}` is returned where the function declares elements of type `{T}`",
+    label = "elements of type `{Self}`"
+)]
+pub trait LeavesAs<T> {}
+impl<T> LeavesAs<T> for T {}
+
+/// Holds the element types of a `copy` against each other.
+pub const fn copies<From: CopiesTo<To>, To>() {}
+
+/// Holds the element type of an output against the declared one.
+pub const fn leaves<Actual: LeavesAs<Declared>, Declared>() {}
+
 macro_rules! takes {
     ($($(#[$doc:meta])* $name:ident $fitting:tt $rest:tt)*) => {$(
         $(#[$doc])*

@@ -12,7 +12,8 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Type};
 
 use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
-use crate::graph::idents::ident;
+use crate::dims::compact;
+use crate::graph::idents::{ident, located};
 use crate::graph::launch;
 use crate::graph::paths;
 use crate::graph::scope::Binding;
@@ -51,9 +52,8 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         Kind::Copy(()) => {
             let (from, to) = (of.element(0), of.element(1));
             // rustc holds one element type against the other, at the destination.
-            let same = quote_spanned! {of.spans[1]=>
-                let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
-            };
+            let [from, to] = [from, to].map(|ty| located(ty, of.spans[1]));
+            let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::copies::<#from, #to>(););
             quote!({ #same #evaluation.copy() })
         }
         Kind::Fill(()) => {
@@ -135,7 +135,15 @@ fn free(
 ) -> Lower<()> {
     let freed = &call.args[0];
     if !matches!(freed, Expr::Path(_) | Expr::Index(_)) {
-        return Err(lowering.refuse(freed, "`free` takes the name of an allocation", "write `free(b);`"));
+        let inner = match freed {
+            Expr::Reference(reference) => &reference.expr,
+            other => other,
+        };
+        let help = match inner {
+            Expr::Path(_) => format!("write `free({});`", compact(inner)),
+            _ => "write `free(b);`".to_owned(),
+        };
+        return Err(lowering.refuse(freed, "`free` takes the name of an allocation", &help));
     }
     let Some(view) = lowering.view(freed)? else { return Err(lowering.no_buffer(freed, "free")) };
     if !lowering.is_whole(&view) {

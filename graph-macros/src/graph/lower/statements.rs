@@ -4,7 +4,7 @@ use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt};
+use syn::{Attribute, Block, Expr, Local, Pat, RangeLimits, Stmt, Type};
 
 use super::refused::{self, Refused};
 use super::structure::is_scalar;
@@ -23,6 +23,11 @@ const MOST_TURNS: usize = 4 * MOST_STATEMENTS;
 impl Lowering<'_> {
     pub(super) fn body(&mut self, body: &Block, signature: &Signature) {
         let tail = match body.stmts.split_last() {
+            // It may be the value of the type that was refused.
+            Some((Stmt::Expr(_, None), rest)) if signature.misreturned => {
+                self.statements(rest);
+                None
+            }
             Some((Stmt::Expr(tail, None), rest)) if !signature.returned.is_empty() || is_tail(tail) => {
                 self.statements(rest);
                 Some(tail)
@@ -36,7 +41,7 @@ impl Lowering<'_> {
             Some(tail) => self.tail(tail, signature),
             None if signature.returned.is_empty() => {}
             // The refused statement may have been meant as the end.
-            None if self.refused => {}
+            None if self.refused || signature.misreturned => {}
             None => self.report.error(
                 body.brace_token.span.close(),
                 Code::CW001,
@@ -86,8 +91,9 @@ impl Lowering<'_> {
         what: &str,
         notes: &[String],
     ) -> Reported {
-        self.poison(at.to_token_stream());
-        self.refused = true;
+        if !self.is_news(at) {
+            return Reported;
+        }
         self.report.error(
             at.span(),
             Code::CW001,
@@ -99,15 +105,43 @@ impl Lowering<'_> {
     }
 
     /// CW001 at a statement or an expression, with what to write instead.
-    pub(super) fn refuse_as(&mut self, at: &(impl ToTokens + Spanned), Refused { what, help }: Refused) -> Reported {
+    pub(super) fn refuse_as(
+        &mut self,
+        at: &(impl ToTokens + Spanned),
+        Refused { what, help }: Refused,
+    ) -> Reported {
         self.refuse(at, &format!("{what} not part of the language of graph functions"), help)
     }
 
     pub(super) fn refuse(&mut self, at: &(impl ToTokens + Spanned), message: &str, help: &str) -> Reported {
-        self.poison(at.to_token_stream());
-        self.refused = true;
-        self.report.error(at.span(), Code::CW001, message, &[], Some(help));
+        if self.is_news(at) {
+            self.report.error(at.span(), Code::CW001, message, &[], Some(help));
+        }
         Reported
+    }
+
+    /// Prepares the report of a faulty statement or expression: the buffers that it names are unknown from here. Returns false if
+    /// it names something of which a fault was reported.
+    fn is_news(&mut self, at: &impl ToTokens) -> bool {
+        let tokens = at.to_token_stream();
+        let known = !self.names_unknown(tokens.clone());
+        self.poison(tokens);
+        self.refused = true;
+        known
+    }
+
+    /// Returns false if an expression names something of which a fault was reported: then all that depends on it is unknown.
+    fn is_news_of(&mut self, expr: &Expr) -> bool {
+        !self.names_unknown(expr.to_token_stream()) || self.is_news(expr)
+    }
+
+    /// Returns true if a name in tokens is one of which nothing is known after a fault.
+    pub(super) fn names_unknown(&self, tokens: TokenStream) -> bool {
+        tokens.into_iter().any(|token| match token {
+            proc_macro2::TokenTree::Group(group) => self.names_unknown(group.stream()),
+            proc_macro2::TokenTree::Ident(name) => matches!(self.scopes.get(&name), Some(Binding::Unknown)),
+            _ => false,
+        })
     }
 
     pub(super) fn poison(&mut self, tokens: TokenStream) {
@@ -165,14 +199,16 @@ impl Lowering<'_> {
                 }
                 self.expression(&init.expr, Some(&name.ident), &local.attrs)
             }
-            Pat::Type(typed) if is_scalar(&init.expr) => match pattern_name(&typed.pat) {
-                Some(name) => {
-                    self.no_after(&local.attrs);
-                    self.scalar(name, &init.expr);
-                    Ok(())
+            Pat::Type(typed) if is_scalar(&init.expr) || is_number(&typed.ty) => {
+                match pattern_name(&typed.pat) {
+                    Some(name) => {
+                        self.no_after(&local.attrs);
+                        self.scalar(name, &init.expr);
+                        Ok(())
+                    }
+                    None => Err(self.not_in_language(local, "this pattern is", &[])),
                 }
-                None => Err(self.not_in_language(local, "this pattern is", &[])),
-            },
+            }
             Pat::Wild(_) => self.expression(&init.expr, None, &local.attrs),
             Pat::Tuple(tuple) => {
                 let names: Option<Vec<&Ident>> = tuple.elems.iter().map(pattern_name).collect();
@@ -277,7 +313,8 @@ impl Lowering<'_> {
             }
             _ => {
                 if let (Expr::Path(path), None) = (expr, name)
-                    && let Some(Binding::View(_)) = path.path.get_ident().and_then(|name| self.scopes.get(name))
+                    && let Some(Binding::View(_)) =
+                        path.path.get_ident().and_then(|name| self.scopes.get(name))
                 {
                     return Err(self.refuse(
                         expr,
@@ -306,6 +343,9 @@ impl Lowering<'_> {
     }
 
     pub(super) fn for_loop(&mut self, each: &syn::ExprForLoop) -> Lower<()> {
+        if !self.is_news_of(&each.expr) {
+            return Err(Reported);
+        }
         let variable = match &*each.pat {
             Pat::Ident(name) => Some(&name.ident),
             Pat::Wild(_) => None,
@@ -371,6 +411,15 @@ impl Lowering<'_> {
             RangeLimits::Closed(_) => (from, to.checked_add(1)?),
         })
     }
+}
+
+/// Returns true for the type of a scalar of Rust: then what stands behind `=` is an expression of scalars.
+fn is_number(ty: &Type) -> bool {
+    const NUMBERS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    matches!(ty, Type::Path(path) if NUMBERS.iter().any(|name| path.path.is_ident(name)))
 }
 
 fn pattern_name(pattern: &Pat) -> Option<&Ident> {

@@ -86,6 +86,13 @@ impl Lowering<'_> {
             Expr::Reference(reference) if reference.mutability.is_some() => &reference.expr,
             expr => expr,
         };
+        if let Expr::Index(_) = inner {
+            return Err(self.refuse(
+                expr,
+                "a part of a buffer is not assigned",
+                "write `fill(&mut x[i..i + 1], value);`, `copy(&y, &mut x[lo..hi]);` or launch a kernel",
+            ));
+        }
         let name = match inner {
             Expr::Path(path) => path.path.get_ident().cloned(),
             _ => None,
@@ -255,7 +262,9 @@ fn loop_help(over: &Expr) -> &'static str {
     match method.as_str() {
         "rev" => "count upwards, and use `n - 1 - i` in the body",
         "step_by" => "count the steps, as in `for i in 0..n / 4`, and use `i * 4` in the body",
-        _ => "write `for i in 0..4`, or `for i in 0..n` with a scalar, and `x[i]` or `&x[i * d..(i + 1) * d]` in the body",
+        _ => {
+            "write `for i in 0..4`, or `for i in 0..n` with a scalar, and `x[i]` or `&x[i * d..(i + 1) * d]` in the body"
+        }
     }
 }
 

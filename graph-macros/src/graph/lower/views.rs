@@ -69,8 +69,12 @@ impl Lowering<'_> {
         let Some(view) = self.view(&index.expr)? else { return Ok(None) };
         let Expr::Range(range) = &*index.index else {
             let help = match self.buffers[view.buffer].origin {
-                Origin::Taken => "an argument `[T; len]` is an allocation of another graph: for numbers, take scalars or a struct by value",
-                _ => "take a range of it: `&x[i..i + 1]`; for a number that the host knows, take a scalar argument",
+                Origin::Taken => {
+                    "an argument `[T; len]` is an allocation of another graph: for numbers, take scalars or a struct by value"
+                }
+                _ => {
+                    "take a range of it: `&x[i..i + 1]`; for a number that the host knows, take a scalar argument"
+                }
             };
             return Err(self.refuse(expr, "an element of a buffer is neither a buffer nor a scalar", help));
         };
