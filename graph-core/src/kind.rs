@@ -112,12 +112,18 @@ impl<S: Stage> Kind<S> {
     /// Returns true if the declaration of a kernel or of a graph function says what is read and written through `&mut`: rustc
     /// holds it against the mode that [`check`](crate::check) settles.
     pub fn has_declaration(&self) -> bool {
-        matches!(self, Kind::Launch(_) | Kind::Call(_))
+        match self {
+            Kind::Launch(_) | Kind::Call(_) => true,
+            Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+        }
     }
 
     /// Returns true for memset and memcpy nodes, whose ranges have at least one element.
     pub fn is_transfer(&self) -> bool {
-        matches!(self, Kind::Fill(_) | Kind::Copy(_))
+        match self {
+            Kind::Fill(_) | Kind::Copy(_) => true,
+            Kind::Launch(_) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+        }
     }
 }
 

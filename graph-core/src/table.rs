@@ -202,24 +202,25 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        self.number(match options.order {
+        let Options { order, memory, launches, budget, line } = options;
+        self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
         });
-        self.number(match options.memory {
+        self.number(match memory {
             None => 0,
             Some(Memory::Nodes) => 1,
             Some(Memory::Arena) => 2,
             Some(Memory::Owned) => 3,
         });
-        self.number(match options.launches {
+        self.number(match launches {
             None => 0,
             Some(Launches::AsWritten) => 1,
             Some(Launches::Batched) => 2,
             Some(Launches::Overlapped) => 3,
         });
-        self.ids(options.budget.as_slice());
-        self.number(options.line);
+        self.ids(budget.as_slice());
+        self.number(*line);
     }
 
     fn op(&mut self, op: Op) {

@@ -12,6 +12,7 @@ use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription
 use crate::runtime::build::{check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
+use crate::runtime::observe::annotate;
 use crate::runtime::statements::{Evaluation, Open, Record};
 use crate::runtime::token::Token;
 
@@ -61,6 +62,7 @@ impl<A: GraphFn> ExecCore<A> {
             apart?;
         }
         core.rebind(first, &new)?;
+        annotate::moved(&core.nodes.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
 
         std::mem::swap(place(&mut self.args), &mut value);

@@ -2,7 +2,7 @@
 //! give the user's names.
 
 use crate::index::{Vector, narrow};
-use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
+use crate::ir::{BufferId, DimId, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
 
 use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
@@ -26,9 +26,7 @@ pub(crate) struct Annotated<'n> {
 fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
     let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
-        .filter(|((_, place), declared)| {
-            !matches!(place, Place::Nowhere) && !matches!(declared.origin, Origin::Pinned { .. })
-        })
+        .filter(|((_, place), declared)| !matches!(place, Place::Nowhere) && !declared.origin.is_pinned())
         .map(|((buffer, _), _)| buffer)
 }
 

@@ -1,7 +1,7 @@
 //! From a statement's record to the parameters of its node, once the addresses of its buffers are known.
 
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
+use crate::ir::{BufferId, DimId, Program, StatementId};
 use crate::operation::Operations;
 
 use crate::runtime::cuda::{Context, Driver, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
@@ -30,9 +30,9 @@ impl Emission<'_> {
     pub fn place_of(&self, statement: StatementId, access: usize) -> Place {
         let buffer = self.program.statements[statement].accesses[access].buffer;
         let (address, _) = self.range_of(statement, access);
-        match self.program.buffers[buffer].origin {
-            Origin::Pinned { .. } => Place::Host(address),
-            _ => Place::Device(address),
+        match self.program.buffers[buffer].origin.is_pinned() {
+            true => Place::Host(address),
+            false => Place::Device(address),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::operation::{BatchId, Operation, Operations};
 use crate::runtime::error::{Error, Result, at_statement};
 use crate::runtime::kernels::LaunchRecord;
 
-use super::statement::Record;
+use super::kinds::Record;
 
 /// Returns the number of an operation's batch: batches are sorted by their first members.
 pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {

@@ -1,6 +1,6 @@
 //! Launches, and the arguments of statements.
 
-use cuweave_core::ir::{Access, Kind, Mode, Origin};
+use cuweave_core::ir::{Access, Kind, Mode};
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
@@ -243,7 +243,7 @@ impl Lowering<'_> {
 
     pub(super) fn device_only(&mut self, access: &(Access, Span), at: &Expr, user: &str) -> Lower<()> {
         let buffer = &self.buffers[access.0.buffer];
-        if matches!(buffer.origin, Origin::Pinned { .. }) {
+        if buffer.origin.is_pinned() {
             let message = format!("`{}` is pinned host memory, which `{user}` does not take", buffer.name);
             return Err(self.refuse(at, &message, "`copy` it to or from a device buffer"));
         }

@@ -11,10 +11,10 @@ use crate::runtime::cuda::{self, Launching, Node, Outcome, Values, Word};
 use crate::runtime::error::{Error, Fault, Refusal, Result, ShortLaunch};
 use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Param, ParamKind, Shape};
 
-use super::arguments::Arguments;
-use super::config::{BlockLimits, Config};
-use super::emission::{Adding, Emission, Parameters, Setting};
-use super::evaluator::Evaluator;
+use crate::runtime::statements::arguments::Arguments;
+use crate::runtime::statements::config::{BlockLimits, Config};
+use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::runtime::statements::evaluator::Evaluator;
 
 /// Returns the first argument whose elements are not all written, and whose parameter may be read. rustc says the same where the
 /// macro knows; in loops and calls the numbers of the build decide.

@@ -7,8 +7,8 @@ use crate::runtime::cuda::{self, Filling, Node, Outcome, Word};
 use crate::runtime::error::Result;
 use crate::runtime::kernels::{FILL64, LaunchRecord, Modules, Shape};
 
-use super::emission::{Adding, Emission, Parameters, Setting};
-use super::evaluator::Evaluator;
+use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::runtime::statements::evaluator::Evaluator;
 
 /// The most blocks of a fill of 8-byte values: each thread writes every so many elements.
 const MOST_BLOCKS: u32 = 1 << 20;

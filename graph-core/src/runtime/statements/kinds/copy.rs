@@ -5,8 +5,8 @@ use crate::ir::StatementId;
 use crate::runtime::cuda::{Node, Outcome, Place};
 use crate::runtime::error::{Error, Result};
 
-use super::emission::{Adding, Emission, Parameters, Setting, element};
-use super::evaluator::Evaluator;
+use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting, element};
+use crate::runtime::statements::evaluator::Evaluator;
 
 /// Evaluates a copy.
 ///

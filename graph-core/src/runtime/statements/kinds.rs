@@ -14,11 +14,16 @@ use crate::runtime::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
 
 use super::arguments::Arguments;
 use super::config::Config;
-use super::copy::{self, Copying};
 use super::emission::{Emission, Parameters};
 use super::evaluator::{Evaluator, Open};
-use super::fill::{FillRecord, Fillable};
-use super::launch::{self, LaunchNode};
+
+pub(super) mod copy;
+pub(super) mod fill;
+pub(super) mod launch;
+
+use copy::Copying;
+use fill::{FillRecord, Fillable};
+use launch::LaunchNode;
 
 /// The stage of the build: statements are evaluated. Values of parameters lie in a list of words that all statements share.
 #[derive(Clone, Copy, Debug)]
