@@ -12,7 +12,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::ItemFn;
 
-use super::idents::{ident, located};
+use super::idents::{ident, type_at};
 use super::lower::Lowered;
 use super::paths;
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
@@ -345,7 +345,7 @@ impl Expansion<'_> {
         pairs
             .map(|((&buffer, returned), &span)| {
                 let types = (&returned.element, &lowered.elements[buffer.index()]);
-                let (declared, actual) = (located(types.0, span), located(types.1, span));
+                let (declared, actual) = (type_at(types.0, span), type_at(types.1, span));
                 quote_spanned! {span=>
                     const _: () = ::cuweave::__private::mark::leaves::<#actual, #declared>();
                 }

@@ -489,9 +489,7 @@ impl Lowering<'_> {
         let len = &self.dims[*len].text;
         (
             "a buffer",
-            format!(
-                "its length is `{len}`; its elements are in the device's memory, which kernels read: pass `&b`"
-            ),
+            format!("its length is `{len}`; its elements are in the device's memory, which kernels read"),
         )
     }
 

@@ -13,7 +13,7 @@ use syn::{Attribute, Expr, ExprCall, Type};
 
 use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
 use crate::dims::compact;
-use crate::graph::idents::{ident, located};
+use crate::graph::idents::{ident, type_at};
 use crate::graph::launch;
 use crate::graph::paths;
 use crate::graph::scope::Binding;
@@ -52,7 +52,7 @@ pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
         Kind::Copy(()) => {
             let (from, to) = (of.element(0), of.element(1));
             // rustc holds one element type against the other, at the destination.
-            let [from, to] = [from, to].map(|ty| located(ty, of.spans[1]));
+            let [from, to] = [from, to].map(|ty| type_at(ty, of.spans[1]));
             let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::copies::<#from, #to>(););
             quote!({ #same #evaluation.copy() })
         }
