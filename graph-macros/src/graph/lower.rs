@@ -24,6 +24,7 @@ use syn::{Attribute, Block, Expr, Path, Type};
 use super::attributes::Attributes;
 
 use super::launch::Literal;
+use super::paths::Callee;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
@@ -107,13 +108,6 @@ impl Syntax {
             LaunchArgument::Buffer(_) | LaunchArgument::Moved(_) => None,
         })
     }
-}
-
-/// A graph function that another one calls.
-pub struct Callee {
-    pub path: Path,
-    /// The most allocations that a `let` takes from it.
-    pub results: usize,
 }
 
 /// An argument of a statement.

@@ -12,8 +12,14 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Path;
 use syn::spanned::Spanned;
 
-use super::lower::Callee;
 use crate::known::{self, Known};
+
+/// A graph function that another one calls.
+pub struct Callee {
+    pub path: Path,
+    /// The most allocations that a `let` takes from it.
+    pub results: usize,
+}
 
 /// Returns an expression for the item of the kernel that a path names.
 pub fn launched(path: &Path) -> TokenStream {

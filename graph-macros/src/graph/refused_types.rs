@@ -3,8 +3,6 @@
 use syn::visit::{self, Visit};
 use syn::{Expr, GenericArgument, PathArguments, ReturnType, Type, TypeArray, TypePath, TypeReference};
 
-use super::signature::ungrouped;
-
 /// The message and the help for a type.
 pub type Refused = (&'static str, &'static str);
 
@@ -109,6 +107,17 @@ fn of_path(path: &TypePath, passed: &str) -> Option<Refused> {
             Some(("buffers inside of another type are no arguments of a graph function", SEVERAL))
         }
         _ => None,
+    }
+}
+
+/// Returns the type inside parentheses and the groups that `macro_rules!` puts around its arguments.
+pub fn ungrouped(mut ty: &Type) -> &Type {
+    loop {
+        match ty {
+            Type::Group(group) => ty = &group.elem,
+            Type::Paren(paren) => ty = &paren.elem,
+            _ => return ty,
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, GenericParam, ItemFn, Pat, ReturnType, Safety, Type};
 
+pub use super::refused_types::ungrouped;
 use super::{attributes, refused_types};
 use crate::report::Report;
 
@@ -335,16 +336,6 @@ fn maybe_uninit(ty: &Type) -> Option<&Type> {
             _ => None,
         },
         _ => None,
-    }
-}
-
-pub fn ungrouped(mut ty: &Type) -> &Type {
-    loop {
-        match ty {
-            Type::Group(group) => ty = &group.elem,
-            Type::Paren(paren) => ty = &paren.elem,
-            _ => return ty,
-        }
     }
 }
 

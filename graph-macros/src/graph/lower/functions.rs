@@ -9,9 +9,9 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::names::Names;
-use super::{Callee, LaunchArgument, Lower, Lowering, Reported, Syntax};
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::dims::Bound;
-use crate::graph::paths;
+use crate::graph::paths::{self, Callee};
 use crate::graph::scope::{Binding, View};
 
 impl Lowering<'_> {
