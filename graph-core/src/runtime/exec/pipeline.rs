@@ -41,7 +41,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let flat = {
         let body = args.values(Token);
         let flat = flattened(table, &[], &mut Asked::new(&body));
-        // The user's expressions may have made another context current.
+        // The user's expressions may have changed the current context.
         driver.enter(Context::of(ctx))?;
         flat?
     };
