@@ -59,6 +59,15 @@ pub fn function(tokens: &TokenStream, report: &mut Report) -> Result<Function, T
     if let Ok(Head { attributes, visibility, signature, body }) = syn::parse2::<Head>(tokens.clone()) {
         let mut braces = Group::new(Delimiter::Brace, TokenStream::new());
         braces.set_span(body.span());
+        if let Some(span) = chevrons(body.stream()) {
+            report.error(
+                span,
+                Code::CW001,
+                "a launch configuration stands in brackets",
+                &[],
+                Some("write `kernel[(grid, block)](args);` or `kernel[per_item(n)](args);`"),
+            );
+        }
         let empty = syn::parse2::<Block>(quote!(#braces));
         if let Ok(block) = empty {
             let item = ItemFn {
@@ -109,6 +118,25 @@ pub fn unread(error: &syn::Error) -> TokenStream {
             }
         };
     }
+}
+
+/// Returns the place of `<<<`, with which CUDA begins a launch configuration.
+fn chevrons(tokens: TokenStream) -> Option<Span> {
+    let mut row = 0;
+    tokens.into_iter().find_map(|token| match token {
+        TokenTree::Group(group) => {
+            row = 0;
+            chevrons(group.stream())
+        }
+        TokenTree::Punct(punct) if punct.as_char() == '<' => {
+            row += 1;
+            (row == 3).then(|| punct.span())
+        }
+        _ => {
+            row = 0;
+            None
+        }
+    })
 }
 
 /// Returns true for a function of an `impl` or a `trait`: it takes `self`, or the source shows the head of such a block alone on
