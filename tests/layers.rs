@@ -64,7 +64,10 @@ const CRATES: [(&str, &[&str]); 7] = [
             "exec",
         ],
     ),
-    ("graph-macros/src", &["words", "known", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),
+    (
+        "graph-macros/src",
+        &["words", "known", "dims", "report", "image", "parameters", "proof", "kernels", "graph"],
+    ),
     ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),
     (
         "graph-sim/driver/src",

@@ -62,10 +62,11 @@ pub mod private {
     pub use crate::runtime::kernels::item::{
         Called, GraphPath, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
     };
-    pub use crate::runtime::kernels::mark::{Fits, param};
+    pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, per_item, turn,
+        typed,
     };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.

@@ -7,9 +7,37 @@ use super::expand::Expansion;
 use super::signature::{ArgumentKind, BufferMemory, BufferType};
 
 impl Expansion<'_> {
+    /// Returns the methods of the item that calls in other graph functions name.
+    pub(super) fn callee(&self) -> TokenStream {
+        let (name, count) = (self.name(), self.signature.returned.len());
+        let called = self.called();
+        quote! {
+            #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
+            const _: () = {
+                #called
+                impl ::cuweave::__private::Returns<#count> for #name::__Item {}
+                impl #name::__Item {
+                    /// Returns the table of the function.
+                    #[doc(hidden)]
+                    pub fn __table(self) -> &'static ::cuweave::__private::Table {
+                        <#name::Args<'static> as ::cuweave::__private::GraphFn>::table(::cuweave::__private::Token)
+                    }
+                    /// Holds the number of names that are given to the allocations of a call against the function.
+                    #[doc(hidden)]
+                    pub fn __returning<const COUNT: usize>(self) -> Self
+                    where
+                        Self: ::cuweave::__private::Returns<COUNT>,
+                    {
+                        self
+                    }
+                }
+            };
+        }
+    }
+
     /// Returns the method by which other graph functions call this one, with the bounds that hold arguments against
     /// parameters.
-    pub(super) fn callee(&self) -> TokenStream {
+    fn called(&self) -> TokenStream {
         let name = self.name();
         let scalars = self.scalars().map(|argument| {
             let name = &argument.name;
@@ -28,6 +56,7 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
+                    parameters.push(quote!(_: #generic));
                     let declared = match (memory, mutable, fresh) {
                         (BufferMemory::Device, true, true) => quote!(Write),
                         (BufferMemory::Device, true, false) => quote!(ReadWrite),
@@ -37,7 +66,6 @@ impl Expansion<'_> {
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
                     generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
-                    parameters.push(quote!(_: #generic));
                 }
                 ArgumentKind::Array(..) => return TokenStream::new(),
             }
@@ -47,22 +75,19 @@ impl Expansion<'_> {
         // Nothing here may be allowed to be unused: rustc takes what such an item names as used. It says nothing of names that
         // begin with `_`, so that the graph function counts as used where it is called, here or in another one.
         quote! {
-            #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
-            const _: () = {
-                fn __built(
-                    #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
-                    #args: #name::Args<'_>,
-                ) {
-                    ::core::mem::drop(#name(#ctx, #(#args.#names),*));
+            fn __built(
+                #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+                #args: #name::Args<'_>,
+            ) {
+                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
+            }
+            impl #name::__Item {
+                #[doc(hidden)]
+                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
+                    let _ = __built;
+                    #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
                 }
-                impl #name::__Item {
-                    #[doc(hidden)]
-                    pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
-                        let _ = __built;
-                        #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
-                    }
-                }
-            };
+            }
         }
     }
 }

@@ -30,7 +30,9 @@ use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
 use crate::report::Report;
 
+mod arrays;
 mod calls;
+mod conditions;
 mod functions;
 pub mod kinds;
 mod names;
@@ -72,7 +74,9 @@ pub struct Lowered {
     pub turns: Vec<Turn>,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     pub choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    pub typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
@@ -96,6 +100,8 @@ pub struct Syntax {
     /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
+    /// The number of allocations that a `let` gives names to; `None` for a name that may be the statement's.
+    pub returns: Option<usize>,
     /// True if an argument is faulty: generated code does not evaluate the statement, and rustc says nothing more of it.
     pub faulty: bool,
 }
@@ -128,6 +134,8 @@ pub struct Spans {
     pub accesses: Vec<Vec<Span>>,
     pub after: Vec<Vec<Span>>,
     pub outputs: Vec<Span>,
+    /// The names of the buffers.
+    pub buffers: Vec<Span>,
 }
 
 impl Spans {
@@ -140,6 +148,7 @@ impl Spans {
             Site::Access(at, index) => pick(&self.accesses, at, index),
             Site::After(at, index) => pick(&self.after, at, index),
             Site::Output(index) => self.outputs.get(index as usize).copied(),
+            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
         };
         found.unwrap_or_else(Span::call_site)
     }
@@ -166,7 +175,9 @@ struct Lowering<'r> {
     structured: bool,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     conditions: Vec<Condition>,
     /// The number of blocks around the innermost loop or arm that the build decides about.
     outer_names: usize,
@@ -175,6 +186,8 @@ struct Lowering<'r> {
     buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
     poisoned: Vector<BufferId, bool>,
+    /// The ranges of arguments that hold nothing at first.
+    fresh: Vec<(BufferId, DimId, DimId)>,
     statements: Vector<StatementId, Statement>,
     syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
@@ -183,6 +196,8 @@ struct Lowering<'r> {
     /// Parts of parts of buffers.
     parts: BTreeSet<ir::View>,
     outputs: Vec<BufferId>,
+    /// The buffers whose names come to stand for others, and those that others come to stand for.
+    renames: Vec<BufferId>,
     spans: Spans,
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
@@ -238,6 +253,7 @@ pub fn lower(
         turns: Vec::new(),
         structured: false,
         choices: Vec::new(),
+        typed: Vec::new(),
         conditions: Vec::new(),
         outer_names: 0,
         dims: Vector::new(),
@@ -245,12 +261,14 @@ pub fn lower(
         buffers: Vector::new(),
         elements: Vec::new(),
         poisoned: Vector::new(),
+        fresh: Vec::new(),
         statements: Vector::new(),
         syntax: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
         parts: BTreeSet::new(),
         outputs: Vec::new(),
+        renames: Vec::new(),
         spans: Spans::default(),
         unrolling: None,
         unrolled: 0,
@@ -293,12 +311,13 @@ pub fn lower(
 
 impl Lowering<'_> {
     pub(super) fn finish(
-        self,
+        mut self,
         name: &Ident,
         file: String,
         options: Options,
         argument_buffers: Vec<Option<BufferId>>,
     ) -> Lowered {
+        self.name_statements();
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let (dims, leaves) = codes(self.dims.as_slice());
         let mut symbols = self.symbols;
@@ -328,7 +347,7 @@ impl Lowering<'_> {
                 polys,
                 poisoned: self.poisoned,
                 order_unknown: self.order_unknown,
-                regions: Regions::default(),
+                regions: Regions { fresh: self.fresh, ..Regions::default() },
             },
             dims,
             leaves,
@@ -342,6 +361,7 @@ impl Lowering<'_> {
             structure,
             turns: self.turns,
             choices: self.choices,
+            typed: self.typed,
             conditions: self.conditions,
             variables: symbols,
             named: self.scopes.known,
@@ -389,7 +409,12 @@ impl Lowering<'_> {
             (_, false) => Some(Borrow::Shared),
         };
         let len = self.bound(&ty.len);
-        self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow)
+        let view = self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow);
+        if ty.fresh {
+            let zero = self.dim(Bound::constant(0));
+            self.fresh.push((view.buffer, zero, self.buffers[view.buffer].len));
+        }
+        view
     }
 
     pub(super) fn buffer(
@@ -412,6 +437,7 @@ impl Lowering<'_> {
             align: 0,
         });
         self.elements.push(element);
+        self.spans.buffers.push(span);
         self.poisoned.push(false);
         View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
@@ -458,7 +484,7 @@ impl Lowering<'_> {
                 "an array of buffers",
                 format!("it has {} elements; write a number or a scalar", views.len()),
             ),
-            Some(Binding::Moved(_)) => ("a buffer", "write a scalar".to_owned()),
+            Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
             Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
             Some(Binding::Unknown | Binding::Number) | None => return,
         };

@@ -10,7 +10,7 @@ use std::mem::{Discriminant, discriminant};
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::{Index, ids};
 use cuweave_core::ir::{Kind, StatementId};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
@@ -43,6 +43,8 @@ struct Alike<'l> {
     path: Option<&'l Path>,
     config: Option<&'l Expr>,
     arguments: Vec<Given<'l>>,
+    /// The number of allocations that a call is to return.
+    returns: Option<usize>,
     levels: Option<&'l [Attribute]>,
     /// In a small function: line and column.
     place: Option<(usize, usize)>,
@@ -52,7 +54,7 @@ struct Alike<'l> {
 enum Given<'l> {
     Scalar(&'l Expr),
     /// The name stands in rustc's messages; left out in a large function.
-    Buffer(u8, Option<&'l str>, &'l Type),
+    Buffer(&'static str, Option<&'l str>, &'l Type),
 }
 
 impl<'l> Steps<'l> {
@@ -95,7 +97,7 @@ impl<'l> Steps<'l> {
             LaunchArgument::Buffer(index) | LaunchArgument::Moved(index) => {
                 let index = *index as usize;
                 let name = (!large).then(|| of.buffer_name(index));
-                Given::Buffer(of.statement.accesses[index].mode as u8, name, of.element(index))
+                Given::Buffer(of.mark(argument).unwrap_or_default(), name, of.element(index))
             }
         };
         Some(Alike {
@@ -103,6 +105,7 @@ impl<'l> Steps<'l> {
             path: of.syntax.path.as_ref(),
             config: of.syntax.config.as_ref(),
             arguments: of.syntax.arguments.iter().map(given).collect(),
+            returns: of.syntax.returns,
             levels: self.lowered.lints.get(&StatementId::new(at)).map(Vec::as_slice),
             place: (!large).then(|| self.lowered.spans.places[at]),
         })
@@ -156,7 +159,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #args: &#function::Values<'_>,
                     #number: u32,
-                    #turns: &[u64],
+                    #turns: &[i64],
                     #evaluation: &mut ::cuweave::__private::Evaluation<'_>,
                 ) -> ::cuweave::Result<()> {
                     let #function::Values { #(#scalars,)* .. } = #args;
@@ -191,7 +194,7 @@ impl<'l> Steps<'l> {
                 fn #chunk(
                     #values: &#function::Values<'_>,
                     #number: u32,
-                    #turns: &[u64],
+                    #turns: &[i64],
                 ) -> ::cuweave::__private::Dim {
                     let #function::Values { #(#scalars,)* .. } = #values;
                     #(let #scalars = *#scalars;)*
@@ -219,7 +222,7 @@ impl<'l> Steps<'l> {
             quote!(#number => #choice,)
         });
         let function = quote! {
-            fn __arm(#values: &#function::Values<'_>, #number: u32, #turns: &[u64]) -> u32 {
+            fn __arm(#values: &#function::Values<'_>, #number: u32, #turns: &[i64]) -> u32 {
                 let #function::Values { #(#scalars,)* .. } = #values;
                 #(let #scalars = *#scalars;)*
                 match #number {
@@ -229,6 +232,22 @@ impl<'l> Steps<'l> {
             }
         };
         (function, quote!(__arm(self, number, turns)))
+    }
+
+    /// Returns a function, which nothing calls, in which rustc holds the types of scalars against their values.
+    pub fn typed(&self, function: &Ident, scalars: &[&Ident]) -> TokenStream {
+        if self.lowered.typed.is_empty() {
+            return TokenStream::new();
+        }
+        let [values, turns] = ["values", "turns"].map(|name| Ident::new(name, Span::mixed_site()));
+        let typed = self.lowered.typed.iter().map(|value| self.in_turn(value.to_token_stream(), &turns));
+        quote! {
+            fn __typed(#values: &#function::Values<'_>, #turns: &[i64]) {
+                let #function::Values { #(#scalars,)* .. } = #values;
+                #(let #scalars = *#scalars;)*
+                #(let _ = #typed;)*
+            }
+        }
     }
 
     /// Returns a function that enters the functions that steps call, and the body that calls it.
@@ -243,7 +262,12 @@ impl<'l> Steps<'l> {
                 continue;
             };
             let (found, arguments) = (paths::called(callee, number), of.arguments());
-            let call = quote_spanned!(callee.span()=> #found.__call(#(#arguments),*));
+            let returning = of.syntax.returns.map(|count| {
+                let mut count = Literal::usize_unsuffixed(count);
+                count.set_span(callee.span());
+                quote_spanned!(callee.span()=> .__returning::<#count>())
+            });
+            let call = quote_spanned!(callee.span()=> #found #returning.__call(#(#arguments),*));
             let entered = self.in_turn(quote!(#enter(&#call)), &turns);
             arms.extend(quote!(#step => { #entered }));
         }
@@ -254,7 +278,7 @@ impl<'l> Steps<'l> {
             fn __enter(
                 #values: &#function::Values<'_>,
                 #number: u32,
-                #turns: &[u64],
+                #turns: &[i64],
                 #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
             ) {
                 let #function::Values { #(#scalars,)* .. } = #values;

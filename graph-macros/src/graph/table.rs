@@ -1,16 +1,18 @@
 //! The checked program, printed as the `static` that the runtime reads.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
-use cuweave_core::ir::{BufferId, StatementId};
+use cuweave_core::ir::{BufferId, Kind, Statement, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use quote::{format_ident, quote, quote_spanned};
 use syn::Type;
+use syn::spanned::Spanned;
 
-use super::lower::Lowered;
+use super::lower::{Lowered, Syntax};
+use super::paths;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 
@@ -28,13 +30,44 @@ pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Tok
         structure: &lowered.structure,
     });
     let bytes = Literal::byte_string(&bytes);
+    let calls = calls(lowered);
+    let called: BTreeSet<usize> = calls.iter().copied().collect();
+    let named = |number: usize| {
+        let path = &lowered.callees[number].path;
+        (path, format_ident!("__table_{number}", span = path.span()))
+    };
+    let functions = called.into_iter().map(|number| {
+        let (path, name) = named(number);
+        let found = paths::called(path, number);
+        quote_spanned! {path.span()=>
+            fn #name() -> &'static ::cuweave::__private::Table {
+                #found.__table()
+            }
+        }
+    });
+    let names = calls.iter().map(|&number| named(number).1);
+    let calling = if names.len() == 0 { quote!() } else { quote!(.calling(&[#(#names),*])) };
     quote! {
+        #(#functions)*
         static TABLE: ::cuweave::__private::Table = ::cuweave::__private::Table::new(
             #bytes,
             &[#(::cuweave::__private::Layout::of::<#types>()),*],
-        );
+        )
+        #calling;
         &TABLE
     }
+}
+
+/// Returns the number of the graph function of each call.
+fn calls(lowered: &Lowered) -> Vec<usize> {
+    let statements = lowered.source.program.statements.iter().zip(&lowered.syntax);
+    let callee = |(statement, syntax): (&Statement, &Syntax)| match (statement.kind, syntax) {
+        (Kind::Call(_), Syntax { path: Some(callee), faulty: false, .. }) => {
+            lowered.callees.iter().position(|known| known.path == *callee)
+        }
+        _ => None,
+    };
+    statements.filter_map(callee).collect()
 }
 
 /// Returns the names and the kinds of the parameters.

@@ -152,6 +152,8 @@ impl Expansion<'_> {
             #[doc(hidden)]
             pub use ::cuweave::__private::limits::*;
 
+            #[doc(hidden)]
+            pub use ::cuweave::__private::nothing::*;
             #(#outputs)*
 
             impl ::core::fmt::Debug for Values<'_> {

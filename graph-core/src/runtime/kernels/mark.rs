@@ -146,7 +146,7 @@ takes! {
     /// A parameter that `b` fits.
     TakesMoved { Taken } { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic }
     /// A parameter that `b` fits where b is not all written: none.
-    TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: Unwritten }
+    TakesFreshMoved {} { Read: LendShared ReadWrite: LendMut Write: LendMut Atomics: WriteAtomic Taken: UnwrittenTaken }
 }
 
 macro_rules! refusals {
@@ -179,4 +179,31 @@ refusals! {
     Unwritten: "CW101: a buffer is lent to a parameter that is read before all of it is written",
         "nothing has written all elements of type `{Self}` of this buffer",
         "only a parameter declared as `&mut [MaybeUninit<{Self}>; _]` takes elements that nothing has written";
+    /// `b`, of which not all elements are written, for a parameter that takes the allocation over.
+    UnwrittenTaken: "CW101: an allocation is handed over before all of it is written",
+        "nothing has written all elements of type `{Self}` of this allocation",
+        "a parameter declared as `[{Self}; _]` takes elements that are written; lend it to one that is declared as \
+         `&mut [MaybeUninit<{Self}>; _]`";
 }
+
+/// The element type of an output that a graph function does not have.
+#[derive(Debug)]
+pub struct Nothing;
+
+macro_rules! nothing {
+    ($($output:ident)*) => {
+        /// The element types of the outputs of a function that has none. Each function's own stand in front of these.
+        pub mod nothing {
+            $(#[doc(hidden)] pub type $output = super::Nothing;)*
+        }
+    };
+}
+nothing!(__Output0 __Output1 __Output2 __Output3 __Output4 __Output5 __Output6 __Output7);
+
+/// A graph function that returns `COUNT` allocations.
+#[diagnostic::on_unimplemented(
+    message = "the number of allocations that this call returns is not {COUNT}",
+    label = "{COUNT} named here",
+    note = "write a name or `_` for each allocation that the function returns"
+)]
+pub trait Returns<const COUNT: usize> {}
