@@ -15,6 +15,7 @@ impl Expansion<'_> {
             #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
             const _: () = {
                 #called
+                #[doc(hidden)]
                 impl ::cuweave::__private::Returns<#count> for #name::__Item {}
                 impl #name::__Item {
                     /// Returns the table of the function.

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
-use cuweave_core::diagnostic::Site;
 use cuweave_core::ids::{ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
@@ -38,6 +37,7 @@ pub mod kinds;
 mod names;
 mod numbers;
 mod refused;
+mod spans;
 mod statements;
 mod structure;
 mod tail;
@@ -46,6 +46,7 @@ mod views;
 pub use names::collect;
 pub use numbers::{Turn, turns_in};
 use numbers::{codes, readable, scalars, variables};
+pub use spans::Spans;
 
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
@@ -123,35 +124,6 @@ pub enum LaunchArgument {
     Buffer(u32),
     /// A whole allocation that is handed over: the access of this index.
     Moved(u32),
-}
-
-/// The spans behind the sites.
-#[derive(Default)]
-pub struct Spans {
-    pub statements: Vec<Span>,
-    /// Line and column of each statement.
-    pub places: Vec<(usize, usize)>,
-    pub accesses: Vec<Vec<Span>>,
-    pub after: Vec<Vec<Span>>,
-    pub outputs: Vec<Span>,
-    /// The names of the buffers.
-    pub buffers: Vec<Span>,
-}
-
-impl Spans {
-    pub fn of(&self, site: Site) -> Span {
-        let pick = |list: &Vec<Vec<Span>>, at: StatementId, index: u32| {
-            list.get(at.index()).and_then(|inner| inner.get(index as usize)).copied()
-        };
-        let found = match site {
-            Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
-            Site::Access(at, index) => pick(&self.accesses, at, index),
-            Site::After(at, index) => pick(&self.after, at, index),
-            Site::Output(index) => self.outputs.get(index as usize).copied(),
-            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
-        };
-        found.unwrap_or_else(Span::call_site)
-    }
 }
 
 /// A function being lowered.

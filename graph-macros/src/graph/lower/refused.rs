@@ -102,6 +102,18 @@ pub(super) fn statement(statement: &Stmt) -> Refused {
 /// What to say of a pattern.
 pub(super) const PATTERN: Refused = refused("this pattern is", "give each scalar a `let` of its own");
 
+/// The pattern of an arm of a `match`.
+pub(super) const ARM: Refused = refused(
+    "this pattern of an arm is",
+    "write literals, ranges, names and `_`, and compare scalars in a guard",
+);
+
+/// The pattern of a loop.
+pub(super) const EACH: Refused = refused(
+    "this pattern of a loop is",
+    "write `for i in 0..n`, `for x in &w` or `for (i, x) in w.iter().enumerate()`",
+);
+
 /// What to say of a type on a `let` that names a buffer.
 pub(super) const TYPED: Refused = refused(
     "a type on this `let` is",
@@ -124,7 +136,8 @@ pub(super) const CALL: Refused = refused(
 
 /// Returns the help for a subject that no expression is.
 pub(super) fn help(what: &str) -> &'static str {
-    let named = [PATTERN, TYPED, VALUELESS, ELSE, CALL].into_iter().find(|refused| refused.what == what);
+    let named =
+        [PATTERN, ARM, EACH, TYPED, VALUELESS, ELSE, CALL].into_iter().find(|refused| refused.what == what);
     named.map_or(STATEMENTS, |refused| refused.help)
 }
 

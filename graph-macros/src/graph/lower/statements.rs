@@ -363,7 +363,7 @@ impl Lowering<'_> {
         let variable = match &*each.pat {
             Pat::Ident(name) => Some(&name.ident),
             Pat::Wild(_) => None,
-            _ => return Err(self.not_in_language(&each.pat, "this pattern is", &[])),
+            _ => return Err(self.not_in_language(&each.pat, refused::EACH.what, &[])),
         };
         let Some((from, to)) = self.literal_range(&each.expr) else {
             return self.turns(each, variable);
