@@ -37,6 +37,33 @@ impl Number {
     }
 }
 
+/// A bound of the flat program that a setter may change.
+#[derive(Clone, Debug)]
+pub struct Moving {
+    /// The bound.
+    pub dim: DimId,
+    /// The way to compute it.
+    pub formula: Formula,
+}
+
+/// The way to compute a bound of the flat program.
+#[derive(Clone, Debug)]
+pub enum Formula {
+    /// By the code of a function's bound.
+    Code {
+        /// The function.
+        frame: FrameId,
+        /// Its bound.
+        dim: DimId,
+        /// The values of its loop variables.
+        turns: Arc<[u64]>,
+        /// The values of [`Op::Length`] and [`Op::Extent`] in the code.
+        lengths: Vec<(Op, Number)>,
+    },
+    /// As the sum of two bounds that stand before it.
+    Sum(DimId, DimId),
+}
+
 /// A function that is being expanded: its table, and the call that it is expanded for.
 #[derive(Clone, Debug)]
 pub struct Frame {

@@ -1,6 +1,6 @@
 //! The flat program so far, and a function while it is expanded.
 
-use super::answers::{FrameId, Instance, Number};
+use super::answers::{Formula, FrameId, Instance, Moving, Number};
 use crate::ids::{ArgumentId, VariableId};
 use crate::index::{Index, Vector, between};
 use crate::ir::{Buffer, BufferId, DimId, Statement, StatementId, Text, View};
@@ -16,6 +16,7 @@ pub(super) struct Flat {
     pub texts: Vector<DimId, Text>,
     pub values: Vector<DimId, u64>,
     pub polys: Vector<DimId, Poly>,
+    pub moving: Vec<Moving>,
     pub buffers: Vector<BufferId, Buffer>,
     pub elements: Vector<BufferId, TypeId>,
     pub statements: Vector<StatementId, Statement>,
@@ -28,6 +29,13 @@ impl Flat {
         self.texts.push(text);
         self.values.push(number.value);
         self.polys.push(number.poly)
+    }
+
+    /// Notes how a bound is computed that was added last, if a setter may change it.
+    pub fn moves(&mut self, dim: DimId, formula: impl FnOnce() -> Formula) {
+        if self.polys[dim].as_constant().is_none() {
+            self.moving.push(Moving { dim, formula: formula() });
+        }
     }
 
     /// Returns the index of the next statement.

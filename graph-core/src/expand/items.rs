@@ -1,10 +1,10 @@
 //! Statements, loops and choices.
 
-use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Refusal};
+use super::answers::{Answers, At, Frame, FrameId, Instance, MOST_STATEMENTS, MOST_TURNS, Refusal, ZERO};
 use super::flat::{Scope, Value, Window, array};
 use super::scope::Expansion;
 use crate::index::{Index, between, size, wide};
-use crate::ir::{Access, BufferId, Kind, Origin, Statement, StatementId, View};
+use crate::ir::{Access, BufferId, DimId, Kind, Origin, Statement, StatementId, View};
 use crate::kind::Lifetime;
 use crate::structure::{Argument, Call, Item, Loop, Turns};
 use crate::table::{Decoded, Parameter};
@@ -69,6 +69,31 @@ impl<A: Answers> Expansion<'_, A> {
         let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
         let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
         self.flat.views.push(View { buffer: window.buffer, line: view.line, lo, hi, of: (from, to) });
+        Ok(())
+    }
+
+    /// A range of a callee's parameter lies in the parameter, however long the buffer is that it stands for.
+    fn in_parameter(
+        &mut self,
+        scope: &mut Scope,
+        (statement, access): (StatementId, &Access),
+        (window, lo, hi): (Window, DimId, DimId),
+    ) -> Result<(), A::Error> {
+        let program = &scope.table.program;
+        let declared = &program.buffers[access.buffer];
+        let whole = access.lo == ZERO && access.hi == declared.len;
+        if scope.frame == FrameId::OUTERMOST || whole || matches!(declared.origin, Origin::Alloc(_)) {
+            return Ok(());
+        }
+        let line = program.statements[statement].line;
+        let of = match declared.origin {
+            Origin::Part(_) => (window.lo, window.hi),
+            _ => {
+                let [from, to] = self.within(scope, window, [ZERO, declared.len])?;
+                (from, to)
+            }
+        };
+        self.flat.views.push(View { buffer: window.buffer, line, lo, hi, of });
         Ok(())
     }
 
@@ -147,6 +172,7 @@ impl<A: Answers> Expansion<'_, A> {
             let window = self.view(scope, access.buffer, Some(id))?;
             self.used_view(scope, window, access)?;
             let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+            self.in_parameter(scope, (id, access), (window, lo, hi))?;
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
         let at = StatementId::new(self.flat.statements.len());
@@ -198,12 +224,13 @@ impl<A: Answers> Expansion<'_, A> {
         self.frames.push(Frame { table: callee, call: Some((scope.frame, id, scope.turns.clone())), prefix });
         for argument in &call.arguments {
             let value = match argument {
-                Argument::Scalar(_) => Value::Scalar,
+                Argument::Scalar { .. } => Value::Scalar,
                 Argument::Access(index) => {
                     let access = &template.accesses[size(*index)];
                     let window = self.view(scope, access.buffer, Some(id))?;
                     self.used_view(scope, window, access)?;
                     let [lo, hi] = self.within(scope, window, [access.lo, access.hi])?;
+                    self.in_parameter(scope, (id, access), (window, lo, hi))?;
                     Value::Buffer(Window { buffer: window.buffer, lo, hi })
                 }
                 Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
@@ -251,7 +278,14 @@ impl<A: Answers> Expansion<'_, A> {
             };
             inner.buffers[buffer] = Some(window);
             let declared = &callee.program.buffers[buffer];
-            let (needed, len) = (self.number(inner, declared.len)?.value, self.length(window).value);
+            let (needed, length) = (self.number(inner, declared.len)?.value, self.length(window));
+            let len = length.value;
+            if length.poly.as_constant().is_none() {
+                let [lo, hi] = self.within(inner, window, [ZERO, declared.len])?;
+                let line = scope.table.program.statements[id].line;
+                let of = (window.lo, window.hi);
+                self.flat.views.push(View { buffer: window.buffer, line, lo, hi, of });
+            }
             if needed > len {
                 let refusal = Refusal::Short {
                     callee: callee.program.name.to_string(),

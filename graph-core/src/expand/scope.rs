@@ -1,6 +1,6 @@
 //! The names of a scope in the flat program: arguments, buffers, bounds and parts.
 
-use super::answers::{Answers, At, Frame, FrameId, Number, Refusal};
+use super::answers::{Answers, At, Formula, Frame, FrameId, Number, Refusal};
 use super::flat::{Flat, Scope, Value, Window};
 use crate::ids::ArgumentId;
 use crate::index::{Vector, wide};
@@ -47,8 +47,11 @@ impl<A: Answers> Expansion<'_, A> {
         if let Some(known) = scope.dims[dim] {
             return Ok(known);
         }
-        let number = self.number(scope, dim)?;
+        let lengths = self.lengths(scope, dim)?;
+        let number = self.bound(scope, dim, &lengths)?;
         let id = self.flat.dim(scope.table.program.dims[dim].clone(), number);
+        let (frame, turns) = (scope.frame, &scope.turns);
+        self.flat.moves(id, || Formula::Code { frame, dim, turns: turns.clone(), lengths });
         // A name may come to stand for a buffer of another length.
         let moves = |op: &Op| matches!(op, Op::Length(_) | Op::Extent(_));
         if !scope.table.dims[dim].iter().any(moves) {
@@ -58,7 +61,24 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     pub(super) fn number(&mut self, scope: &Scope, dim: DimId) -> Result<Number, A::Error> {
-        // The lengths of parts come first: their indices are bounds, too.
+        let lengths = self.lengths(scope, dim)?;
+        self.bound(scope, dim, &lengths)
+    }
+
+    fn bound(
+        &mut self,
+        scope: &Scope,
+        dim: DimId,
+        lengths: &[(Op, Number)],
+    ) -> Result<Number, A::Error> {
+        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        let mut length =
+            |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());
+        self.answers.bound(at, dim, &mut length)
+    }
+
+    /// Returns the lengths that the code of a bound asks for. They come first: the indices of parts are bounds, too.
+    fn lengths(&mut self, scope: &Scope, dim: DimId) -> Result<Vec<(Op, Number)>, A::Error> {
         let mut lengths: Vec<(Op, Number)> = Vec::new();
         for &op in &scope.table.dims[dim] {
             match op {
@@ -80,10 +100,7 @@ impl<A: Answers> Expansion<'_, A> {
                 _ => {}
             }
         }
-        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
-        let mut length =
-            |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());
-        self.answers.bound(at, dim, &mut length)
+        Ok(lengths)
     }
 
     pub(super) fn length(&self, window: Window) -> Number {
@@ -168,7 +185,9 @@ impl<A: Answers> Expansion<'_, A> {
                 let value = base.value.saturating_add(number.value);
                 let poly = base.poly.plus(&number.poly).unwrap_or_else(|| Poly::constant(i128::from(value)));
                 let text = format!("{} + {}", self.flat.texts[window.lo], self.flat.texts[*end]);
-                *end = self.flat.dim(text.into(), Number { value, poly });
+                let sum = self.flat.dim(text.into(), Number { value, poly });
+                self.flat.moves(sum, || Formula::Sum(window.lo, *end));
+                *end = sum;
             }
         }
         Ok(ends)

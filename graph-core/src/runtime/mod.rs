@@ -53,7 +53,7 @@ pub mod private {
         HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, ToDim, TurnVariable,
+        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, Sets, ToDim, TurnVariable,
         change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};

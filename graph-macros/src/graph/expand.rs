@@ -6,6 +6,7 @@
 //! calls internal methods of public types only through traits of `__private`, whose methods take a token: the user's code may
 //! use the same names, but never gets a token.
 
+use cuweave_core::ids::ScalarId;
 use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -14,18 +15,23 @@ use syn::ItemFn;
 
 use super::idents::ident;
 use super::lower::Lowered;
+use super::setters::{Setter, setters};
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
 use super::steps::Steps;
 use super::table;
 
 /// Prints a function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
-    let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered) };
+    let scalars = signature.arguments.iter().filter(|argument| argument.buffer().is_none());
+    let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
+    let setters = setters(lowered, &names);
+    let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered), setters };
     let build = expansion.build();
     let module = expansion.module();
     let implementation = expansion.implementation();
     let methods = expansion.methods();
     let (callee, named) = (expansion.callee(), expansion.named());
+    let settable = expansion.settable();
     let returned = expansion.returned_elements();
     let unknown = &lowered.unknown;
     let (buffers, assertions) = (expansion.steps.buffer_names(), expansion.steps.assertions());
@@ -37,12 +43,14 @@ pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> To
             clippy::no_effect_underscore_binding,
             clippy::used_underscore_binding,
             unused,
-            non_camel_case_types
+            non_camel_case_types,
+            private_bounds
         )]
         const _: () = {
             #buffers
             #implementation
             #methods
+            #settable
             #callee
             #named
             #assertions
@@ -60,6 +68,8 @@ pub(super) struct Expansion<'e> {
     pub(super) signature: &'e Signature,
     pub(super) lowered: &'e Lowered,
     steps: Steps<'e>,
+    /// What is known of the setter of each scalar argument.
+    pub(super) setters: Vector<ScalarId, Setter<'e>>,
 }
 
 /// How a kind of buffer argument is bound: the trait, its method, the type, whether that has a lifetime.
@@ -260,7 +270,7 @@ impl Expansion<'_> {
         let name = self.name();
         let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
-        let table = table::table(self.lowered, self.signature, &self.steps);
+        let table = table::table(self.lowered, self.signature, (&self.steps, &self.setters));
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
         let (arm_function, arm) = self.steps.arms(name, &scalars);
         let (enter_function, enter) = self.steps.calls(name, &scalars);

@@ -41,7 +41,7 @@ mod views;
 
 pub use names::collect;
 pub use numbers::{Turn, turns_in};
-use numbers::{codes, readable, scalars, variables};
+use numbers::{codes, readable, scalars, scalars_in, variables};
 
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
@@ -303,6 +303,7 @@ impl Lowering<'_> {
             calls: self.calls,
             variables: variables(&self.turns, &dims, &leaves),
             leaf_variables: leaves.iter().map(|leaf| turns_in(leaf.clone())).collect(),
+            leaf_scalars: leaves.iter().map(|leaf| scalars_in(leaf, &self.scalar_numbers)).collect(),
             ..Structure::default()
         };
         let program = Program {

@@ -15,6 +15,7 @@ use crate::runtime::token::Token;
 use super::body::{Body, enter};
 use super::checks::user_of;
 use super::dims::{Dim, compute, dim};
+use super::symbols::Symbols;
 
 /// The answers of a body's expressions.
 pub(crate) struct Asked<'b> {
@@ -22,15 +23,16 @@ pub(crate) struct Asked<'b> {
     /// The values of expressions that mention no loop variable: each is asked once.
     leaves: BTreeMap<(FrameId, LeafId), Dim>,
     stack: Vec<Dim>,
+    pub(super) symbols: Symbols,
 }
 
 impl<'b> Asked<'b> {
     /// Returns the answers of a body. Its expressions may make another context current.
     pub fn new(body: &'b dyn Body) -> Asked<'b> {
-        Asked { body, leaves: BTreeMap::new(), stack: Vec::new() }
+        Asked { body, leaves: BTreeMap::new(), stack: Vec::new(), symbols: Symbols::default() }
     }
 
-    fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
+    pub(super) fn leaf(&mut self, at: Place<'_>, leaf: LeafId) -> Result<Dim> {
         let constant = at.table().structure.leaf_variables.get(leaf).is_none_or(Vec::is_empty);
         if let Some(&known) = self.leaves.get(&(at.frame, leaf)).filter(|_| constant) {
             return Ok(known);
@@ -40,6 +42,36 @@ impl<'b> Asked<'b> {
             self.leaves.insert((at.frame, leaf), value);
         }
         Ok(value)
+    }
+
+    /// Returns the value of a bound. `length` gives the lengths in its code.
+    pub(super) fn value(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<u64> {
+        let table = at.table();
+        let code = &table.dims[id];
+        let mut leaves = Vec::new();
+        for op in code {
+            if let Op::Leaf(leaf) = *op {
+                leaves.push((leaf, self.leaf(at, leaf)?));
+            }
+        }
+        let operand = |op: Op| match op {
+            Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
+            Op::Variable(variable) => at.turns.get(variable.index()).map(|&value| dim(value)),
+            Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
+            _ => None,
+        };
+        let text = &table.program.dims[id];
+        let value = compute(code, operand, &mut self.stack)
+            .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
+        value.value().map_err(|fault| {
+            let (what, at) = user_of(&table.program, id);
+            Error::Size { what, at, text: text.to_string(), fault }
+        })
     }
 
     /// Evaluates expressions of a frame.
@@ -79,30 +111,8 @@ impl Answers for Asked<'_> {
         id: DimId,
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number> {
-        let table = at.table();
-        let code = &table.dims[id];
-        let mut leaves = Vec::new();
-        for op in code {
-            if let Op::Leaf(leaf) = *op {
-                leaves.push((leaf, self.leaf(at, leaf)?));
-            }
-        }
-        let operand = |op: Op| match op {
-            Op::Leaf(leaf) => leaves.iter().find(|(known, _)| *known == leaf).map(|(_, value)| *value),
-            Op::Variable(variable) => at.turns.get(variable.index()).map(|&value| dim(value)),
-            Op::Length(_) | Op::Extent(_) => length(op).map(|number| dim(number.value)),
-            _ => None,
-        };
-        let text = &table.program.dims[id];
-        let value = compute(code, operand, &mut self.stack)
-            .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
-        match value.value() {
-            Ok(value) => Ok(Number::constant(value)),
-            Err(fault) => {
-                let (what, at) = user_of(&table.program, id);
-                Err(Error::Size { what, at, text: text.to_string(), fault })
-            }
-        }
+        let value = self.value(at, id, length)?;
+        Ok(Number { value, poly: self.poly(at, id, value, length) })
     }
 
     fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {

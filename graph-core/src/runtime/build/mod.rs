@@ -4,6 +4,7 @@
 //!   and the operands hold;
 //! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
 //!   gives;
+//! - `symbols`, `moves`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `node`, `resolve`: the node of each kind of statement; `tables`, `batches`: its batched launches; `patch`: changes of its
 //!   nodes once they are instantiated;
@@ -23,17 +24,19 @@ mod flattened;
 mod hidden;
 mod hook;
 mod instances;
+mod moves;
 mod node;
 mod nodes;
 mod patch;
 mod planning;
 mod plans;
 mod resolve;
+mod symbols;
 mod tables;
 
 pub(crate) use answers::Asked;
 pub use arguments::Arguments;
-pub use body::Body;
+pub use body::{Body, Sets};
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub use config::{Config, PerItem, per_item};
 pub(crate) use definition::Definition;
@@ -44,7 +47,8 @@ pub use fill::Fillable;
 pub(crate) use flattened::Flattened;
 pub(crate) use hook::apply as apply_hook;
 pub use hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
+pub(crate) use moves::Shift;
 pub(crate) use node::element;
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
-pub(crate) use plans::flattened;
+pub(crate) use plans::{Built, flattened};

@@ -5,7 +5,7 @@ use std::convert::Infallible;
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::kind::Stage;
-use crate::operation::Operations;
+use crate::operation::{Operations, Pointed, PointedId};
 
 use crate::runtime::cuda::{
     self, Failure, Filling, Launching, Node, RawExec, RawGraph, Scratch, Values, Word,
@@ -89,15 +89,16 @@ pub(crate) fn element(program: &Program, buffer: BufferId) -> u64 {
     u64::from(program.buffers[buffer].element)
 }
 
-/// Writes the addresses of a launch's buffers into its words.
+/// Writes the addresses of a launch's buffers into its words. `moved` has the targets of all accesses where setters change some.
 #[inline]
 pub(crate) fn address(
-    operations: &Operations,
+    (operations, moved): (&Operations, Option<&Vector<PointedId, Pointed>>),
     bases: &Vector<BufferId, u64>,
     (statement, launch): (StatementId, &LaunchRecord),
     words: &mut [Word],
 ) {
-    let pointed = &operations.pointed.as_slice()[operations.pointed_of[statement].index()..];
+    let pointed = moved.unwrap_or(&operations.pointed);
+    let pointed = &pointed.as_slice()[operations.pointed_of[statement].index()..];
     for (word, at) in launch.kernel.address_words().zip(pointed) {
         words[word] = cuda::address_word(bases[at.buffer].wrapping_add(at.offset));
     }

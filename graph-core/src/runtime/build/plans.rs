@@ -4,19 +4,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::Checked;
 use crate::compile::{self, BackError, Wishes};
-use crate::expand::{Answers, At, Described, Expanded, Frame, FrameId, Number, Refusal, expand};
-use crate::index::Vector;
+use crate::expand::{Answers, At, Described, Expanded, Frame, FrameId, Moving, Number, Refusal, expand};
+use crate::index::{Vector, size};
 use crate::ir::{DimId, Memory, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
+use crate::order::Source;
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
+use cuweave_ptx::poly::Poly;
 
 use crate::runtime::error::{Error, refused_program};
 
 use super::answers::Asked;
 use super::checks::check_lengths;
 use super::flattened::Flattened;
+use super::moves::Moves;
 
 /// The inputs of a plan.
 struct Key {
@@ -60,9 +63,10 @@ impl<K: PartialEq, V> Kept<K, V> {
     }
 }
 
-/// Flat functions by the address of their table, which is a static, and by the values of their bounds.
-static FLAT: Kept<(usize, Vector<DimId, u64>), Flattened> = Kept::new();
-static CHECKED: Kept<(Program, Vector<DimId, u64>), Checked> = Kept::new();
+/// Flat functions by the address of their table, which is a static, by their lengths and the bounds that no setter changes, and
+/// by the polynomials of the others. `None` where setters change no bounds though the polynomials say so.
+static FLAT: Kept<(usize, Vector<DimId, u64>, Vec<Poly>), Option<Arc<Flattened>>> = Kept::new();
+static CHECKED: Kept<(Program, Vector<DimId, u64>, Vec<Poly>), Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl PartialEq for Key {
@@ -77,8 +81,17 @@ impl PartialEq for Key {
     }
 }
 
-/// Returns the flat program of a function, ordered and checked for the values of its bounds by the code that the macro checks
-/// with: the macro compares expressions, this compares their values.
+/// A flat program that is ordered and checked, with the values of this build.
+pub(crate) struct Built {
+    pub flat: Arc<Flattened>,
+    /// The values of its lengths and bounds.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
+}
+
+/// Returns the flat program of a function, ordered and checked by the code that the macro checks with: bounds that setters change
+/// are compared as polynomials, and all others by their values.
 ///
 /// # Errors
 ///
@@ -87,34 +100,90 @@ pub(crate) fn flattened(
     table: &'static Decoded,
     arguments: &[Described],
     asked: &mut Asked<'_>,
-) -> Result<Arc<Flattened>, Error> {
+) -> Result<Built, Error> {
     if !table.structure.is_flat() {
-        return Ok(Arc::new(checked(expand(table, arguments, asked)?)?));
+        return Ok(checked(expand(table, arguments, asked)?, asked)?.0);
     }
     let root = Vector::from(vec![Frame::outermost(table)]);
     let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
-    let values: Result<Vector<DimId, u64>, Error> =
-        table.program.dims.ids().map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
-    let values = values?;
-    let key = (std::ptr::from_ref(table).addr(), values.clone());
-    FLAT.get_or_make(key, || checked(expand(table, &[], &mut Known { values: &values, asked })?))
+    let numbers: Result<Vector<DimId, Number>, Error> =
+        table.program.dims.ids().map(|dim| asked.bound(at, dim, &mut |_| None)).collect();
+    let numbers = numbers?;
+    let moves = |number: &&Number| number.poly.as_constant().is_none();
+    let sizes = numbers.iter().map(|number| if moves(&number) { 0 } else { number.value }).collect();
+    let polys = numbers.iter().filter(moves).map(|number| number.poly.clone()).collect();
+    let make = |asked: &mut Asked<'_>| {
+        let expanded = expand(table, &[], &mut Known { numbers: &numbers, asked })?;
+        checked(expanded, asked)
+    };
+    let mut made = None;
+    let kept = FLAT.get_or_make((std::ptr::from_ref(table).addr(), sizes, polys), || {
+        let (built, symbolic) = make(asked)?;
+        let flat = made.insert(built).flat.clone();
+        Ok::<_, Error>(symbolic.then_some(flat))
+    })?;
+    match (made, &*kept) {
+        (Some(built), _) => Ok(built),
+        (None, Some(flat)) => {
+            let (dims, symbols) = flat.moves.values(asked, &flat.frames, &flat.sizes)?;
+            if !flat.moves.is_empty() {
+                check_lengths(flat.checked.program(), &dims)?;
+            }
+            Ok(Built { flat: flat.clone(), dims, symbols })
+        }
+        (None, None) => Ok(make(asked)?.0),
+    }
 }
 
-/// Orders and checks a flat program.
-fn checked(expanded: Expanded) -> Result<Flattened, Error> {
-    let Expanded { source, values, elements, instances, frames } = expanded;
+/// Orders and checks a flat program for all values that setters may bring. If that cannot be proved right, it is done for the
+/// values of this build, setters change no bounds, and the result is marked by `false`.
+fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool), Error> {
+    let (symbols, mut fixed) = asked.settle(&mut expanded);
+    let Expanded { mut source, values, moving, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
-    let checked = CHECKED.get_or_make((source.program.clone(), values.clone()), || {
-        let program = source.program.clone();
-        let (checked, found) = compile::front(source);
-        checked.ok_or_else(|| refused_program(&program, &found))
-    })?;
-    Ok(Flattened::new(checked, values, elements, instances, frames))
+    let now: Vec<u64> = symbols.iter().map(|symbol| symbol.value).collect();
+    let value = |symbol: u32| now.get(size(symbol)).map(|&value| i128::from(value));
+    let with_poly = |moving: Moving| {
+        let poly = source.polys[moving.dim].clone();
+        (moving, poly)
+    };
+    let mut bounds: Vec<(Moving, Poly)> = moving.into_iter().map(with_poly).collect();
+    let agrees =
+        |(moving, poly): &(Moving, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
+    let mut symbolic = bounds.iter().all(agrees);
+    let mut sizes = values.clone();
+    let checked = loop {
+        if !symbolic {
+            for (_, poly) in std::mem::take(&mut bounds) {
+                fixed.extend(poly.variables().into_iter().flat_map(|symbol| &symbols[size(symbol)].of));
+            }
+            sizes.clone_from(&values);
+            source = Source::with_values(source.program, &values);
+        }
+        bounds.iter().for_each(|(moving, _)| sizes[moving.dim] = 0);
+        let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
+        let ordered = CHECKED.get_or_make((source.program.clone(), sizes.clone(), polys), || {
+            let program = source.program.clone();
+            let (checked, found) = compile::front(source);
+            checked.ok_or((program, found))
+        });
+        match ordered {
+            Ok(checked) => break checked,
+            Err((program, found)) if bounds.is_empty() => return Err(refused_program(&program, &found)),
+            Err((program, _)) => source = Source::with_values(program, &values),
+        }
+        symbolic = false;
+    };
+    let scalars = frames[FrameId::OUTERMOST].table.scalars.len();
+    let moves = Moves::new(checked.program(), (symbols, bounds), scalars);
+    let symbols = if moves.is_empty() { Vec::new() } else { now };
+    let flat = Flattened::new(checked, (sizes, moves, &fixed), elements, instances, frames);
+    Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
 }
 
 /// The answers for a flat function whose bounds are computed.
 struct Known<'k, 'b> {
-    values: &'k Vector<DimId, u64>,
+    numbers: &'k Vector<DimId, Number>,
     asked: &'k mut Asked<'b>,
 }
 
@@ -127,7 +196,7 @@ impl Answers for Known<'_, '_> {
         dim: DimId,
         _: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Error> {
-        Ok(Number::constant(self.values[dim]))
+        Ok(self.numbers[dim].clone())
     }
 
     fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Error> {

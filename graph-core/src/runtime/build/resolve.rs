@@ -27,7 +27,7 @@ impl Nodes {
         match record {
             Kind::Launch(launch) => {
                 let words = &mut words[size(launch.first)..];
-                address(&self.operations, &self.bases, (statement, &launch), words);
+                address((&self.operations, self.pointed.as_ref()), &self.bases, (statement, &launch), words);
                 Ok(record)
             }
             Kind::Fill(FillRecord { bits, size: 8, first })

@@ -9,7 +9,9 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{Evaluation, Open, check_new_overlap, check_operands};
+use crate::runtime::build::{
+    Asked, Evaluation, Flattened, Open, Shift, check_new_overlap, check_operands,
+};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::kernels::Record;
@@ -88,18 +90,19 @@ impl<A: GraphFn> ExecCore<A> {
         let flat = self.core.definition.flat.clone();
         let scalar = &flat.scalars[ScalarId::new(index)];
         self.core.changeable()?;
-        if scalar.dims {
+        if scalar.fixed {
             let file = self.core.definition.program().file.to_string();
             return Err(Error::BuildAgain {
                 at: Box::new(At { name: scalar.name.to_string(), file, line: scalar.line }),
-                reason: "reaches a length, a bound or a choice, and cannot be set".to_owned(),
+                reason: "reaches a length, a loop or a choice, or a bound whose ranges are right for this value alone, and cannot be set".to_owned(),
             });
         }
         let old = std::mem::replace(place(&mut self.args), value);
-        // Evaluating runs the user's expressions, which may panic: then the old value is put back, too.
-        let mut change = Change { exec: self, place, old: Some(old) };
+        // Evaluating runs the user's expressions, which may panic: then the old values are put back, too.
+        let mut change = Change { exec: self, place, old: Some(old), shift: Shift::default() };
+        change.move_bounds(&flat, ScalarId::new(index))?;
         let (records, open) = change.exec.evaluate(&scalar.statements)?;
-        change.exec.core.exchange(&scalar.statements, records)?;
+        change.exec.core.exchange(&scalar.statements, records, &mut change.shift)?;
         change.exec.core.nodes.note_open(&scalar.statements, open);
         change.old = None;
         Ok(())
@@ -111,7 +114,7 @@ impl<A: GraphFn> ExecCore<A> {
         let room = (statements.len(), std::mem::take(&mut core.nodes.spare));
         let mut evaluation = Evaluation::new(
             core.definition.flat.checked.program(),
-            &core.definition.flat.values,
+            &core.definition.dims,
             &core.definition.limits,
             &mut core.definition.modules,
             room,
@@ -128,17 +131,40 @@ impl<A: GraphFn> ExecCore<A> {
     }
 }
 
-/// A scalar argument that is being set. Dropped before it is complete, it puts the old value back.
+/// A scalar argument that is being set. Dropped before it is complete, it puts the old values back.
 struct Change<'e, A: GraphFn, T, P: Fn(&mut A) -> &mut T> {
     exec: &'e mut ExecCore<A>,
     place: P,
     old: Option<T>,
+    /// The old values of bounds.
+    shift: Shift,
+}
+
+impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Change<'_, A, T, P> {
+    /// Gives the bounds that the scalar reaches their new values, and checks the ranges.
+    fn move_bounds(&mut self, flat: &Flattened, scalar: ScalarId) -> Result<()> {
+        let moved = &flat.moves.of[scalar];
+        if moved.is_empty() {
+            return Ok(());
+        }
+        let ExecCore { core, args, .. } = &mut *self.exec;
+        let definition = &mut core.definition;
+        let body = args.values(Token);
+        let known = (&definition.dims, definition.symbols.as_slice());
+        self.shift = flat.moves.shift(moved, &mut Asked::new(&body), &flat.frames, known)?;
+        self.shift.swap(definition, &mut core.nodes);
+        flat.moves.check(moved, flat.checked.program(), &definition.dims)?;
+        self.shift.point(moved, definition, &mut core.nodes);
+        Ok(())
+    }
 }
 
 impl<A: GraphFn, T, P: Fn(&mut A) -> &mut T> Drop for Change<'_, A, T, P> {
     fn drop(&mut self) {
         if let Some(old) = self.old.take() {
             *(self.place)(&mut self.exec.args) = old;
+            let core = &mut self.exec.core;
+            self.shift.swap(&mut core.definition, &mut core.nodes);
         }
     }
 }
@@ -156,8 +182,14 @@ impl Core {
         context::enter(self.definition.driver, &self.definition.ctx)
     }
 
-    /// Replaces records, and the parameters of their nodes. On failure everything is put back.
-    fn exchange(&mut self, statements: &[StatementId], mut records: Vec<Record>) -> Result<()> {
+    /// Replaces records, and the parameters of their nodes. `shift` has the old values of bounds. On failure everything is put
+    /// back.
+    fn exchange(
+        &mut self,
+        statements: &[StatementId],
+        mut records: Vec<Record>,
+        shift: &mut Shift,
+    ) -> Result<()> {
         let swap = |core: &mut Core, records: &mut [Record]| {
             statements
                 .iter()
@@ -171,6 +203,7 @@ impl Core {
         swap(self, &mut records);
         self.nodes.patch_all(&self.definition, statements).inspect_err(|_| {
             swap(self, &mut records);
+            std::mem::take(shift).swap(&mut self.definition, &mut self.nodes);
             self.put_back(statements);
         })
     }

@@ -1,7 +1,7 @@
 //! Lowers calls of graph functions: `block(d, &w, &mut x);`, `let h = block(..);`.
 
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, CallId, Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, CallId, DimId, Kind, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -10,7 +10,7 @@ use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::names::Names;
 use super::{CallSyntax, LaunchArgument, Lower, Lowering, Reported};
-use crate::dims::Bound;
+use crate::dims::{Bound, is_integer};
 use crate::graph::scope::{Binding, View};
 
 impl Lowering<'_> {
@@ -33,7 +33,8 @@ impl Lowering<'_> {
                     // A `let` of a scalar passes on the scalars that it is computed of.
                     let found = Names::of(&value);
                     let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
-                    bindings.push(Argument::Scalar(numbers.copied().collect()));
+                    let of = numbers.copied().collect();
+                    bindings.push(Argument::Scalar { of, value: self.integer(&value) });
                     arguments.push(LaunchArgument::Scalar(Box::new(value)));
                 }
                 Ok(Passed::Borrowed(access)) => {
@@ -67,6 +68,15 @@ impl Lowering<'_> {
             self.scopes.bind_statement(name, Some(id));
         }
         Ok(())
+    }
+
+    /// Returns an integer expression as a bound.
+    fn integer(&mut self, value: &Expr) -> Option<DimId> {
+        if !is_integer(value, &self.integers) {
+            return None;
+        }
+        let bound = Bound::of(value, true, &self.integers, &mut self.symbols);
+        Some(self.dim(bound))
     }
 
     /// The buffer of an allocation that a call returns.

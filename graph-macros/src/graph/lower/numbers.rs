@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use cuweave_core::ids::{LeafId, VariableId};
+use cuweave_core::ids::{LeafId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::structure::Variable;
 use cuweave_core::table::Op;
@@ -11,6 +11,7 @@ use syn::{Expr, Type};
 
 use super::names::collect;
 use crate::dims::{Bound, turn_of};
+use crate::graph::setters::expression;
 use crate::graph::signature::{ArgumentKind, Signature};
 
 /// A loop that is unrolled when the graph is built.
@@ -83,6 +84,15 @@ pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     let mut turns: Vec<VariableId> = names.iter().filter_map(|name| turn_of(name)).collect();
     turns.sort_unstable();
     turns
+}
+
+/// Returns the scalar arguments that a leaf mentions, rising, each once.
+pub(super) fn scalars_in(leaf: &TokenStream, numbers: &BTreeMap<String, ScalarId>) -> Vec<ScalarId> {
+    let mut names = BTreeSet::new();
+    collect(expression(leaf), &mut names);
+    let mut scalars: Vec<ScalarId> = names.iter().filter_map(|name| numbers.get(name).copied()).collect();
+    scalars.sort_unstable();
+    scalars
 }
 
 /// The names of the scalar arguments, and of those whose type is an integer.
