@@ -122,9 +122,10 @@ impl Expansion<'_> {
     /// Returns the bounds of a scalar's setter.
     pub(super) fn setter_bounds(&self, scalar: ScalarId) -> TokenStream {
         let Setter { fixed, passed } = &self.setters[scalar];
+        // Of another type than the item: else rustc tells the message of `Sets` where a caller asks.
         let own = fixed.iter().map(|_| {
-            let (name, reason) = (self.name(), reason_name(scalar));
-            quote!(for<'__setter> #name::#name: #reason)
+            let reason = reason_name(scalar);
+            quote!(for<'__setter> (): #reason)
         });
         // A scalar that is settled here needs no other reason.
         let passed = passed.iter().filter(|_| fixed.is_none()).filter_map(|(callee, index)| {
