@@ -32,7 +32,7 @@ pub struct Expanded {
     pub source: Source,
     /// The values of the bounds.
     pub values: Vector<DimId, u64>,
-    /// The bounds whose polynomials are no constants, rising.
+    /// The bounds that setters reach, rising.
     pub moving: Vec<Moving>,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,

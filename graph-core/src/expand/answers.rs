@@ -1,11 +1,13 @@
 //! The questions of an expansion: what depends on the values of a build.
 
+use crate::ids::ScalarId;
 use crate::index::{Vector, indices};
 use crate::ir::{DimId, Origin, StatementId, Text};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 indices! {
@@ -26,22 +28,26 @@ pub(super) const ZERO: DimId = DimId::from_u32(0);
 pub struct Number {
     /// The value.
     pub value: u64,
-    /// The polynomial: a constant where no setter reaches the bound.
+    /// The polynomial: a constant where no setter changes the bound.
     pub poly: Poly,
+    /// True if a setter reaches the bound, though it may not change it: `0 * k`.
+    pub moves: bool,
 }
 
 impl Number {
     /// Returns a number that no setter reaches.
     pub fn constant(value: u64) -> Number {
-        Number { value, poly: Poly::constant(i128::from(value)) }
+        Number { value, poly: Poly::constant(i128::from(value)), moves: false }
     }
 }
 
-/// A bound of the flat program that a setter may change.
+/// A bound of the flat program that setters reach.
 #[derive(Clone, Debug)]
 pub struct Moving {
     /// The bound.
     pub dim: DimId,
+    /// The scalars of the outermost function whose setters reach it; empty until that is settled.
+    pub of: BTreeSet<ScalarId>,
     /// The way to compute it.
     pub formula: Formula,
 }

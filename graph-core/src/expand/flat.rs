@@ -7,6 +7,7 @@ use crate::ir::{Buffer, BufferId, DimId, Statement, StatementId, Text, View};
 use crate::table::Decoded;
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -31,11 +32,9 @@ impl Flat {
         self.polys.push(number.poly)
     }
 
-    /// Notes how a bound is computed that was added last, if a setter may change it.
-    pub fn moves(&mut self, dim: DimId, formula: impl FnOnce() -> Formula) {
-        if self.polys[dim].as_constant().is_none() {
-            self.moving.push(Moving { dim, formula: formula() });
-        }
+    /// Notes how the bound is computed that was added last, which a setter reaches.
+    pub fn moves(&mut self, dim: DimId, formula: Formula) {
+        self.moving.push(Moving { dim, of: BTreeSet::new(), formula });
     }
 
     /// Returns the index of the next statement.
@@ -44,7 +43,9 @@ impl Flat {
     }
 
     pub fn number(&self, dim: DimId) -> Number {
-        Number { value: self.values[dim], poly: self.polys[dim].clone() }
+        let (value, poly) = (self.values[dim], self.polys[dim].clone());
+        let moves = poly.as_constant().is_none();
+        Number { value, poly, moves }
     }
 
     pub fn buffer(&mut self, buffer: Buffer, element: TypeId) -> BufferId {

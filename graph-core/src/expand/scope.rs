@@ -49,9 +49,12 @@ impl<A: Answers> Expansion<'_, A> {
         }
         let lengths = self.lengths(scope, dim)?;
         let number = self.bound(scope, dim, &lengths)?;
+        let moves = number.moves;
         let id = self.flat.dim(scope.table.program.dims[dim].clone(), number);
-        let (frame, turns) = (scope.frame, &scope.turns);
-        self.flat.moves(id, || Formula::Code { frame, dim, turns: turns.clone(), lengths });
+        if moves {
+            let (frame, turns) = (scope.frame, scope.turns.clone());
+            self.flat.moves(id, Formula::Code { frame, dim, turns, lengths });
+        }
         // A name may come to stand for a buffer of another length.
         let moves = |op: &Op| matches!(op, Op::Length(_) | Op::Extent(_));
         if !scope.table.dims[dim].iter().any(moves) {
@@ -106,7 +109,8 @@ impl<A: Answers> Expansion<'_, A> {
     pub(super) fn length(&self, window: Window) -> Number {
         let (lo, hi) = (self.flat.number(window.lo), self.flat.number(window.hi));
         let value = hi.value.saturating_sub(lo.value);
-        Number { value, poly: hi.poly.minus(&lo.poly).unwrap_or_else(|| Poly::constant(i128::from(value))) }
+        let poly = hi.poly.minus(&lo.poly).unwrap_or_else(|| Poly::constant(i128::from(value)));
+        Number { value, moves: poly.as_constant().is_none(), poly }
     }
 
     /// Returns the part of an argument.
@@ -185,8 +189,11 @@ impl<A: Answers> Expansion<'_, A> {
                 let value = base.value.saturating_add(number.value);
                 let poly = base.poly.plus(&number.poly).unwrap_or_else(|| Poly::constant(i128::from(value)));
                 let text = format!("{} + {}", self.flat.texts[window.lo], self.flat.texts[*end]);
-                let sum = self.flat.dim(text.into(), Number { value, poly });
-                self.flat.moves(sum, || Formula::Sum(window.lo, *end));
+                let moves = poly.as_constant().is_none();
+                let sum = self.flat.dim(text.into(), Number { value, poly, moves });
+                if moves {
+                    self.flat.moves(sum, Formula::Sum(window.lo, *end));
+                }
                 *end = sum;
             }
         }

@@ -112,7 +112,10 @@ impl Answers for Asked<'_> {
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number> {
         let value = self.value(at, id, length)?;
-        Ok(Number { value, poly: self.poly(at, id, value, length) })
+        if !self.may_move(at, id) {
+            return Ok(Number::constant(value));
+        }
+        Ok(Number { value, poly: self.poly(at, id, value, length), moves: true })
     }
 
     fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {

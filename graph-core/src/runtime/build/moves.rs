@@ -79,16 +79,13 @@ impl Moves {
         for (index, symbol) in symbols.iter().enumerate() {
             symbol.of.iter().for_each(|&scalar| of[scalar].symbols.push(index));
         }
-        let mut reached: Vec<BTreeSet<ScalarId>> = Vec::new();
-        for (index, (moving, poly)) in bounds.iter().enumerate() {
+        for (index, (moving, _)) in bounds.iter().enumerate() {
             at[moving.dim] = Some(index);
-            let symbols = poly.variables().into_iter().map(|symbol| &symbols[size(symbol)]);
-            let scalars: BTreeSet<ScalarId> = symbols.flat_map(|symbol| symbol.of.iter().copied()).collect();
-            scalars.iter().for_each(|&scalar| of[scalar].bounds.push(index));
-            reached.push(scalars);
+            moving.of.iter().for_each(|&scalar| of[scalar].bounds.push(index));
         }
         let scalars = |dims: &[DimId]| -> BTreeSet<ScalarId> {
-            dims.iter().filter_map(|&dim| at[dim]).flat_map(|index| reached[index].iter().copied()).collect()
+            let moving = dims.iter().filter_map(|&dim| at[dim]).map(|index| &bounds[index].0);
+            moving.flat_map(|moving| moving.of.iter().copied()).collect()
         };
         for (statement, declared) in program.statements.enumerate() {
             for (index, access) in declared.accesses.iter().enumerate() {
@@ -113,7 +110,7 @@ impl Moves {
         self.bounds.is_empty()
     }
 
-    /// Returns true if a setter changes a bound.
+    /// Returns true if a setter reaches a bound.
     pub fn moves(&self, dim: DimId) -> bool {
         self.at.get(dim).is_some_and(Option::is_some)
     }
@@ -151,7 +148,7 @@ impl Moves {
     ) -> Result<Shift> {
         let mut shift = Shift::default();
         for &bound in &moved.bounds {
-            let Moving { dim, formula } = &self.bounds[bound].0;
+            let Moving { dim, formula, .. } = &self.bounds[bound].0;
             let value = match formula {
                 Formula::Code { frame, dim, turns, lengths } => {
                     let at = Place { frames, frame: *frame, turns };

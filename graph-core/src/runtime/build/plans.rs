@@ -154,13 +154,15 @@ fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool
     let mut sizes = values.clone();
     let checked = loop {
         if !symbolic {
-            for (_, poly) in std::mem::take(&mut bounds) {
-                fixed.extend(poly.variables().into_iter().flat_map(|symbol| &symbols[size(symbol)].of));
+            for (moving, _) in std::mem::take(&mut bounds) {
+                fixed.extend(moving.of);
             }
             sizes.clone_from(&values);
             source = Source::with_values(source.program, &values);
         }
-        bounds.iter().for_each(|(moving, _)| sizes[moving.dim] = 0);
+        // A bound that no setter changes keeps its value.
+        let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
+        changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
         let ordered = CHECKED.get_or_make((source.program.clone(), sizes.clone(), polys), || {
             let program = source.program.clone();

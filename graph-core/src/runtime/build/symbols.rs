@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::expand::{At as Place, Expanded, Frame, FrameId, Number};
+use crate::expand::{At as Place, Expanded, Formula, Frame, FrameId, Number};
 use crate::ids::{LeafId, ScalarId};
 use crate::index::{Index, Vector, narrow, size};
 use crate::ir::{DimId, Kind, StatementId};
@@ -134,9 +134,6 @@ impl Asked<'_> {
     ) -> Poly {
         let constant = || Poly::constant(i128::from(value));
         let code = &at.table().dims[dim];
-        if !code.iter().any(|op| self.may_move(at, *op)) {
-            return constant();
-        }
         let mut stack: Vec<Poly> = Vec::new();
         for &op in code {
             let poly = match op {
@@ -166,13 +163,13 @@ impl Asked<'_> {
         if fits { poly } else { self.opaque(at, dim, value) }
     }
 
-    /// Returns true if an operation gives a value that a setter may change.
-    fn may_move(&mut self, at: Place<'_>, op: Op) -> bool {
+    /// Returns true if setters may reach a bound.
+    pub(super) fn may_move(&mut self, at: Place<'_>, dim: DimId) -> bool {
         let any = *self.symbols.any.get_or_insert_with(|| any(at.frames[FrameId::OUTERMOST].table));
-        match op {
-            _ if !any => false,
+        let table = at.table();
+        any && table.dims[dim].iter().any(|op| match op {
             Op::Leaf(leaf) => {
-                let scalars = at.table().structure.leaf_scalars.get(leaf);
+                let scalars = table.structure.leaf_scalars.get(*leaf);
                 scalars.is_some_and(|scalars| {
                     let roots = self.symbols.roots(at.frames, at.frame);
                     scalars.iter().any(|&scalar| !roots[scalar].is_empty())
@@ -180,7 +177,27 @@ impl Asked<'_> {
             }
             Op::Length(_) | Op::Extent(_) => true,
             _ => false,
+        })
+    }
+
+    /// Returns the scalars of the outermost function whose setters reach a moving bound of this polynomial.
+    fn reaching(
+        &mut self,
+        frames: &Vector<FrameId, Frame>,
+        formula: &Formula,
+        poly: &Poly,
+    ) -> BTreeSet<ScalarId> {
+        let mut of = self.symbols.scalars(poly);
+        if let Formula::Code { frame, dim, .. } = formula {
+            let table = frames[*frame].table;
+            let leaves = table.dims[*dim].iter().filter_map(|op| match op {
+                Op::Leaf(leaf) => table.structure.leaf_scalars.get(*leaf),
+                _ => None,
+            });
+            let roots = self.symbols.roots(frames, *frame);
+            of.extend(leaves.flatten().flat_map(|&scalar| roots[scalar].iter().copied()));
         }
+        of
     }
 
     /// Returns the polynomial of `left op right`.
@@ -305,8 +322,11 @@ impl Asked<'_> {
                 }
             }
         }
-        let polys = &expanded.source.polys;
-        expanded.moving.retain(|moving| polys[moving.dim].as_constant().is_none());
+        for moving in &mut expanded.moving {
+            moving.of = self.reaching(&expanded.frames, &moving.formula, &expanded.source.polys[moving.dim]);
+            moving.of.retain(|scalar| !fixed.contains(scalar));
+        }
+        expanded.moving.retain(|moving| !moving.of.is_empty());
         (symbols, fixed)
     }
 }
