@@ -48,7 +48,10 @@ const CRATES: [(&str, &[&str]); 7] = [
     ),
     (
         "graph-core/src/runtime",
-        &["cuda", "waits", "error", "context", "token", "bind", "kernels", "observe", "build", "exec"],
+        &[
+            "cuda", "waits", "ranges", "error", "context", "token", "bind", "kernels", "observe", "build",
+            "exec",
+        ],
     ),
     ("graph-macros/src", &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),
     ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),

@@ -7,8 +7,8 @@
 //! Its rooms, from the lowest floor up; each imports only those before it (`tests/layers.rs` checks it):
 //!
 //! - `cuda`: the driver's calls and handles, the one room with `unsafe`;
-//! - `waits`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, the one error type, the
-//!   current context, and the token of generated code;
+//! - `waits`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
+//!   ranges of reserved addresses, the one error type, the current context, and the token of generated code;
 //! - `bind`: bound arguments, operands and outputs;
 //! - `kernels`: declarations, modules, and the launches that are recorded of them;
 //! - `observe`: reports, pictures, and the names that the simulated driver is told;
@@ -26,6 +26,7 @@ mod error;
 mod exec;
 mod kernels;
 mod observe;
+mod ranges;
 mod token;
 mod waits;
 

@@ -22,6 +22,7 @@ use crate::runtime::cuda::{self, Context, Word};
 use crate::runtime::error::{Error, Result};
 use crate::runtime::kernels::{Limits, Modules, Record, programmatic};
 use crate::runtime::observe::BuildTimes;
+use crate::runtime::ranges;
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -31,6 +32,7 @@ use super::graph::{Graph, GraphFn};
 pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
     let began = Instant::now();
     let driver = cuda::driver()?;
+    ranges::collect();
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
     let table = A::table(Token)

@@ -15,6 +15,7 @@ use crate::runtime::build::{
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::kernels::Record;
+use crate::runtime::observe::annotate;
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -63,6 +64,7 @@ impl<A: GraphFn> ExecCore<A> {
             apart?;
         }
         core.rebind(first, &new)?;
+        annotate::moved(&core.nodes.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
 
         std::mem::swap(place(&mut self.args), &mut value);
