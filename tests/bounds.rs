@@ -1,8 +1,11 @@
 //! Setters of scalars that reach the bounds of ranges: every value that a setter takes gives what a graph built with it gives, and
 //! what is refused changes nothing.
 
-use cuweave::Error;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use cuweave::prelude::*;
+use cuweave::{ArenaPool, Error};
 use cuweave_testkit::device::{Device, alone, device, ramp};
 
 #[cuweave::kernels("tests/kernels/common.ptx")]
@@ -11,6 +14,12 @@ unsafe extern "ptx-kernel" {
     fn copy_to(src: &[f32; n], dst: &mut [MaybeUninit<f32>; n], n: u32);
     fn scale(x: &mut [f32; n], a: f32, n: u32);
     fn axpy(a: f32, x: &[f32; n], y: &mut [f32; n], n: u32);
+}
+
+#[cuweave::kernels("tests/kernels/atomics.ptx")]
+unsafe extern "ptx-kernel" {
+    fn add_all(totals: &[Atomic<u32>; n], by: u32, n: u32);
+    fn max_u32(total: &[Atomic<u32>; 1], by: u32);
 }
 
 /// A row of a cache, and the sum over those before it.
@@ -109,7 +118,15 @@ fn the_order_holds_for_ranges_that_come_to_overlap() {
 
 /// Lengths of ranges, of copies and fills, and the grids that depend on them.
 #[cuweave::graph]
-fn lengths(n: u32, lo: u32, hi: u32, x: &[f32; n], y: &mut [f32; n], z: &mut [u64; n], p: &mut Pinned<[f32; n]>) {
+fn lengths(
+    n: u32,
+    lo: u32,
+    hi: u32,
+    x: &[f32; n],
+    y: &mut [f32; n],
+    z: &mut [u64; n],
+    p: &mut Pinned<[f32; n]>,
+) {
     let len = hi - lo;
     fill(&mut y, 1.0f32);
     copy(&x[lo..hi], &mut y[..hi - lo]);
@@ -368,4 +385,204 @@ fn a_launch_in_flight_keeps_its_ranges() {
     }
     let expected: Vec<f32> = (0..32).map(|at| 2.0 * (at % 4) as f32).collect();
     assert_eq!(device.download(&exec.args().cache), expected);
+}
+
+/// Launches in explicit order beside each other, on both sides of a bound that moves.
+#[cuweave::graph(order = "explicit")]
+fn sides(n: u32, k: u32, x: &mut [f32; n]) {
+    let front = scale[per_item(k)](&mut x[..k], 2.0, k);
+    let back = scale[per_item(n - k)](&mut x[k..], 3.0, n - k);
+    #[after(front, back)]
+    scale[per_item(n)](&mut x, 10.0, n);
+}
+
+#[test]
+fn explicit_order_holds_for_ranges_that_move() {
+    let device = alone();
+    let mut x = device.upload(&ramp(32));
+    let graph = sides(&device.ctx, 32, 16, &mut x).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let mut plain = ramp(32);
+    for k in [16, 1, 31, 7] {
+        device.schedule(u64::from(k));
+        exec.set_k(k).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+        plain[..k as usize].iter_mut().for_each(|x| *x *= 20.0);
+        plain[k as usize..].iter_mut().for_each(|x| *x *= 30.0);
+        assert_eq!(device.download(&exec.args().x), plain, "{k}");
+    }
+    // A grid of no blocks; a bound behind the end.
+    assert!(exec.set_k(0).is_err() && exec.set_k(32).is_err() && exec.set_k(33).is_err());
+    exec.launch(&device.stream).expect("the exec is as it was");
+    drop(exec);
+    device.nothing_reported();
+}
+
+/// A callee that is given two parts of one buffer, which its caller keeps apart.
+#[cuweave::graph]
+fn pair(a: &[f32; 4], b: &mut [f32; 4]) {
+    axpy[per_item(4)](1.0, &a, &mut b, 4);
+}
+
+#[cuweave::graph]
+fn neighbours(n: u32, k: u32, x: &mut [f32; n]) {
+    pair(&x[..k], &mut x[k..]);
+}
+
+#[test]
+fn the_parts_that_a_callee_is_given_stay_as_long_as_it_declares() {
+    let device = device();
+    let mut x = device.upload(&ramp(16));
+    let mut plain = ramp(16);
+    let graph = neighbours(&device.ctx, 16, 8, &mut x).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    for k in [8, 4, 12] {
+        exec.set_k(k).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+        (0..4).for_each(|i| plain[k as usize + i] += plain[i]);
+        assert_eq!(device.download(&exec.args().x), plain, "{k}");
+    }
+    for wrong in [3, 13, 17] {
+        let error = exec.set_k(wrong).expect_err("too short for the callee");
+        assert!(matches!(&error, Error::ViewRange { .. } | Error::Range { .. }), "{error}");
+    }
+    assert!(matches!(neighbours(&device.ctx, 16, 3, device.zeros::<f32>(16)), Err(Error::Extent { .. })));
+}
+
+fn not_13(at: u32) -> u32 {
+    assert!(at != 13, "unlucky");
+    at
+}
+
+static CALLS: AtomicU32 = AtomicU32::new(0);
+
+fn once_more() -> u32 {
+    CALLS.fetch_add(1, Ordering::Relaxed)
+}
+
+#[cuweave::graph]
+fn unlucky(n: u32, at: u32, x: &mut [f32; n]) {
+    scale[per_item(1)](&mut x[not_13(at)..not_13(at) + 1], 2.0, 1);
+}
+
+#[cuweave::graph]
+fn inconstant(n: u32, at: u32, x: &mut [f32; n]) {
+    scale[per_item(1)](&mut x[at + once_more()..at + once_more() + 1], 2.0, 1);
+}
+
+#[test]
+fn expressions_that_panic_or_change_leave_the_exec_as_it_was() {
+    let device = device();
+    let (mut x, mut y) = (device.upload(&[1.0_f32; 16]), device.upload(&[1.0_f32; 16]));
+    let mut exec =
+        unlucky(&device.ctx, 16, 2, &mut x).expect("it builds").instantiate().expect("it instantiates");
+    assert!(catch_unwind(AssertUnwindSafe(|| exec.set_at(13))).is_err());
+    assert_eq!(exec.args().at, 2);
+    exec.launch(&device.stream).expect("it launches");
+    exec.set_at(12).expect("it is set");
+    exec.launch(&device.stream).expect("it launches");
+    drop(exec);
+    let plain: Vec<f32> = (0..16).map(|at| if at == 2 || at == 12 { 2.0 } else { 1.0 }).collect();
+    assert_eq!(device.download(&x), plain);
+
+    let graph = inconstant(&device.ctx, 16, 2, &mut y).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    let error = exec.set_at(3).expect_err("the other summand is another one now");
+    assert!(matches!(&error, Error::BuildAgain { at, .. } if at.name == "scale" && at.line > 0), "{error}");
+    assert_eq!(exec.args().at, 2);
+    exec.launch(&device.stream).expect("the exec is as it was");
+    drop(exec);
+    assert_eq!(device.download(&y)[2..4], [2.0, 1.0]);
+}
+
+/// Updates by atomics that do not commute, of ranges that are apart at first.
+#[cuweave::graph]
+fn totals(n: u32, a: u32, b: u32, x: &mut [u32; n]) {
+    add_all[per_item(4)](atomic(&mut x[a..a + 4]), 5, 4);
+    max_u32[(1, 1)](atomic(&mut x[b..b + 1]), 7);
+    add_all[per_item(4)](atomic(&mut x[a..a + 4]), 5, 4);
+}
+
+#[test]
+fn atomics_that_do_not_commute_are_ordered_for_all_values() {
+    let device = alone();
+    let mut plain = [0u32; 16];
+    let graph = totals(&device.ctx, 16, 0, 12, device.zeros::<u32>(16)).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    for (seed, (a, b)) in [(0, 12), (4, 5), (8, 8), (6, 3), (6, 9)].into_iter().enumerate() {
+        device.schedule(seed as u64 + 1);
+        exec.set_a(a).expect("it is set");
+        exec.set_b(b).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+        plain[a as usize..][..4].iter_mut().for_each(|x| *x += 5);
+        plain[b as usize] = plain[b as usize].max(7);
+        plain[a as usize..][..4].iter_mut().for_each(|x| *x += 5);
+        assert_eq!(device.download(&exec.args().x), plain, "{a} and {b}");
+    }
+    drop(exec);
+    device.nothing_reported();
+}
+
+/// Temporaries of which parts move, in a pool's arena.
+#[cuweave::graph]
+fn staged(n: u32, at: u32, x: &[f32; n], out: &mut [f32; n]) {
+    let t = alloc::<f32>(n);
+    let u = alloc::<f32>(n);
+    copy(&x, &mut t);
+    scale[per_item(4)](&mut t[at..at + 4], 2.0, 4);
+    copy(&t, &mut u);
+    fill(&mut u[at + 1..at + 3], -1.0f32);
+    copy(&u, &mut out);
+}
+
+#[test]
+fn parts_of_temporaries_move_in_every_lowering() {
+    let device = device();
+    let x = device.upload(&ramp(16));
+    let pool = ArenaPool::new(&device.stream).expect("a pool");
+    for pooled in [false, true] {
+        let graph = staged(&device.ctx, 16, 3, &x, device.zeros::<f32>(16)).expect("it builds");
+        let exec = if pooled { graph.instantiate_in(&pool) } else { graph.instantiate() };
+        let mut exec = exec.expect("it instantiates");
+        for at in [3, 0, 12, 5] {
+            exec.set_at(at).expect("it is set");
+            exec.launch(&device.stream).expect("it launches");
+            let (mut plain, at) = (ramp(16), at as usize);
+            plain[at..at + 4].iter_mut().for_each(|x| *x *= 2.0);
+            plain[at + 1..at + 3].fill(-1.0);
+            assert_eq!(device.download(&exec.args().out), plain, "{at}");
+        }
+        assert!(matches!(exec.set_at(13), Err(Error::Range { lo: 13, hi: 17, .. })));
+    }
+}
+
+/// Two parts that only some values make cover the whole.
+#[cuweave::graph]
+fn ends(a: u32, b: u32, t: &mut [MaybeUninit<f32>; 12]) {
+    fill(&mut t[..a], 1.0f32);
+    fill(&mut t[b..], 2.0f32);
+}
+
+#[cuweave::graph]
+fn whole(a: u32, b: u32, by: f32, out: &mut [f32; 12]) {
+    let t = alloc::<f32>(12);
+    ends(a, b, &mut t);
+    scale[per_item(12)](&mut t, by, 12);
+    copy(&t, &mut out);
+}
+
+#[test]
+fn a_graph_that_is_right_for_one_value_alone_keeps_it() {
+    let device = device();
+    let graph = whole(&device.ctx, 8, 4, 1.0, device.zeros::<f32>(12)).expect("it is right for these");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    for error in [exec.set_a(9), exec.set_b(5)] {
+        assert!(matches!(&error, Err(Error::BuildAgain { at, .. }) if at.line > 0), "{error:?}");
+    }
+    exec.set_by(3.0).expect("it is set");
+    exec.launch(&device.stream).expect("it launches");
+    let plain: Vec<f32> = (0..12).map(|at| if at < 4 { 3.0 } else { 6.0 }).collect();
+    assert_eq!(device.download(&exec.args().out), plain);
+    let error = whole(&device.ctx, 2, 4, 1.0, device.zeros::<f32>(12)).expect_err("a part is not written");
+    assert!(error.to_string().contains("CW101"), "{error}");
 }

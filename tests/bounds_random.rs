@@ -12,7 +12,9 @@ use cuweave::bind::DeviceView;
 use cuweave::prelude::*;
 use cuweave_core::ids::{DimId, LeafId, ScalarId};
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, Buffer, BufferId, Kind, Mode, Options, Origin, Program, Statement, StatementId};
+use cuweave_core::ir::{
+    Access, Buffer, BufferId, Kind, Mode, Options, Origin, Program, Statement, StatementId,
+};
 use cuweave_core::structure::Structure;
 use cuweave_core::table::{Op, Parameter, Printed, Scalar, encode};
 use cuweave_testkit::device::{alone, ramp};
@@ -453,12 +455,8 @@ fn random_ranges_move() {
             _ => random.below(24_u32),
         };
         device.schedule(seed + 1);
-        let args = Args {
-            function,
-            x: device.upload(&x).bind_mut(),
-            y: device.upload(&y).bind_mut(),
-            scalars,
-        };
+        let args =
+            Args { function, x: device.upload(&x).bind_mut(), y: device.upload(&y).bind_mut(), scalars };
         BUILT.set(Some(function.table));
         let graph = build(&device.ctx, args).unwrap_or_else(|error| panic!("{seed}: {error}"));
         let mut exec = graph.instantiate().expect("it instantiates");
@@ -478,7 +476,11 @@ fn random_ranges_move() {
             [x, y, _] = function.meaning(&x, &y, &scalars).expect("it was accepted");
             let [now_x, now_y] = exec.0.views().map(|view| device.download(&view));
             let same = (bits(&now_x), bits(&now_y)) == (bits(&x), bits(&y));
-            assert!(same, "{seed}: {scalars:?} in {:#?}: {now_x:?} {now_y:?}, not {x:?} {y:?}", function.does);
+            assert!(
+                same,
+                "{seed}: {scalars:?} in {:#?}: {now_x:?} {now_y:?}, not {x:?} {y:?}",
+                function.does
+            );
         }
     }
     device.nothing_reported();

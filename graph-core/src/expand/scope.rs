@@ -68,12 +68,7 @@ impl<A: Answers> Expansion<'_, A> {
         self.bound(scope, dim, &lengths)
     }
 
-    fn bound(
-        &mut self,
-        scope: &Scope,
-        dim: DimId,
-        lengths: &[(Op, Number)],
-    ) -> Result<Number, A::Error> {
+    fn bound(&mut self, scope: &Scope, dim: DimId, lengths: &[(Op, Number)]) -> Result<Number, A::Error> {
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let mut length =
             |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());

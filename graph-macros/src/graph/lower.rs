@@ -40,7 +40,7 @@ mod tail;
 mod views;
 
 pub use names::collect;
-pub use numbers::{Turn, turns_in};
+pub use numbers::{Turn, expression, turns_in};
 use numbers::{codes, readable, scalars, scalars_in, variables};
 
 /// A lowered function: the IR, and what only the expansion needs.

@@ -14,6 +14,7 @@ mod launch;
 mod lower;
 mod methods;
 mod scope;
+mod settable;
 mod setters;
 mod signature;
 mod steps;

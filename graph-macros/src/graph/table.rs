@@ -10,8 +10,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::Type;
 
-use super::lower::Lowered;
-use super::setters::{Setter, expression};
+use super::lower::{Lowered, expression};
+use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 

@@ -94,12 +94,7 @@ fn variables(statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'sta
 }
 
 /// Adds the buffers that a launch updates by atomics.
-fn updates(
-    flat: &Flattened,
-    statement: StatementId,
-    launch: &LaunchRecord,
-    uses: &mut Uses<'static>,
-) {
+fn updates(flat: &Flattened, statement: StatementId, launch: &LaunchRecord, uses: &mut Uses<'static>) {
     let program = flat.checked.program();
     let accesses = program.statements[statement].accesses.iter();
     let buffers = launch.kernel.params.iter().filter(|param| !param.is_scalar());

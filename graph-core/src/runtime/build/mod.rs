@@ -4,7 +4,7 @@
 //!   and the operands hold;
 //! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
 //!   gives;
-//! - `symbols`, `moves`: the bounds that setters change;
+//! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `node`, `resolve`: the node of each kind of statement; `tables`, `batches`: its batched launches; `patch`: changes of its
 //!   nodes once they are instantiated;
@@ -30,7 +30,9 @@ mod nodes;
 mod patch;
 mod planning;
 mod plans;
+mod polys;
 mod resolve;
+mod shift;
 mod symbols;
 mod tables;
 

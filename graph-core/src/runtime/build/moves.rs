@@ -17,9 +17,6 @@ use crate::runtime::error::{At, Error, Result, at_statement};
 
 use super::answers::Asked;
 use super::checks::{range, view};
-use super::definition::Definition;
-use super::node::element;
-use super::nodes::Nodes;
 use super::symbols::{Meaning, Symbol};
 
 /// The bounds of a flat program that setters change.
@@ -57,9 +54,9 @@ impl Moved {
 /// New values of bounds; once they are in place, the old ones.
 #[derive(Debug, Default)]
 pub(crate) struct Shift {
-    dims: Vec<(DimId, u64)>,
-    symbols: Vec<(usize, u64)>,
-    pointed: Vec<(PointedId, u64)>,
+    pub dims: Vec<(DimId, u64)>,
+    pub symbols: Vec<(usize, u64)>,
+    pub pointed: Vec<(PointedId, u64)>,
 }
 
 impl Moves {
@@ -152,13 +149,12 @@ impl Moves {
             let value = match formula {
                 Formula::Code { frame, dim, turns, lengths } => {
                     let at = Place { frames, frame: *frame, turns };
-                    let mut length =
-                        |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());
+                    let mut length = |op: Op| {
+                        lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone())
+                    };
                     asked.value(at, *dim, &mut length)?
                 }
-                Formula::Sum(one, other) => {
-                    shift.value(*one, dims).saturating_add(shift.value(*other, dims))
-                }
+                Formula::Sum(one, other) => shift.value(*one, dims).saturating_add(shift.value(*other, dims)),
             };
             shift.dims.push((*dim, value));
         }
@@ -232,14 +228,19 @@ impl Moves {
 }
 
 /// Returns the target of an access.
-fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
+pub(super) fn target(operations: &Operations, statement: StatementId, access: usize) -> PointedId {
     PointedId::new(operations.pointed_of[statement].index() + access)
 }
 
 /// Returns the distance of an access from the start of its buffer, in bytes.
-fn offset(program: &Program, dims: &Vector<DimId, u64>, statement: StatementId, access: usize) -> u64 {
+pub(super) fn offset(
+    program: &Program,
+    dims: &Vector<DimId, u64>,
+    statement: StatementId,
+    access: usize,
+) -> u64 {
     let access = &program.statements[statement].accesses[access];
-    dims[access.lo].wrapping_mul(element(program, access.buffer))
+    dims[access.lo].wrapping_mul(u64::from(program.buffers[access.buffer].element))
 }
 
 /// Returns the error for a bound whose value is not that of its polynomial.
@@ -269,31 +270,6 @@ impl Shift {
         match self.dims.binary_search_by_key(&dim, |&(dim, _)| dim) {
             Ok(at) => self.dims[at].1,
             Err(_) => old[dim],
-        }
-    }
-
-    /// Exchanges the values with those that are in place.
-    pub fn swap(&mut self, definition: &mut Definition, nodes: &mut Nodes) {
-        for (dim, value) in &mut self.dims {
-            std::mem::swap(value, &mut definition.dims[*dim]);
-        }
-        for (symbol, value) in &mut self.symbols {
-            std::mem::swap(value, &mut definition.symbols[*symbol]);
-        }
-        let Some(pointed) = &mut nodes.pointed else { return };
-        for (target, offset) in &mut self.pointed {
-            std::mem::swap(offset, &mut pointed[*target].offset);
-        }
-    }
-
-    /// Adds the targets of accesses for the new values of the bounds, which are in place, and puts them in place.
-    pub fn point(&mut self, moved: &Moved, definition: &Definition, nodes: &mut Nodes) {
-        let Some(pointed) = &mut nodes.pointed else { return };
-        for &(statement, access) in &moved.accesses {
-            let target = target(&nodes.operations, statement, access);
-            let offset = offset(definition.program(), &definition.dims, statement, access);
-            let old = std::mem::replace(&mut pointed[target].offset, offset);
-            self.pointed.push((target, old));
         }
     }
 }

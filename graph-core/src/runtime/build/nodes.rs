@@ -6,9 +6,7 @@ use std::sync::Arc;
 use crate::index::{Vector, size};
 use crate::ir::{BufferId, Kind, Program, StatementId};
 use crate::layout::ALIGNMENT;
-use crate::operation::{
-    MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What,
-};
+use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, Pointed, PointedId, What};
 
 use crate::runtime::cuda::{Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};

@@ -63,10 +63,13 @@ impl<K: PartialEq, V> Kept<K, V> {
     }
 }
 
+/// A function or a program, with its lengths, and its bounds as numbers or as polynomials.
+type Numbered<F> = (F, Vector<DimId, u64>, Vec<Poly>);
+
 /// Flat functions by the address of their table, which is a static, by their lengths and the bounds that no setter changes, and
 /// by the polynomials of the others. `None` where setters change no bounds though the polynomials say so.
-static FLAT: Kept<(usize, Vector<DimId, u64>, Vec<Poly>), Option<Arc<Flattened>>> = Kept::new();
-static CHECKED: Kept<(Program, Vector<DimId, u64>, Vec<Poly>), Checked> = Kept::new();
+static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
+static CHECKED: Kept<Numbered<Program>, Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
 impl PartialEq for Key {
@@ -148,8 +151,7 @@ fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool
         (moving, poly)
     };
     let mut bounds: Vec<(Moving, Poly)> = moving.into_iter().map(with_poly).collect();
-    let agrees =
-        |(moving, poly): &(Moving, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
+    let agrees = |(moving, poly): &(Moving, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
     let mut symbolic = bounds.iter().all(agrees);
     let mut sizes = values.clone();
     let checked = loop {
@@ -167,12 +169,12 @@ fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool
         let ordered = CHECKED.get_or_make((source.program.clone(), sizes.clone(), polys), || {
             let program = source.program.clone();
             let (checked, found) = compile::front(source);
-            checked.ok_or((program, found))
+            checked.ok_or_else(|| Box::new((program, found)))
         });
         match ordered {
             Ok(checked) => break checked,
-            Err((program, found)) if bounds.is_empty() => return Err(refused_program(&program, &found)),
-            Err((program, _)) => source = Source::with_values(program, &values),
+            Err(refused) if bounds.is_empty() => return Err(refused_program(&refused.0, &refused.1)),
+            Err(refused) => source = Source::with_values(refused.0, &values),
         }
         symbolic = false;
     };

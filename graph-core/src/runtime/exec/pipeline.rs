@@ -55,8 +55,9 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     check_overlap(program, &dims, &operands)?;
 
     let limits = Limits::of(driver, ctx)?;
-    let evaluate =
-        |programmatic| evaluate((&flat, &dims), &args, &limits, Modules::new(driver, ctx.clone(), programmatic));
+    let evaluate = |programmatic| {
+        evaluate((&flat, &dims), &args, &limits, Modules::new(driver, ctx.clone(), programmatic))
+    };
     let allowed = Allowed::by(program.options.launches);
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, records, words, open) = match programmatic {
@@ -107,8 +108,7 @@ fn evaluate<A: GraphFn>(
 ) -> Result<(Modules, Evaluated, Vec<Word>, Open)> {
     let program = flat.checked.program();
     let statements: Vec<StatementId> = program.statements.ids().collect();
-    let mut evaluation =
-        Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
+    let mut evaluation = Evaluation::new(program, dims, limits, &mut modules, (statements.len(), Vec::new()));
     evaluation.statements(flat, &args.values(Token), &statements)?;
     let (records, words, open) = evaluation.into_parts();
     Ok((modules, records.into(), words, open))

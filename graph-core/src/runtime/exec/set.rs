@@ -9,9 +9,7 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{
-    Asked, Evaluation, Flattened, Open, Shift, check_new_overlap, check_operands,
-};
+use crate::runtime::build::{Asked, Evaluation, Flattened, Open, Shift, check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
 use crate::runtime::kernels::Record;

@@ -6,12 +6,11 @@ use cuweave_core::ids::{LeafId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::structure::Variable;
 use cuweave_core::table::Op;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{Expr, Type};
 
 use super::names::collect;
 use crate::dims::{Bound, turn_of};
-use crate::graph::setters::expression;
 use crate::graph::signature::{ArgumentKind, Signature};
 
 /// A loop that is unrolled when the graph is built.
@@ -84,6 +83,14 @@ pub fn turns_in(tokens: TokenStream) -> Vec<VariableId> {
     let mut turns: Vec<VariableId> = names.iter().filter_map(|name| turn_of(name)).collect();
     turns.sort_unstable();
     turns
+}
+
+/// Returns the expression of the user's that a leaf is computed of: `n` of `dim(n)`.
+pub fn expression(leaf: &TokenStream) -> TokenStream {
+    match leaf.clone().into_iter().last() {
+        Some(TokenTree::Group(group)) => group.stream(),
+        _ => leaf.clone(),
+    }
 }
 
 /// Returns the scalar arguments that a leaf mentions, rising, each once.
