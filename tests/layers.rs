@@ -49,7 +49,17 @@ const CRATES: [(&str, &[&str]); 7] = [
     (
         "graph-core/src/runtime",
         &[
-            "cuda", "waits", "ranges", "error", "context", "token", "bind", "kernels", "observe", "build",
+            "cuda",
+            "waits",
+            "ranges",
+            "error",
+            "context",
+            "token",
+            "bind",
+            "kernels",
+            "statements",
+            "observe",
+            "build",
             "exec",
         ],
     ),

@@ -10,9 +10,10 @@
 //! - `waits`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
 //!   ranges of reserved addresses, the one error type, the current context, and the token of generated code;
 //! - `bind`: bound arguments, operands and outputs;
-//! - `kernels`: declarations, modules, and the launches that are recorded of them;
+//! - `kernels`: declarations, modules, and the properties of launches;
+//! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
 //! - `observe`: reports, pictures, and the names that the simulated driver is told;
-//! - `build`: evaluation, checks, the plan, and the nodes;
+//! - `build`: checks, the plan, and the nodes;
 //! - `exec`: graphs and execs.
 //!
 //! No memory is used after it is freed, whatever safe code drops, forgets or moves: `bind/operand.rs` and `bind/output.rs`
@@ -27,6 +28,7 @@ mod exec;
 mod kernels;
 mod observe;
 mod ranges;
+mod statements;
 mod token;
 mod waits;
 
@@ -54,14 +56,16 @@ pub mod private {
         HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, Sets, ToDim, TurnVariable,
-        change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
+        Body, Rules, Sets, change_next_plan, change_next_rules, change_next_tables,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, operations};
     pub use crate::runtime::kernels::mark::{Fits, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
+    pub use crate::runtime::statements::{
+        Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, per_item, turn,
+    };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {

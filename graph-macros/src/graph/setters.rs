@@ -14,7 +14,7 @@ use cuweave_core::table::Op;
 use quote::ToTokens;
 use syn::Path;
 
-use super::lower::{CallSyntax, Lowered, collect};
+use super::lower::{Lowered, collect};
 
 /// What is known of the setter of a scalar.
 #[derive(Default)]
@@ -36,9 +36,12 @@ pub(super) fn setters<'l>(lowered: &'l Lowered, names: &[String]) -> Vector<Scal
             setters[scalar].fixed.get_or_insert_with(|| reason.clone());
         }
     }
-    for kind in &lowered.kinds {
-        let Kind::Call(CallSyntax { id, callee, faulty: false, .. }) = kind else { continue };
-        for (index, argument) in lowered.structure.calls[*id].arguments.iter().enumerate() {
+    let statements = lowered.source.program.statements.iter();
+    for (statement, syntax) in statements.zip(&lowered.syntax) {
+        let (Kind::Call(id), Some(callee), false) = (statement.kind, &syntax.path, syntax.faulty) else {
+            continue;
+        };
+        for (index, argument) in lowered.structure.calls[id].arguments.iter().enumerate() {
             let Argument::Scalar { of, .. } = argument else { continue };
             for &scalar in of {
                 let passed = &mut setters[scalar].passed;

@@ -79,6 +79,7 @@ fn scalars(
 ) -> Vec<Scalar> {
     let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
     let (uses, configured) = (steps.mentioned(), steps.configured());
+    let program = &lowered.source.program;
     let scalars =
         signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
     scalars
@@ -87,12 +88,12 @@ fn scalars(
             let name = argument.name.to_string();
             let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
                 // A faulty statement has no step.
-                let evaluated = |statement: &usize| {
-                    !lowered.kinds[*statement].is_memory() && (steps.of[*statement] as usize) < uses.len()
+                let evaluated = |statement: &StatementId| {
+                    !program.statements[*statement].kind.is_memory()
+                        && (steps.of[statement.index()] as usize) < uses.len()
                 };
-                let statements = (0..lowered.kinds.len()).filter(evaluated);
-                let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
-                mentioned.map(StatementId::new).collect()
+                let statements = program.statements.ids().filter(evaluated);
+                statements.filter(|&statement| mentions(steps.of[statement.index()] as usize)).collect()
             };
             Scalar {
                 line: argument.name.span().start().line as u32,

@@ -11,7 +11,8 @@ use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Record, Updates};
+use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Updates};
+use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
 

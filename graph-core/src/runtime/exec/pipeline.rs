@@ -14,15 +14,15 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Built, Definition, Evaluation, Flattened, Nodes, Open, apply_hook, check_operands, check_overlap,
-    flattened, plan,
+    Asked, Built, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::kernels::{Limits, Modules, Record, programmatic};
+use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
 use crate::runtime::ranges;
+use crate::runtime::statements::{Evaluation, Open, Record};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -41,7 +41,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let Built { flat, dims, symbols } = {
         let body = args.values(Token);
         let flat = flattened(table, &[], &mut Asked::new(&body));
-        // The user's expressions may have made another context current.
+        // The user's expressions may have changed the current context.
         driver.enter(Context::of(ctx))?;
         flat?
     };

@@ -1,7 +1,7 @@
 //! Lowers calls of graph functions: `block(d, &w, &mut x);`, `let h = block(..);`.
 
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, CallId, DimId, Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, DimId, Kind, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -9,7 +9,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::names::Names;
-use super::{CallSyntax, LaunchArgument, Lower, Lowering, Reported};
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::dims::{Bound, is_integer};
 use crate::graph::scope::{Binding, View};
 
@@ -59,10 +59,9 @@ impl Lowering<'_> {
             self.scopes.bind(name, Binding::View(view));
         }
         self.structured = true;
-        let syntax =
-            CallSyntax { id: CallId::new(self.calls.len()), callee: callee.clone(), arguments, faulty };
-        self.calls.push(Call { arguments: bindings, results: returned });
-        let id = self.push(text, callee.span(), Kind::Call(syntax), accesses);
+        let syntax = Syntax { path: Some(callee.clone()), arguments, faulty, ..Syntax::default() };
+        let number = self.calls.push(Call { arguments: bindings, results: returned });
+        let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
         self.after(id, attributes);
         if let [name] = results {
             self.scopes.bind_statement(name, Some(id));
