@@ -4,9 +4,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::check::Checked;
 use crate::compile::{self, BackError, Wishes};
-use crate::expand::{Answers, At, Described, Expanded, Frame, FrameId, Moving, Number, Refusal, expand};
+use crate::expand::{
+    Answers, At, Described, Expanded, Frame, FrameId, Instance, Moving, Number, Refusal, expand,
+};
 use crate::index::{Vector, size};
-use crate::ir::{DimId, Memory, Program, StatementId};
+use crate::ir::{DimId, Memory, Mode, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
 use crate::order::Source;
@@ -166,13 +168,20 @@ fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool
         let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
         changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
+        let again = (!bounds.is_empty()).then(|| source.program.clone());
         let ordered = CHECKED.get_or_make((source.program.clone(), sizes.clone(), polys), || {
             let program = source.program.clone();
             let (checked, found) = compile::front(source);
             checked.ok_or_else(|| Box::new((program, found)))
         });
         match ordered {
-            Ok(checked) => break checked,
+            Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
+                // Of elements that are fresh for some values a kernel may read those that are written for these.
+                Some(program) if is_other(&program, &values, &checked) => {
+                    source = Source::with_values(program, &values);
+                }
+                _ => break checked,
+            },
             Err(refused) if bounds.is_empty() => return Err(refused_program(&refused.0, &refused.1)),
             Err(refused) => source = Source::with_values(refused.0, &values),
         }
@@ -183,6 +192,29 @@ fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool
     let symbols = if moves.is_empty() { Vec::new() } else { now };
     let flat = Flattened::new(checked, (sizes, moves, &fixed), elements, instances, frames);
     Ok((Built { flat: Arc::new(flat), dims: values, symbols }, symbolic))
+}
+
+/// Returns true if a launch is given elements by `&mut` that are not proved to be written.
+fn is_fresh(
+    checked: &Checked,
+    instances: &Vector<StatementId, Instance>,
+    frames: &Vector<FrameId, Frame>,
+) -> bool {
+    checked.program().statements.iter().zip(instances).any(|(statement, instance)| {
+        let template = &frames[instance.frame].table.program.statements[instance.template];
+        let pairs = statement.accesses.iter().zip(template.accesses.iter());
+        pairs.into_iter().any(|(now, written)| now.mode != written.mode)
+    })
+}
+
+/// Returns true if a program has other modes for the values of this build.
+fn is_other(program: &Program, values: &Vector<DimId, u64>, checked: &Checked) -> bool {
+    let (numeric, _) = compile::front(Source::with_values(program.clone(), values));
+    let modes = |checked: &Checked| -> Vec<Mode> {
+        let statements = checked.program().statements.iter();
+        statements.flat_map(|statement| statement.accesses.iter()).map(|access| access.mode).collect()
+    };
+    numeric.is_some_and(|numeric| modes(&numeric) != modes(checked))
 }
 
 /// The answers for a flat function whose bounds are computed.
