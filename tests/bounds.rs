@@ -556,25 +556,26 @@ fn parts_of_temporaries_move_in_every_lowering() {
     }
 }
 
-/// Two parts that only some values make cover the whole.
+/// Two parts that only some values make cover the whole, which a later turn reads.
 #[cuweave::graph]
-fn ends(a: u32, b: u32, t: &mut [MaybeUninit<f32>; 12]) {
-    fill(&mut t[..a], 1.0f32);
-    fill(&mut t[b..], 2.0f32);
-}
-
-#[cuweave::graph]
-fn whole(a: u32, b: u32, by: f32, out: &mut [f32; 12]) {
-    let t = alloc::<f32>(12);
-    ends(a, b, &mut t);
-    scale[per_item(12)](&mut t, by, 12);
-    copy(&t, &mut out);
+fn whole(a: u32, b: u32, steps: u32, by: f32, out: &mut [f32; 12]) {
+    let _t = alloc::<f32>(12);
+    fill(&mut _t[..a], 1.0f32);
+    fill(&mut _t[b..], 2.0f32);
+    for i in 0..steps {
+        if i == 2 {
+            scale[per_item(12)](&mut _t, by, 12);
+            copy(&_t, &mut out);
+        } else {
+            fill(&mut out, 0.0f32);
+        }
+    }
 }
 
 #[test]
 fn a_graph_that_is_right_for_one_value_alone_keeps_it() {
     let device = device();
-    let graph = whole(&device.ctx, 8, 4, 1.0, device.zeros::<f32>(12)).expect("it is right for these");
+    let graph = whole(&device.ctx, 8, 4, 3, 1.0, device.zeros::<f32>(12)).expect("it is right for these");
     let mut exec = graph.instantiate().expect("it instantiates");
     for error in [exec.set_a(9), exec.set_b(5)] {
         assert!(matches!(&error, Err(Error::BuildAgain { at, .. }) if at.line > 0), "{error:?}");
@@ -583,6 +584,68 @@ fn a_graph_that_is_right_for_one_value_alone_keeps_it() {
     exec.launch(&device.stream).expect("it launches");
     let plain: Vec<f32> = (0..12).map(|at| if at < 4 { 3.0 } else { 6.0 }).collect();
     assert_eq!(device.download(&exec.args().out), plain);
-    let error = whole(&device.ctx, 2, 4, 1.0, device.zeros::<f32>(12)).expect_err("a part is not written");
+    let error = whole(&device.ctx, 2, 4, 3, 1.0, device.zeros::<f32>(12)).expect_err("a part is not written");
     assert!(error.to_string().contains("CW101"), "{error}");
+}
+
+/// A bound of which a part may be negative.
+#[cuweave::graph]
+fn shifted(n: u32, by: i32, x: &mut [f32; n]) {
+    scale[per_item(2)](&mut x[by + 5..by + 7], 2.0, 2);
+}
+
+/// Such a bound is not computed of numbers that are none of them negative, as the order takes it to be. So it has no setter then,
+/// whatever was built before.
+#[test]
+fn a_bound_that_is_negative_on_the_way_is_that_of_the_build() {
+    let device = device();
+    for by in [3, -2, 3, -5, 0, -2] {
+        let graph = shifted(&device.ctx, 16, by, device.upload(&[1.0_f32; 16])).expect("it builds");
+        let mut exec = graph.instantiate().expect("it instantiates");
+        assert_eq!(exec.set_by(4).is_ok(), by >= 0, "{by}");
+        assert!(matches!(exec.set_by(-1), Err(Error::BuildAgain { .. })), "{by}");
+        exec.launch(&device.stream).expect("it launches");
+        let from = if by >= 0 { 9 } else { (by + 5) as usize };
+        let plain: Vec<f32> =
+            (0..16).map(|at| if (from..from + 2).contains(&at) { 2.0 } else { 1.0 }).collect();
+        assert_eq!(device.download(&exec.args().x), plain, "{by}");
+    }
+    let refused = shifted(&device.ctx, 16, -6, device.zeros::<f32>(16)).expect_err("it begins before x");
+    assert!(matches!(refused, Error::Size { .. }), "{refused}");
+}
+
+/// Ranges that move among so many that do not that these are found by their numbers.
+#[cuweave::graph]
+fn crowded(rows: u32, at: u32, from: u32, seen: &mut [f32; 4], out: &mut [f32; 4 * rows]) {
+    let t = alloc::<f32>(4 * rows);
+    for i in 0..rows {
+        set[per_item(4)](&mut t[4 * i..4 * i + 4], 1.0, 4);
+    }
+    scale[per_item(4)](&mut t[at..at + 4], 3.0, 4);
+    copy(&t[from..from + 4], &mut seen);
+    for i in 0..rows {
+        scale[per_item(4)](&mut t[4 * i..4 * i + 4], 2.0, 4);
+    }
+    copy(&t, &mut out);
+}
+
+#[test]
+fn a_range_moves_among_hundreds() {
+    let device = alone();
+    let (mut seen, mut out) = (device.zeros::<f32>(4), device.zeros::<f32>(800));
+    let graph = crowded(&device.ctx, 200, 796, 0, &mut seen, &mut out).expect("it builds");
+    let mut exec = graph.instantiate().expect("it instantiates");
+    for (seed, (at, from)) in (1..).zip([(796, 0), (0, 2), (398, 397), (2, 796), (4, 8), (796, 796)]) {
+        device.schedule(seed);
+        exec.set_at(at).expect("it is set");
+        exec.set_from(from).expect("it is set");
+        exec.launch(&device.stream).expect("it launches");
+        let once = |one: u32| if (at..at + 4).contains(&one) { 3.0 } else { 1.0 };
+        let plain: Vec<f32> = (from..from + 4).map(once).collect();
+        assert_eq!(device.download(&exec.args().seen), plain, "{at} and {from}");
+        let plain: Vec<f32> = (0..800).map(|one| 2.0 * once(one)).collect();
+        assert_eq!(device.download(&exec.args().out), plain, "{at} and {from}");
+    }
+    drop(exec);
+    device.nothing_reported();
 }

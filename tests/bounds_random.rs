@@ -343,7 +343,7 @@ impl Body for &Args<'_> {
         self.function.table
     }
 
-    fn leaf(&self, number: u32, _: &[u64], _: Token) -> Dim {
+    fn leaf(&self, number: u32, _: &[i64], _: Token) -> Dim {
         let number = number as usize;
         dim(match number.checked_sub(SCALARS) {
             None => self.scalars[number],
@@ -351,18 +351,18 @@ impl Body for &Args<'_> {
         })
     }
 
-    fn arm(&self, _: u32, _: &[u64], _: Token) -> u32 {
+    fn arm(&self, _: u32, _: &[i64], _: Token) -> u32 {
         unreachable!("the program is flat")
     }
 
-    fn enter(&self, _: u32, _: &[u64], _: &mut dyn FnMut(&dyn Body), _: Token) {
+    fn enter(&self, _: u32, _: &[i64], _: &mut dyn FnMut(&dyn Body), _: Token) {
         unreachable!("the program is flat")
     }
 
     fn evaluate(
         &self,
         step: u32,
-        _: &[u64],
+        _: &[i64],
         evaluation: &mut Evaluation<'_>,
         _: Token,
     ) -> cuweave::Result<()> {

@@ -63,8 +63,8 @@ struct Draft {
     list: Vector<OperationId, Operation>,
     /// The priority of each operation: the ready one with the least key comes next.
     keys: Vector<OperationId, (u32, u32)>,
-    /// The operation of each statement.
-    of_statement: BTreeMap<StatementId, OperationId>,
+    /// The operation of each statement; `NONE` for memory statements.
+    of_statement: Vector<StatementId, OperationId>,
 }
 
 // The second part of a key, after the position of a statement: frees after it come before allocs of the next one.
@@ -80,12 +80,13 @@ impl Draft {
 
     fn statements(&mut self, program: &Program, placed: &Placed, batches: &[Batch], ranks: Option<&Ranks>) {
         let batch_of = by_member(batches);
+        self.of_statement = Vector::filled(OperationId::NONE, program.statements.len());
         for (id, statement) in program.statements.enumerate() {
             let Some(kind) = statement.kind.runs() else { continue };
             let sources = batch_of.get(&id).map_or(vec![id], |batch| batch.members.clone());
             if sources[0] != id {
-                let first = self.of_statement[&sources[0]];
-                self.of_statement.insert(id, first);
+                let first = self.of_statement[sources[0]];
+                self.of_statement[id] = first;
                 continue;
             }
             let name = match sources.len() {
@@ -105,12 +106,12 @@ impl Draft {
                 },
                 key,
             );
-            self.of_statement.insert(id, at);
+            self.of_statement[id] = at;
         }
         for operation in &mut self.list {
             // All members of a batch have the same predecessors.
             let before = placed.reach.reduced()[operation.sources[0]].iter();
-            operation.after = before.map(|pred| self.of_statement[pred]).collect();
+            operation.after = before.map(|&pred| self.of_statement[pred]).collect();
             operation.after.sort_unstable();
             operation.after.dedup();
         }
@@ -200,7 +201,7 @@ impl Draft {
         let first = placed.reach.minimal(&first);
         let before: Vec<StatementId> =
             ranges.iter().flat_map(|range| range.alloc_after.iter().copied()).collect();
-        let after = placed.reach.maximal(&before).iter().map(|id| self.of_statement[id]).collect();
+        let after = placed.reach.maximal(&before).iter().map(|&id| self.of_statement[id]).collect();
         let key = first.iter().map(|&id| placed.reach.positions()[id].as_u32()).min().unwrap_or(0);
         let operation = Operation {
             what: What::Alloc { memory },
@@ -213,7 +214,7 @@ impl Draft {
         let key = key.checked_sub(1).map_or((0, AT_STATEMENT), |key| (key, BEFORE_NEXT));
         let at = self.push(operation, key);
         for id in first {
-            let user = self.of_statement[&id];
+            let user = self.of_statement[id];
             self.list[user].after.push(at);
         }
         at
@@ -223,7 +224,7 @@ impl Draft {
         let last: Vec<StatementId> = ranges.iter().flat_map(|range| range.ends.iter().copied()).collect();
         let last = placed.reach.maximal(&last);
         let key = last.iter().map(|&id| placed.reach.positions()[id].as_u32()).max().unwrap_or(0);
-        let after = last.iter().map(|id| self.of_statement[id]).collect();
+        let after = last.iter().map(|&id| self.of_statement[id]).collect();
         self.push(
             Operation {
                 what,

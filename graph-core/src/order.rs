@@ -11,23 +11,26 @@
 //!   for those that are;
 //! - under [`Order::Inferred`], two statements with conflicting accesses are ordered as they are written.
 
+mod frontier;
+mod functions;
 pub mod shared;
 
 use crate::bounds::Bounds;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Index, Vector};
-use crate::ir::{Access, BufferId, DimId, Lifetime, Mode, Order, Program, StatementId};
+use crate::ir::{Access, BufferId, DimId, Program, StatementId};
 use crate::paths::shortest_path;
 use crate::reach::{Cycle, Reach};
 use cuweave_ptx::poly::{Facts, Poly};
+pub use functions::{Function, FunctionId, Functions};
 use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 /// A program as lowered, not checked yet.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// The program; its `edges` are still empty, and `&mut` arguments of launches are [`Mode::ReadWrite`].
+    /// The program; its `edges` are still empty, and `&mut` arguments of launches are [`ReadWrite`](crate::ir::Mode::ReadWrite).
     pub program: Program,
     /// The polynomial of each of the program's `dims`.
     pub polys: Vector<DimId, Poly>,
@@ -39,9 +42,14 @@ pub struct Source {
     pub regions: Regions,
 }
 
-/// Parts of a program that may not run.
+/// Parts of a program that may not run, and the arguments that it has to write.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
+    /// The ranges of arguments that hold nothing at first and must be written in all at the end: those of arguments declared
+    /// `&mut [MaybeUninit<T>; len]`. A flat program has none: the memory that is bound to it may be read.
+    pub fresh: Vec<(BufferId, DimId, DimId)>,
+    /// The functions of a flat program's statements.
+    pub functions: Functions,
     /// The regions, outer ones first.
     pub list: Vec<Region>,
     /// The number of choices.
@@ -55,10 +63,12 @@ pub struct Region {
     pub first: StatementId,
     /// The statement behind the last.
     pub end: StatementId,
+    /// The number of regions that begin before it ends.
+    pub inner: usize,
     /// The ranges of buffers that are written behind it, whether it runs or not.
     pub written: Vec<(BufferId, DimId, DimId)>,
-    /// Buffers that names stand for behind it only if it runs: what it writes to them is written.
-    pub renamed: Vec<BufferId>,
+    /// Buffers that names stand for behind the choice, and the buffer that each is if this arm runs.
+    pub joined: Vec<(BufferId, BufferId)>,
     /// The choice that it is an arm of.
     pub arm: Option<Arm>,
 }
@@ -75,6 +85,28 @@ pub struct Arm {
 }
 
 impl Regions {
+    /// Returns the buffers that names stand for behind choices, each with one that it may be and the arm where it is; a buffer
+    /// comes before those that it is joined to.
+    pub fn joined(&self) -> Vec<(BufferId, BufferId, &Region)> {
+        let mut all: Vec<(BufferId, BufferId, &Region)> = self
+            .list
+            .iter()
+            .flat_map(|region| region.joined.iter().map(move |&(joined, buffer)| (joined, buffer, region)))
+            .collect();
+        all.sort_by_key(|&(joined, buffer, _)| (joined, buffer));
+        all
+    }
+
+    /// Returns true if a statement does not stand in another arm of the choice that a region is an arm of.
+    pub fn may_precede_end_of(&self, statement: StatementId, region: &Region) -> bool {
+        let other = |one: &Region| match (one.arm, region.arm) {
+            (Some(arm), Some(own)) => arm.choice == own.choice && arm.number != own.number,
+            _ => false,
+        };
+        statement < region.end
+            && !self.list.iter().any(|one| (one.first..one.end).contains(&statement) && other(one))
+    }
+
     /// Returns true if two statements stand in different arms of one choice.
     pub fn exclusive(&self, one: StatementId, other: StatementId) -> bool {
         let arms = |statement: StatementId| {
@@ -163,11 +195,12 @@ impl OrderGraph {
 }
 
 impl Source {
-    /// Returns a program without reported faults, whose lengths and bounds have these values.
-    pub fn with_values(program: Program, values: &Vector<DimId, u64>) -> Source {
+    /// Returns a flat program without reported faults, whose lengths and bounds have these values.
+    pub fn with_values(program: Program, functions: Functions, values: &Vector<DimId, u64>) -> Source {
         let polys = values.iter().map(|&value| Poly::constant(i128::from(value))).collect();
         let poisoned = Vector::filled(false, program.buffers.len());
-        Source { program, polys, poisoned, order_unknown: false, regions: Regions::default() }
+        let regions = Regions { functions, ..Regions::default() };
+        Source { program, polys, poisoned, order_unknown: false, regions }
     }
 
     /// The bounds of an access as polynomials.
@@ -180,6 +213,12 @@ impl Source {
     fn facts(&self) -> Facts {
         let mut facts = Facts::default();
         let mut add = |low: &Poly, high: &Poly| {
+            // Nothing follows from it.
+            if let (Some(low), Some(high)) = (low.as_constant(), high.as_constant())
+                && low <= high
+            {
+                return;
+            }
             if let Some(difference) = high.minus(low) {
                 facts.add(&difference);
             }
@@ -215,8 +254,12 @@ impl Source {
 pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let bounds = Bounds::new(source.polys.clone(), source.facts());
     let mut graph = OrderGraph::new(source.program.statements.len());
-    if source.program.options.order == Order::Inferred {
-        infer(&source.program, &bounds, &mut graph);
+    let functions = &source.regions.functions;
+    let mut uses = |from, to, buffer| graph.add(from, to, Cause::Uses(buffer));
+    if !functions.any_explicit(&source.program) {
+        frontier::infer(&source.program, &bounds, &mut uses);
+    } else if !functions.is_uniform() {
+        frontier::infer_between(&source.program, functions, &bounds, &mut uses);
     }
     for (to, statement) in source.program.statements.enumerate() {
         for (index, &from) in (0..).zip(statement.after.iter()) {
@@ -228,82 +271,6 @@ pub fn order(source: Source) -> (Ordered, Vec<Diagnostic>) {
     let edges_before_reduction = preds.iter().map(Vec::len).sum();
     let preds = reach.reduce(&preds);
     (Ordered { source, bounds, graph, reach, preds, memory_after, edges_before_reduction }, diagnostics)
-}
-
-/// Accesses to one buffer that a later one may have to follow.
-#[derive(Default)]
-struct Frontier {
-    writes: Vec<(StatementId, Access)>,
-    reads: Vec<(StatementId, Access)>,
-    atomics: Vec<(StatementId, Access)>,
-}
-
-/// Read after write, write after read and write after write; alloc before use, use before free.
-///
-/// A write drops from the frontier what it covers, and cuts off the ends that it covers: whatever overlaps that overlaps
-/// the write too, and follows it.
-/// O(accesses × frontier).
-fn infer(program: &Program, bounds: &Bounds, graph: &mut OrderGraph) {
-    let mut frontiers: Vector<BufferId, Frontier> =
-        program.buffers.iter().map(|_| Frontier::default()).collect();
-    let mut users: Vector<BufferId, Vec<StatementId>> = Vector::filled(Vec::new(), program.buffers.len());
-    let mut allocs: Vector<BufferId, Option<StatementId>> = Vector::filled(None, program.buffers.len());
-    for (id, statement) in program.statements.enumerate() {
-        match statement.kind.lifetime() {
-            Some(Lifetime::Begins(&buffer)) => allocs[buffer] = Some(id),
-            Some(Lifetime::Ends(&buffer)) => {
-                users[buffer].drain(..).for_each(|user| graph.add(user, id, Cause::Uses(buffer)));
-            }
-            None => {}
-        }
-        for access in statement.accesses.iter() {
-            if let Some(alloc) = allocs[access.buffer] {
-                graph.add(alloc, id, Cause::Uses(access.buffer));
-            }
-            users[access.buffer].push(id);
-            frontiers[access.buffer].step(id, access, bounds, graph);
-        }
-    }
-}
-
-impl Frontier {
-    fn step(&mut self, id: StatementId, access: &Access, bounds: &Bounds, graph: &mut OrderGraph) {
-        let (follows_reads, follows_atomics) = (access.mode != Mode::Read, access.mode != Mode::Atomic);
-        let lists = [
-            (&mut self.writes, true),
-            (&mut self.reads, follows_reads),
-            (&mut self.atomics, follows_atomics),
-        ];
-        for (list, _) in lists.into_iter().filter(|(_, follows)| *follows) {
-            list.retain_mut(|(from, other)| {
-                if bounds.disjoint(other, access) || *from == id {
-                    return true;
-                }
-                graph.add(*from, id, Cause::Uses(access.buffer));
-                !(matches!(access.mode, Mode::ReadWrite | Mode::Write) && superseded(other, access, bounds))
-            });
-        }
-        match access.mode {
-            Mode::Read => self.reads.push((id, *access)),
-            Mode::Atomic => self.atomics.push((id, *access)),
-            Mode::ReadWrite | Mode::Write => self.writes.push((id, *access)),
-        }
-    }
-}
-
-/// Returns true if a write covers an earlier access that it overlaps. If it leaves one end of it, the access is cut to that end.
-fn superseded(earlier: &mut Access, write: &Access, bounds: &Bounds) -> bool {
-    let front = bounds.at_most(write.lo, earlier.lo);
-    let back = bounds.at_most(earlier.hi, write.hi);
-    if front && back {
-        return true;
-    }
-    if front && bounds.at_most(earlier.lo, write.hi) && bounds.at_most(write.hi, earlier.hi) {
-        earlier.lo = write.hi;
-    } else if back && bounds.at_most(write.lo, earlier.hi) && bounds.at_most(earlier.lo, write.lo) {
-        earlier.hi = write.lo;
-    }
-    false
 }
 
 /// The order; where it has cycles, CW204 for each and the order without the `#[after]` that points forward.

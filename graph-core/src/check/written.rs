@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::lives::Life;
-use crate::bounds::Bounds;
+use super::ranges::{Range, State};
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow};
-use crate::ir::{Access, BufferId, DimId, Mode, Order, Origin, StatementId};
+use crate::ir::{Access, BufferId, Mode, Origin, StatementId};
 use crate::order::{Ordered, Region, Regions};
 
 /// An access whose mode is settled: statement, index, mode, relied on.
@@ -18,6 +18,13 @@ struct Written {
     id: StatementId,
     index: u32,
     relied_on: bool,
+}
+
+impl Written {
+    /// Returns the write for messages about a name that stands for its buffer.
+    fn told(&self) -> Written {
+        Written { id: self.id, index: self.index, relied_on: false }
+    }
 }
 
 /// CW101 and CW107, and what `&mut` means at each launch.
@@ -31,7 +38,7 @@ pub(super) fn initialised(
     found: &mut Vec<Diagnostic>,
 ) -> Vec<Settled> {
     let program = &ordered.source.program;
-    let explicit = program.options.order == Order::Explicit;
+    let explicit = ordered.any_explicit();
     let sequence: Vec<StatementId> = if explicit {
         ordered.reach.topological().as_slice().to_vec()
     } else {
@@ -40,6 +47,11 @@ pub(super) fn initialised(
     let mut written: Vector<BufferId, Coverage> =
         program.buffers.iter().map(|_| Coverage::default()).collect();
     let mut ever_written = Vector::filled(false, program.buffers.len());
+    // Memory that other owners lend is written, unless its declaration says that it is not.
+    let fresh_arguments = &ordered.source.regions.fresh;
+    let mut tracked: Vector<BufferId, bool> =
+        program.buffers.iter().map(|buffer| matches!(buffer.origin, Origin::Alloc(_))).collect();
+    fresh_arguments.iter().for_each(|&(buffer, ..)| tracked[buffer] = true);
     let silent = explicit && ordered.source.order_unknown;
     let mut fresh: Vec<(StatementId, u32)> = Vec::new();
     let mut regions = Entered::new(&ordered.source.regions);
@@ -50,7 +62,7 @@ pub(super) fn initialised(
         for (index, access) in statement.accesses.iter().enumerate() {
             let (index, buffer) = (narrow(index), access.buffer);
             ever_written[buffer] |= access.mode.writes();
-            if !matches!(program.buffers[buffer].origin, Origin::Alloc(_)) {
+            if !tracked[buffer] {
                 continue;
             }
             if access.mode == Mode::Write {
@@ -82,6 +94,9 @@ pub(super) fn initialised(
         }
     }
     regions.advance(ordered, StatementId::NONE, &mut written);
+    for (joined, buffer, _) in ordered.source.regions.joined() {
+        ever_written[joined] |= ever_written[buffer];
+    }
     for (index, &buffer) in program.outputs.iter().enumerate() {
         let first = program.outputs[..index].iter().all(|&other| other != buffer);
         if first && !ever_written[buffer] && !ordered.poisoned(buffer) {
@@ -94,6 +109,12 @@ pub(super) fn initialised(
                 .note(format!("it is allocated on line {}", program.buffers[buffer].line))
                 .help("write it with a launch, `fill` or `copy`, or do not return it"),
             );
+        }
+    }
+    for &(buffer, lo, hi) in fresh_arguments {
+        let whole = Access { buffer, mode: Mode::Read, lo, hi, relied_on: false };
+        if !(silent || ordered.poisoned(buffer) || written[buffer].covers(ordered, &whole)) {
+            found.push(left_unwritten(ordered, buffer, &written[buffer].writes));
         }
     }
     let relied: BTreeSet<(StatementId, u32)> = written
@@ -123,97 +144,20 @@ struct Coverage {
     state: State,
 }
 
-/// The ranges that are written at a point of the program.
-#[derive(Clone, Default)]
-struct State {
-    /// The first write of each range: no proof needs another.
-    distinct: Vec<Range>,
-    ranges: BTreeSet<(DimId, DimId)>,
-    /// Ranges that writes together cover; those are relied on already.
-    covered: BTreeSet<(DimId, DimId)>,
-}
-
-/// A range that is written.
-#[derive(Clone, Copy)]
-struct Range {
-    lo: DimId,
-    hi: DimId,
-    /// The write; none for what the turns of a loop write together.
-    write: Option<usize>,
-}
-
 impl Coverage {
     fn write(&mut self, ordered: &Ordered, write: Written) {
         let access = ordered.access((write.id, write.index));
-        self.state.add(access.lo, access.hi, Some(self.writes.len()));
+        self.state.add(&ordered.bounds, (access.lo, access.hi), Some(self.writes.len()));
         self.writes.push(write);
     }
 
     /// Returns true if writes are proved to cover an access; the first such writes are then relied on.
     fn covers(&mut self, ordered: &Ordered, access: &Access) -> bool {
-        if self.state.covered.contains(&(access.lo, access.hi)) {
-            return true;
-        }
-        let Some(chain) = self.state.chain(&ordered.bounds, access) else { return false };
+        let Some(chain) = self.state.cover(&ordered.bounds, access) else { return false };
         for write in chain.into_iter().filter_map(|range| range.write) {
             self.writes[write].relied_on = true;
         }
-        self.state.covered.insert((access.lo, access.hi));
         true
-    }
-}
-
-impl State {
-    fn add(&mut self, lo: DimId, hi: DimId, write: Option<usize>) {
-        if self.ranges.insert((lo, hi)) {
-            self.distinct.push(Range { lo, hi, write });
-        }
-    }
-
-    /// Ranges that together are proved to cover one, if there are such: from its start, each write that begins at or before a
-    /// point reached so far reaches its own end. O(distinct writes²) bound comparisons at worst.
-    fn chain(&self, bounds: &Bounds, access: &Access) -> Option<Vec<Range>> {
-        // Nearly always one write covers all of it.
-        let contains =
-            |range: &&Range| bounds.at_most(range.lo, access.lo) && bounds.at_most(access.hi, range.hi);
-        if let Some(&one) = self.distinct.iter().find(contains) {
-            return Some(vec![one]);
-        }
-        if bounds.at_most(access.hi, access.lo) {
-            return Some(Vec::new());
-        }
-        // Points reached, each with the write that ends there and the point it was reached from.
-        let mut points: Vec<(DimId, Option<(Range, usize)>)> = vec![(access.lo, None)];
-        let mut unused = self.distinct.clone();
-        let mut at = 0;
-        while at < points.len() {
-            let point = points[at].0;
-            if bounds.at_most(access.hi, point) {
-                let mut chain = Vec::new();
-                let mut step = points[at].1;
-                while let Some((range, from)) = step {
-                    chain.push(range);
-                    step = points[from].1;
-                }
-                return Some(chain);
-            }
-            unused.retain(|&range| {
-                let reached = bounds.at_most(range.lo, point);
-                if reached {
-                    points.push((range.hi, Some((range, at))));
-                }
-                !reached
-            });
-            at += 1;
-        }
-        None
-    }
-
-    /// The ranges of `self` that `other` has, too.
-    fn common(&self, other: &[Range], bounds: &Bounds) -> Vec<Range> {
-        let equal = |one: DimId, other: DimId| bounds.at_most(one, other) && bounds.at_most(other, one);
-        let same = |one: &Range, other: &Range| equal(one.lo, other.lo) && equal(one.hi, other.hi);
-        self.distinct.iter().filter(|one| other.iter().any(|other| same(one, other))).copied().collect()
     }
 }
 
@@ -234,7 +178,10 @@ impl<'r> Entered<'r> {
     /// Leaves the regions that end before a statement, and enters those that begin with it.
     fn advance(&mut self, ordered: &Ordered, id: StatementId, written: &mut Vector<BufferId, Coverage>) {
         loop {
-            if let Some((region, before)) = self.stack.pop_if(|(region, _)| region.end <= id) {
+            let next = self.next;
+            if let Some((region, before)) =
+                self.stack.pop_if(|(region, _)| region.end <= id && region.inner <= next)
+            {
                 self.leave(ordered, region, before, written);
             } else if let Some(region) = self.regions.list.get(self.next).filter(|region| region.first <= id)
             {
@@ -255,18 +202,22 @@ impl<'r> Entered<'r> {
         before: Vec<State>,
         written: &mut Vector<BufferId, Coverage>,
     ) {
-        let after: Vector<BufferId, State> = written
+        let mut after: Vector<BufferId, State> = written
             .iter_mut()
             .zip(before)
             .map(|(coverage, state)| std::mem::replace(&mut coverage.state, state))
             .collect();
         for &(buffer, lo, hi) in &region.written {
-            written[buffer].state.add(lo, hi, None);
-        }
-        for &buffer in &region.renamed {
-            written[buffer].state = after[buffer].clone();
+            written[buffer].state.add(&ordered.bounds, (lo, hi), None);
         }
         let Some(arm) = region.arm else { return };
+        for &(joined, buffer) in &region.joined {
+            let (own, other) =
+                (&ordered.source.program.buffers[joined], &ordered.source.program.buffers[buffer]);
+            after[joined] = after[buffer].of_length(other.len, own.len, &ordered.bounds);
+            let writes: Vec<Written> = written[buffer].writes.iter().map(Written::told).collect();
+            written[joined].writes.extend(writes);
+        }
         let common: Vec<Vec<Range>> = match self.arms.get(&arm.choice) {
             None => after.into_iter().map(|state| state.distinct).collect(),
             Some(others) => {
@@ -275,11 +226,39 @@ impl<'r> Entered<'r> {
         };
         if arm.completes {
             for (coverage, ranges) in written.iter_mut().zip(&common) {
-                ranges.iter().for_each(|range| coverage.state.add(range.lo, range.hi, range.write));
+                let state = &mut coverage.state;
+                ranges.iter().for_each(|range| state.add(&ordered.bounds, (range.lo, range.hi), range.write));
             }
         }
         self.arms.insert(arm.choice, common);
     }
+}
+
+/// CW107 for an argument whose caller counts on all of it being written.
+fn left_unwritten(ordered: &Ordered, buffer: BufferId, written: &[Written]) -> Diagnostic {
+    let name = ordered.buffer_name(buffer);
+    let message = if written.is_empty() {
+        format!("`{name}` is declared as `MaybeUninit`, but nothing writes it")
+    } else {
+        format!("`{name}` is declared as `MaybeUninit`, but not all of it is proved to be written at the end")
+    };
+    let diagnostic = Diagnostic::new(Code::CW107, Site::Argument(buffer), message);
+    writes_of(ordered, diagnostic, written)
+        .note("a caller hands it over without contents, and reads all of it afterwards")
+        .help(format!("write all of `{name}` on every path, or declare it as `&mut [T; _]`"))
+}
+
+/// Adds notes that say which parts are written, at most four.
+fn writes_of(ordered: &Ordered, mut diagnostic: Diagnostic, written: &[Written]) -> Diagnostic {
+    let mut told = BTreeSet::new();
+    for write in written {
+        let part = ordered.slice(ordered.access((write.id, write.index)));
+        let note = format!("{} writes `{part}`", ordered.at(write.id));
+        if told.len() < 4 && told.insert(note.clone()) {
+            diagnostic = diagnostic.note(note);
+        }
+    }
+    diagnostic
 }
 
 fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> Diagnostic {
@@ -297,20 +276,19 @@ fn unwritten(ordered: &Ordered, at: (StatementId, u32), written: &[Written]) -> 
             Site::Access(at.0, at.1),
             format!("`{}` is read by `{user}`, but nothing has written it", ordered.slice(access)),
         )
-        .note(format!(
-            "`{}` is allocated on line {}, and fresh memory has no contents",
-            buffer.name, buffer.line
-        ))
+        .note(match buffer.origin {
+            Origin::Alloc(_) => format!(
+                "`{}` is allocated on line {}, and fresh memory has no contents",
+                buffer.name, buffer.line
+            ),
+            _ => format!("`{}` is declared as `MaybeUninit` on line {}", buffer.name, buffer.line),
+        })
         .help(help);
     }
-    let mut diagnostic = Diagnostic::new(
+    let diagnostic = Diagnostic::new(
         Code::CW101,
         Site::Access(at.0, at.1),
         format!("`{}` is read by `{user}`, but not all of it is proved to be written", ordered.slice(access)),
     );
-    for write in written.iter().take(4) {
-        let part = ordered.slice(ordered.access((write.id, write.index)));
-        diagnostic = diagnostic.note(format!("{} writes `{part}`", ordered.at(write.id)));
-    }
-    diagnostic.help(help)
+    writes_of(ordered, diagnostic, written).help(help)
 }

@@ -70,12 +70,17 @@ impl<A: Answers> Expansion<'_, A> {
 
     fn bound(&mut self, scope: &Scope, dim: DimId, lengths: &[(Op, Number)]) -> Result<Number, A::Error> {
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
-        let mut length =
-            |op: Op| lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone());
-        self.answers.bound(at, dim, &mut length)
+        self.answers.bound(at, dim, &mut |op| known(lengths, op))
     }
 
-    /// Returns the lengths that the code of a bound asks for. They come first: the indices of parts are bounds, too.
+    /// Returns an end of a loop, which may be negative.
+    pub(super) fn end(&mut self, scope: &Scope, dim: DimId) -> Result<i128, A::Error> {
+        let lengths = self.lengths(scope, dim)?;
+        let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
+        self.answers.end(at, dim, &mut |op| known(&lengths, op))
+    }
+
+    /// Returns the lengths of parts and buffers that a bound mentions: the indices of parts are bounds, too.
     fn lengths(&mut self, scope: &Scope, dim: DimId) -> Result<Vec<(Op, Number)>, A::Error> {
         let mut lengths: Vec<(Op, Number)> = Vec::new();
         for &op in &scope.table.dims[dim] {
@@ -194,4 +199,9 @@ impl<A: Answers> Expansion<'_, A> {
         }
         Ok(ends)
     }
+}
+
+/// Returns the value of an operand that is a length.
+fn known(lengths: &[(Op, Number)], op: Op) -> Option<Number> {
+    lengths.iter().find(|(known, _)| *known == op).map(|(_, number)| number.clone())
 }

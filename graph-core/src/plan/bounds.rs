@@ -4,8 +4,8 @@ use super::flow::{Network, Vertex};
 use super::indices::{BufferIndex, Rank};
 use super::order::{Buffer, BufferOrder};
 use super::problem::Bound;
-use crate::bits::{and_into, has, ones, or_into, set, words};
-use crate::index::{Index, Vector, ids};
+use crate::bits::{and_into, ones, or_into, set, words};
+use crate::index::{Index, Vector, between, ids};
 use crate::reach::{Node, Position, Reach};
 use std::collections::BTreeMap;
 
@@ -21,36 +21,33 @@ pub struct Floor {
     pub buffers: Vec<BufferIndex>,
 }
 
+/// The longest stretch of the topological order in which each node is asked whether a buffer lives there. In a longer one,
+/// descendants are found by rows of bits.
+const STRETCH: usize = 256;
+
 /// Returns the floor; of several nodes, the first one in topological order.
 #[must_use]
 pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, order: &BufferOrder) -> Floor {
     let mut load: Vector<Position, u64> = Vector::filled(0, reach.len());
-    let words = words(reach.len());
-    let lives = |b: BufferIndex| {
-        let mut begun = vec![0u64; words];
-        for &v in &order.begins[b] {
-            or_into(&mut begun, reach.descendant_row(v));
-            set(&mut begun, reach.positions()[v]);
-        }
-        if !buffers[b].stays {
-            let mut needed = vec![0u64; words];
-            for &v in &order.ends[b] {
-                or_into(&mut needed, reach.ancestor_row(v));
-                set(&mut needed, reach.positions()[v]);
-            }
-            and_into(&mut begun, &needed);
-        }
-        begun
+    let position = |v: &Node| reach.positions()[*v];
+    let from_on = |from: Node, v: Node| from == v || reach.precedes(from, v);
+    let lives_at = |b: BufferIndex, v: Node| {
+        order.begins[b].iter().any(|&begin| from_on(begin, v))
+            && (buffers[b].stays || order.ends[b].iter().any(|&end| from_on(v, end)))
     };
     for (b, buffer) in buffers.enumerate() {
-        if let [only] = order.begins[b][..]
-            && order.ends[b] == [only]
-            && !buffer.stays
-        {
-            load[reach.positions()[only]] += buffer.size;
-            continue;
+        let begins = order.begins[b].iter().map(position);
+        let ends = order.ends[b].iter().map(position);
+        let (Some(first), Some(last)) = (begins.min(), ends.max()) else { continue };
+        if !buffer.stays && last.index().saturating_sub(first.index()) < STRETCH {
+            for at in between(first, Position::new(last.index() + 1)) {
+                if lives_at(b, reach.topological()[at]) {
+                    load[at] += buffer.size;
+                }
+            }
+        } else {
+            ones(&range(reach, order, buffers, b)).for_each(|at| load[at] += buffer.size);
         }
-        ones(&lives(b)).for_each(|at| load[at] += buffer.size);
     }
     let mut floor = Floor::default();
     for (at, &bytes) in load.enumerate() {
@@ -60,10 +57,33 @@ pub fn floor(reach: &Reach, buffers: &Vector<BufferIndex, Buffer>, order: &Buffe
         }
     }
     if let Some(node) = floor.node {
-        let at = reach.positions()[node];
-        floor.buffers = buffers.ids().filter(|&b| has(&lives(b), at)).collect();
+        floor.buffers = buffers.ids().filter(|&b| lives_at(b, node)).collect();
     }
     floor
+}
+
+/// Returns the nodes of a live range, as bits by position.
+fn range(
+    reach: &Reach,
+    order: &BufferOrder,
+    buffers: &Vector<BufferIndex, Buffer>,
+    b: BufferIndex,
+) -> Vec<u64> {
+    let words = words(reach.len());
+    let mut begun = vec![0u64; words];
+    for &v in &order.begins[b] {
+        or_into(&mut begun, reach.descendant_row(v));
+        set(&mut begun, reach.positions()[v]);
+    }
+    if !buffers[b].stays {
+        let mut needed = vec![0u64; words];
+        for &v in &order.ends[b] {
+            or_into(&mut needed, reach.ancestor_row(v));
+            set(&mut needed, reach.positions()[v]);
+        }
+        and_into(&mut begun, &needed);
+    }
+    begun
 }
 
 /// Returns the heaviest antichain of the order: pairwise interfering buffers, a lower bound for all placements under this order.
@@ -164,6 +184,11 @@ mod tests {
                     && (b.stays || ends.any(|&u| at_or_before(v, u)))
             };
             let load = |v: Node| buffers.iter().filter(|b| here(b, v)).map(|b| b.size).sum::<u64>();
+            for (b, buffer) in buffers.enumerate() {
+                let mut lives: Vec<Node> = reach.nodes(&range(&reach, &order, &buffers, b)).collect();
+                lives.sort_unstable();
+                prop_assert_eq!(lives, preds.ids().filter(|&v| here(buffer, v)).collect::<Vec<_>>());
+            }
             prop_assert_eq!(floor.bytes, preds.ids().map(load).max().unwrap_or(0));
             if let Some(v) = floor.node {
                 prop_assert_eq!(load(v), floor.bytes);

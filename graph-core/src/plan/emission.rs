@@ -3,11 +3,12 @@
 //!
 //! Orders are list schedules: the ready node with the least key comes next. Fixed rules for the keys are tried first, then random
 //! keys and the steps of a hill climb in turn. A step changes the keys of a few allocs, and is kept if the packing is no larger.
-//! Work is counted, not timed.
+//! The search ends where the packing meets its lower bound, the heaviest antichain of the buffers. Work is counted, not timed.
 
+use super::bounds::antichain;
 use super::indices::BufferIndex;
 use super::order::{Buffer, BufferOrder};
-use super::packing::{self, Emit, Packing, Paths};
+use super::packing::{self, Emit, Packing, Paths, STEP};
 use super::random::Random;
 use crate::index::{Index, Vector, indices, wide};
 use crate::reach::{Node, Reach};
@@ -79,11 +80,13 @@ pub(super) fn choose(
     let sizes: Vector<BufferIndex, u64> = buffers.iter().map(|buffer| buffer.size).collect();
     let mut random = Random::new(wide(sizes.len()));
     let mut best = Tried::of(&nodes, nodes.keys(reach, &sizes, order, RULES[0]), &sizes, paths);
+    let in_steps = sizes.iter().map(|size| size.next_multiple_of(STEP)).collect();
+    let least = antichain(order, &in_steps).bytes;
     // The latest order whose packing is as small as the best.
     let mut incumbent = best.keys.clone();
     let mut steps = best.steps();
     for at in 1..ORDERS.min(ORDERS_A_BUFFER * buffers.len()) {
-        if steps > STEPS {
+        if steps > STEPS || best.packing.bytes <= least {
             break;
         }
         let keys = match RULES.get(at) {

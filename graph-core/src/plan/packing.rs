@@ -22,7 +22,7 @@ use crate::index::{Index, Vector, wide};
 use crate::reach::Node;
 
 /// The granularity that the driver rounds sizes up to.
-const STEP: u64 = 512;
+pub(super) const STEP: u64 = 512;
 
 /// A node that is added to the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -61,15 +61,16 @@ pub mod private {
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, operations};
-    pub use crate::runtime::kernels::mark::{Fits, param};
+    pub use crate::runtime::kernels::mark::{Fits, Returns, TakenOver, nothing, param, returns};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, per_item, turn,
+        typed,
     };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
-        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Shared, Unique};
+        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Moved, MovedFresh, Shared, Unique};
     }
     pub use crate::table::{Layout, Table};
     pub use cuweave_ptx::declare::Open;

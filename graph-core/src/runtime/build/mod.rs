@@ -1,8 +1,8 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
 //! - `checks`: whether the operands hold what the program says of them;
-//! - `body`, `answers`, `flattened`, `instances`: the bodies of functions, what their expansion asks, and the flat program that it
-//!   gives;
+//! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
+//!   the flat program that it gives; `recursion`: calls that have no end;
 //! - `symbols`, `polys`, `moves`, `shift`: the bounds that setters change;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
@@ -24,6 +24,9 @@ mod patch;
 mod planning;
 mod plans;
 mod polys;
+mod questions;
+mod recall;
+mod recursion;
 mod shift;
 mod symbols;
 mod tables;
@@ -39,3 +42,4 @@ pub(crate) use moves::Shift;
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
 pub(crate) use plans::{Built, flattened};
+pub(crate) use recursion::check_recursion;

@@ -259,7 +259,7 @@ fn inconstant(frames: &Vector<FrameId, Frame>, formula: &Formula) -> Error {
     };
     let reason = format!(
         "has a bound `{text}` that was not computed as it was when the graph was built: an expression in it wraps around, \
-         or gives another value each time"
+         is negative, or gives another value each time"
     );
     Error::BuildAgain { at, reason }
 }

@@ -11,7 +11,7 @@ use crate::index::{Vector, size};
 use crate::ir::{DimId, Memory, Mode, Program, StatementId};
 use crate::launches::{Allowed, Launch, Tuning};
 use crate::operation::Operations;
-use crate::order::Source;
+use crate::order::{Functions, Source};
 use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 use cuweave_ptx::poly::Poly;
@@ -22,6 +22,7 @@ use super::answers::Asked;
 use super::checks::check_lengths;
 use super::flattened::Flattened;
 use super::moves::Moves;
+use super::recall::{keep, recalled};
 
 /// The inputs of a plan.
 struct Key {
@@ -41,52 +42,65 @@ struct Kept<K, V>(Mutex<Vec<(K, Arc<V>)>>);
 /// The most values that a cache keeps; the oldest is dropped first.
 const MOST: usize = 32;
 
-impl<K: PartialEq, V> Kept<K, V> {
+impl<K, V> Kept<K, V> {
     const fn new() -> Kept<K, V> {
         Kept(Mutex::new(Vec::new()))
     }
 
     /// Returns the value of a key; one that is not kept is made. It is made without the lock: planning is slow, and two threads
     /// that make the same get equal values.
-    fn get_or_make<E>(&self, key: K, make: impl FnOnce() -> Result<V, E>) -> Result<Arc<V>, E> {
-        {
-            let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some((_, value)) = kept.iter().find(|(other, _)| *other == key) {
-                return Ok(value.clone());
-            }
+    fn get_or_make<E>(&self, key: K, make: impl FnOnce(&K) -> Result<V, E>) -> Result<Arc<V>, E>
+    where
+        K: PartialEq,
+    {
+        if let Some(value) = self.find(|other| *other == key) {
+            return Ok(value);
         }
-        let value = Arc::new(make()?);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST {
-            kept.remove(0);
-        }
-        kept.push((key, value.clone()));
+        let value = Arc::new(make(&key)?);
+        self.keep(key, value.clone());
         Ok(value)
+    }
+
+    /// Returns the latest value with such a key.
+    fn find(&self, is: impl Fn(&K) -> bool) -> Option<Arc<V>> {
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.iter().rev().find(|(key, _)| is(key)).map(|(_, value)| value.clone())
+    }
+
+    fn keep(&self, key: K, value: Arc<V>) {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // What is dropped is dropped after the lock.
+        let _dropped = (kept.len() >= MOST).then(|| kept.remove(0));
+        kept.push((key, value));
+        drop(kept);
     }
 }
 
-/// A function or a program, with its lengths, and its bounds as numbers or as polynomials.
-type Numbered<F> = (F, Vector<DimId, u64>, Vec<Poly>);
+/// The lengths, the bounds as numbers or as polynomials, and what they belong to. Programs of one function differ in their numbers,
+/// so these are compared first.
+type Numbered<F> = (Vector<DimId, u64>, Vec<Poly>, F);
 
-/// Flat functions by the address of their table, which is a static, by their lengths and the bounds that no setter changes, and
-/// by the polynomials of the others. `None` where setters change no bounds though the polynomials say so.
+/// Flat functions by their lengths and the bounds that no setter changes, by the polynomials of the others, and by the address of
+/// their table, which is a static. `None` where setters change no bounds though the polynomials say so.
 static FLAT: Kept<Numbered<usize>, Option<Arc<Flattened>>> = Kept::new();
-static CHECKED: Kept<Numbered<Program>, Checked> = Kept::new();
+static CHECKED: Kept<Numbered<(Program, Functions)>, Checked> = Kept::new();
 static PLANS: Kept<Key, Operations> = Kept::new();
 
-impl PartialEq for Key {
-    fn eq(&self, other: &Key) -> bool {
-        Arc::ptr_eq(&self.checked, &other.checked)
-            && self.dims == other.dims
-            && self.memory == other.memory
-            && self.edges == other.edges
-            && self.allowed == other.allowed
-            && self.launches == other.launches
-            && self.tuning == other.tuning
+impl Key {
+    fn is(&self, checked: &Arc<Checked>, dims: &Vector<DimId, u64>, wishes: &Wishes) -> bool {
+        let Wishes { memory, edges, allowed, launches, tuning } = wishes;
+        Arc::ptr_eq(&self.checked, checked)
+            && self.dims == *dims
+            && self.memory == *memory
+            && self.edges == *edges
+            && self.allowed == *allowed
+            && self.launches == *launches
+            && self.tuning == *tuning
     }
 }
 
 /// A flat program that is ordered and checked, with the values of this build.
+#[derive(Clone)]
 pub(crate) struct Built {
     pub flat: Arc<Flattened>,
     /// The values of its lengths and bounds.
@@ -106,6 +120,16 @@ pub(crate) fn flattened(
     arguments: &[Described],
     asked: &mut Asked<'_>,
 ) -> Result<Built, Error> {
+    if let Some(built) = recalled(table, arguments, asked) {
+        return Ok(built);
+    }
+    let built = anew(table, arguments, asked)?;
+    keep(table, arguments, asked, &built);
+    Ok(built)
+}
+
+/// As [`flattened`], with an expansion.
+fn anew(table: &'static Decoded, arguments: &[Described], asked: &mut Asked<'_>) -> Result<Built, Error> {
     if !table.structure.is_flat() {
         return Ok(checked(expand(table, arguments, asked)?, asked)?.0);
     }
@@ -122,20 +146,23 @@ pub(crate) fn flattened(
         checked(expanded, asked)
     };
     let mut made = None;
-    let kept = FLAT.get_or_make((std::ptr::from_ref(table).addr(), sizes, polys), || {
+    let kept = FLAT.get_or_make((sizes, polys, std::ptr::from_ref(table).addr()), |_| {
         let (built, symbolic) = make(asked)?;
         let flat = made.insert(built).flat.clone();
         Ok::<_, Error>(symbolic.then_some(flat))
     })?;
     match (made, &*kept) {
         (Some(built), _) => Ok(built),
-        (None, Some(flat)) => {
-            let (dims, symbols) = flat.moves.values(asked, &flat.frames, &flat.sizes)?;
-            if !flat.moves.is_empty() {
-                check_lengths(flat.checked.program(), &dims)?;
+        (None, Some(flat)) => match flat.moves.values(asked, &flat.frames, &flat.sizes) {
+            Ok((dims, symbols)) => {
+                if !flat.moves.is_empty() {
+                    check_lengths(flat.checked.program(), &dims)?;
+                }
+                Ok(Built { flat: flat.clone(), dims, symbols })
             }
-            Ok(Built { flat: flat.clone(), dims, symbols })
-        }
+            // A bound that is negative on the way is not what its polynomial is.
+            Err(_) => Ok(make(asked)?.0),
+        },
         (None, None) => Ok(make(asked)?.0),
     }
 }
@@ -156,34 +183,36 @@ fn checked(mut expanded: Expanded, asked: &mut Asked<'_>) -> Result<(Built, bool
     let agrees = |(moving, poly): &(Moving, Poly)| poly.value(&value) == Some(i128::from(values[moving.dim]));
     let mut symbolic = bounds.iter().all(agrees);
     let mut sizes = values.clone();
+    let functions = source.regions.functions.clone();
+    let by_values = |program: Program| Source::with_values(program, functions.clone(), &values);
     let checked = loop {
         if !symbolic {
             for (moving, _) in std::mem::take(&mut bounds) {
                 fixed.extend(moving.of);
             }
             sizes.clone_from(&values);
-            source = Source::with_values(source.program, &values);
+            source = by_values(source.program);
         }
         // A bound that no setter changes keeps its value.
         let changes = bounds.iter().filter(|(_, poly)| poly.as_constant().is_none());
         changes.for_each(|(moving, _)| sizes[moving.dim] = 0);
         let polys = bounds.iter().map(|(_, poly)| poly.clone()).collect();
         let again = (!bounds.is_empty()).then(|| source.program.clone());
-        let ordered = CHECKED.get_or_make((source.program.clone(), sizes.clone(), polys), || {
-            let program = source.program.clone();
+        let key = (sizes.clone(), polys, (source.program.clone(), functions.clone()));
+        let ordered = CHECKED.get_or_make(key, |(_, _, (program, _))| {
             let (checked, found) = compile::front(source);
-            checked.ok_or_else(|| Box::new((program, found)))
+            checked.ok_or_else(|| Box::new((program.clone(), found)))
         });
         match ordered {
             Ok(checked) => match again.filter(|_| is_fresh(&checked, &instances, &frames)) {
                 // Of elements that are fresh for some values a kernel may read those that are written for these.
-                Some(program) if is_other(&program, &values, &checked) => {
-                    source = Source::with_values(program, &values);
+                Some(program) if is_other(by_values(program.clone()), &checked) => {
+                    source = by_values(program);
                 }
                 _ => break checked,
             },
             Err(refused) if bounds.is_empty() => return Err(refused_program(&refused.0, &refused.1)),
-            Err(refused) => source = Source::with_values(refused.0, &values),
+            Err(refused) => source = by_values(refused.0),
         }
         symbolic = false;
     };
@@ -208,8 +237,8 @@ fn is_fresh(
 }
 
 /// Returns true if a program has other modes for the values of this build.
-fn is_other(program: &Program, values: &Vector<DimId, u64>, checked: &Checked) -> bool {
-    let (numeric, _) = compile::front(Source::with_values(program.clone(), values));
+fn is_other(numeric: Source, checked: &Checked) -> bool {
+    let (numeric, _) = compile::front(numeric);
     let modes = |checked: &Checked| -> Vec<Mode> {
         let statements = checked.program().statements.iter();
         statements.flat_map(|statement| statement.accesses.iter()).map(|access| access.mode).collect()
@@ -254,6 +283,10 @@ pub(crate) fn operations(
     dims: &Vector<DimId, u64>,
     wishes: &Wishes,
 ) -> Result<Arc<Operations>, BackError> {
+    if let Some(operations) = PLANS.find(|key| key.is(checked, dims, wishes)) {
+        return Ok(operations);
+    }
+    let operations = Arc::new(compile::back(checked, dims, wishes)?);
     let key = Key {
         checked: checked.clone(),
         dims: dims.clone(),
@@ -263,5 +296,6 @@ pub(crate) fn operations(
         launches: wishes.launches.clone(),
         tuning: wishes.tuning.clone(),
     };
-    PLANS.get_or_make(key, || compile::back(checked, dims, wishes))
+    PLANS.keep(key, operations.clone());
+    Ok(operations)
 }

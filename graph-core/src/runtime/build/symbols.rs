@@ -19,13 +19,13 @@ use cuweave_ptx::poly::Poly;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Meaning {
     /// The value of a leaf in a turn.
-    Leaf(FrameId, LeafId, Arc<[u64]>),
+    Leaf(FrameId, LeafId, Arc<[i64]>),
     /// The quotient of two polynomials.
     Quotient(Poly, Poly),
     /// The remainder.
     Remainder(Poly, Poly),
     /// A bound whose polynomial has no coefficients that fit.
-    Bound(FrameId, DimId, Arc<[u64]>),
+    Bound(FrameId, DimId, Arc<[i64]>),
 }
 
 /// A symbol.
