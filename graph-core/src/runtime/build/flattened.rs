@@ -32,6 +32,16 @@ pub(crate) struct Flattened {
     pub scalars: Vector<ScalarId, Scalar>,
 }
 
+/// A flat program that is ordered and checked, with the values of this build.
+#[derive(Clone)]
+pub(crate) struct Built {
+    pub flat: Arc<Flattened>,
+    /// The values of its lengths and bounds.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
+}
+
 impl Flattened {
     pub fn new(
         checked: Arc<Checked>,

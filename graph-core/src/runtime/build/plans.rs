@@ -20,7 +20,7 @@ use crate::runtime::error::{Error, refused_program};
 
 use super::answers::Asked;
 use super::checks::check_lengths;
-use super::flattened::Flattened;
+use super::flattened::{Built, Flattened};
 use super::moves::Moves;
 use super::recall::{keep, recalled};
 
@@ -97,16 +97,6 @@ impl Key {
             && self.launches == *launches
             && self.tuning == *tuning
     }
-}
-
-/// A flat program that is ordered and checked, with the values of this build.
-#[derive(Clone)]
-pub(crate) struct Built {
-    pub flat: Arc<Flattened>,
-    /// The values of its lengths and bounds.
-    pub dims: Vector<DimId, u64>,
-    /// The values of the symbols of bounds that setters change.
-    pub symbols: Vec<u64>,
 }
 
 /// Returns the flat program of a function, ordered and checked by the code that the macro checks with: bounds that setters change

@@ -12,7 +12,7 @@ use crate::table::Decoded;
 use crate::runtime::error::Result;
 
 use super::answers::Asked;
-use super::plans::Built;
+use super::flattened::Built;
 use super::questions::Asking;
 
 /// The flat program of an earlier build.
