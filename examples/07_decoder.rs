@@ -16,8 +16,6 @@ unsafe extern "ptx-kernel" {
 
 #[cuweave::kernels("examples/kernels/rebind.ptx")]
 unsafe extern "ptx-kernel" {
-    /// Row `pos` of the cache becomes x.
-    fn append(cache: &mut [f32; rows * n], x: &[f32; n], pos: u32, rows: u32, n: u32);
     /// out = the mean of the rows 0..=pos
     fn mean(cache: &[f32; rows * n], out: &mut [MaybeUninit<f32>; n], pos: u32, rows: u32, n: u32);
 }
@@ -39,7 +37,8 @@ fn block(
     let mixed = alloc::<f32>(n);
     let residual = alloc::<f32>(n);
     matvec[per_item(n)](&weights[..square], &x, &mut value, n);
-    append[per_item(n)](&mut cache, &value, pos, rows, n);
+    // The range moves with `set_pos`: in every layer's copy the address of the destination.
+    copy(&value, &mut cache[pos * n..(pos + 1) * n]);
     mean[per_item(n)](&cache, &mut mixed, pos, rows, n);
     matvec[per_item(n)](&weights[square..2 * square], &mixed, &mut value, n);
     add[per_item(n)](&x, &value, &mut residual, n);

@@ -27,6 +27,8 @@ pub struct Structure {
     pub returned: Vec<(BufferId, DimId, DimId)>,
     /// For each leaf of the bounds the variables that it mentions.
     pub leaf_variables: Vector<LeafId, Vec<VariableId>>,
+    /// For each leaf of the bounds the scalar arguments that it mentions.
+    pub leaf_scalars: Vector<LeafId, Vec<ScalarId>>,
 }
 
 impl Structure {
@@ -128,8 +130,13 @@ pub struct Call {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A scalar or a host value, with the scalar arguments of the caller that it is computed of.
-    Scalar(Vec<ScalarId>),
+    /// A scalar or a host value.
+    Scalar {
+        /// The scalar arguments of the caller that it is computed of.
+        of: Vec<ScalarId>,
+        /// Its value as a bound, if it is an integer expression.
+        value: Option<DimId>,
+    },
     /// The buffer of the call's access of this index.
     Access(u32),
     /// An allocation that is handed over.

@@ -64,7 +64,8 @@ impl Function {
             .map(|scalar| Scalar {
                 name: format!("s{scalar}").into(),
                 line: 1,
-                dims: false,
+                fixed: false,
+                leaf: None,
                 statements: of(scalar, |launch, scalar| launch.mentions(scalar)),
                 grids: of(scalar, |launch, scalar| launch.blocks_by == Some(scalar)),
                 blocks: of(scalar, |launch, scalar| launch.threads_by == Some(scalar)),

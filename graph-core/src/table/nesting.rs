@@ -23,6 +23,7 @@ impl<'p> Writer<'p> {
             writer.id(actual);
         });
         self.list(structure.leaf_variables.iter(), |writer, list| writer.ids(list));
+        self.list(structure.leaf_scalars.iter(), |writer, list| writer.ids(list));
     }
 
     fn items(&mut self, items: &[Item]) {
@@ -83,9 +84,10 @@ impl<'p> Writer<'p> {
 
     fn argument(&mut self, argument: &Argument) {
         match argument {
-            Argument::Scalar(scalars) => {
+            Argument::Scalar { of, value } => {
                 self.number(0);
-                self.ids(scalars);
+                self.ids(of);
+                self.ids(value.as_slice());
             }
             Argument::Access(access) => {
                 self.number(1);
@@ -122,6 +124,7 @@ impl Reader {
                 .into(),
             returned: self.list(|reader| Some((reader.id()?, reader.id()?, reader.id()?)))?,
             leaf_variables: self.list(Reader::ids)?.into(),
+            leaf_scalars: self.list(Reader::ids)?.into(),
         })
     }
 
@@ -170,7 +173,7 @@ impl Reader {
 
     fn argument(&mut self) -> Option<Argument> {
         Some(match self.number()? {
-            0 => Argument::Scalar(self.ids()?),
+            0 => Argument::Scalar { of: self.ids()?, value: self.ids()?.first().copied() },
             1 => Argument::Access(self.number()?),
             2 => Argument::Moved(self.id()?),
             3 => Argument::Part(self.id()?),

@@ -113,7 +113,8 @@ fn structure() -> Structure {
         variables: vec![variable("i", &[1, 200]), variable("layer", &[])].into(),
         calls: vec![Call {
             arguments: vec![
-                Argument::Scalar(list(&[0, 1])),
+                Argument::Scalar { of: list(&[0, 1]), value: Some(id(2)) },
+                Argument::Scalar { of: vec![], value: None },
                 Argument::Access(2),
                 Argument::Moved(id(5)),
                 Argument::Part(id(0)),
@@ -123,6 +124,7 @@ fn structure() -> Structure {
         .into(),
         returned: vec![(id(5), id(1), id(2))],
         leaf_variables: vec![list(&[0, 1]), vec![]].into(),
+        leaf_scalars: vec![vec![], list(&[1, 300])].into(),
     }
 }
 
@@ -142,11 +144,20 @@ fn everything() -> (Vec<u8>, Decoded) {
         ],
     ];
     let scalars = vec![
-        Scalar { name: "n".into(), line: 3, dims: true, statements: vec![], grids: vec![], blocks: vec![] },
+        Scalar {
+            name: "n".into(),
+            line: 3,
+            fixed: true,
+            leaf: Some(id(128)),
+            statements: vec![],
+            grids: vec![],
+            blocks: vec![],
+        },
         Scalar {
             name: "by".into(),
             line: 4,
-            dims: false,
+            fixed: false,
+            leaf: None,
             statements: list(&[1, 300]),
             grids: list(&[1]),
             blocks: list(&[300]),

@@ -18,6 +18,8 @@ mod methods;
 mod paths;
 mod refused_types;
 mod scope;
+mod settable;
+mod setters;
 mod signature;
 mod steps;
 mod table;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use cuweave_core::ids::ScalarId;
-use cuweave_core::index::Index;
+use cuweave_core::ids::{LeafId, ScalarId};
+use cuweave_core::index::{Index, Vector};
 use cuweave_core::ir::{BufferId, Kind, Statement, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
 use proc_macro2::{Literal, TokenStream};
@@ -11,15 +11,20 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Type;
 use syn::spanned::Spanned;
 
-use super::lower::{Lowered, Syntax};
+use super::lower::{Lowered, Syntax, expression};
 use super::paths;
+use super::setters::Setter;
 use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 
 /// Returns the body of a function that returns the table.
-pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> TokenStream {
+pub(super) fn table(
+    lowered: &Lowered,
+    signature: &Signature,
+    (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
+) -> TokenStream {
     let (types, layouts) = types(lowered);
-    let scalars = scalars(lowered, signature, steps);
+    let scalars = scalars(lowered, signature, (steps, setters));
     let bytes = encode(&Printed {
         program: &lowered.source.program,
         layouts: &layouts,
@@ -99,16 +104,20 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// Returns the scalar arguments with their uses: in lengths, bounds and choices, in statements, in grids and in blocks.
-fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<Scalar> {
-    // The structure is fixed when the graph is built, as lengths are.
-    let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
+/// Returns the scalar arguments with their uses: in statements, in grids and in blocks.
+fn scalars(
+    lowered: &Lowered,
+    signature: &Signature,
+    (steps, setters): (&Steps<'_>, &Vector<ScalarId, Setter<'_>>),
+) -> Vec<Scalar> {
+    let leaves: Vec<String> = lowered.leaves.iter().map(|leaf| expression(leaf).to_string()).collect();
     let (uses, configured) = (steps.mentioned(), steps.configured());
     let program = &lowered.source.program;
     let scalars =
         signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
     scalars
-        .map(|argument| {
+        .zip(setters)
+        .map(|(argument, setter)| {
             let name = argument.name.to_string();
             let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
                 // A faulty statement has no step.
@@ -121,7 +130,8 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
             };
             Scalar {
                 line: argument.name.span().start().line as u32,
-                dims: dims.contains(&name),
+                fixed: setter.fixed.is_some(),
+                leaf: leaves.iter().position(|leaf| *leaf == name).map(LeafId::new),
                 statements: statements_where(&|step| uses[step].contains(&name)),
                 grids: statements_where(&|step| configured[step][0].contains(&name)),
                 blocks: statements_where(&|step| configured[step][1].contains(&name)),

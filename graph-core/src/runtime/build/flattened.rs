@@ -1,6 +1,7 @@
 //! The flat program of a function: where its statements come from, and which of them its scalars reach.
 
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::check::Checked;
@@ -8,15 +9,19 @@ use crate::expand::{Frame, FrameId, Instance};
 use crate::ids::ScalarId;
 use crate::index::Vector;
 use crate::ir::{BufferId, DimId, StatementId};
-use crate::structure::Argument;
-use crate::table::{Decoded, Parameter, Scalar};
+use crate::table::{Decoded, Scalar};
+
+use super::moves::Moves;
+use super::symbols::passed;
 
 /// A flat program that is ordered and checked.
 #[derive(Debug)]
 pub(crate) struct Flattened {
     pub checked: Arc<Checked>,
-    /// The values of its bounds.
-    pub values: Vector<DimId, u64>,
+    /// The values of its lengths and of the bounds that no setter changes; 0 for the others.
+    pub sizes: Vector<DimId, u64>,
+    /// The bounds that setters change.
+    pub moves: Moves,
     /// The element type of each buffer.
     pub elements: Vector<BufferId, TypeId>,
     /// The template of each statement.
@@ -27,21 +32,40 @@ pub(crate) struct Flattened {
     pub scalars: Vector<ScalarId, Scalar>,
 }
 
+/// A flat program that is ordered and checked, with the values of this build.
+#[derive(Clone)]
+pub(crate) struct Built {
+    pub flat: Arc<Flattened>,
+    /// The values of its lengths and bounds.
+    pub dims: Vector<DimId, u64>,
+    /// The values of the symbols of bounds that setters change.
+    pub symbols: Vec<u64>,
+}
+
 impl Flattened {
     pub fn new(
         checked: Arc<Checked>,
-        values: Vector<DimId, u64>,
+        (sizes, moves, fixed): (Vector<DimId, u64>, Moves, &BTreeSet<ScalarId>),
         elements: Vector<BufferId, TypeId>,
         instances: Vector<StatementId, Instance>,
         frames: Vector<FrameId, Frame>,
     ) -> Flattened {
         let table = frames[FrameId::OUTERMOST].table.clone();
-        let scalars = if table.structure.is_flat() {
+        let mut scalars: Vector<ScalarId, Scalar> = if table.structure.is_flat() {
             table.scalars.clone()
         } else {
             table.scalars.enumerate().map(|(at, scalar)| reached(at, scalar, &instances, &frames)).collect()
         };
-        Flattened { checked, values, elements, instances, frames, scalars }
+        for (scalar, declared) in scalars.enumerate_mut() {
+            declared.fixed |= fixed.contains(&scalar);
+            let moved = moves.of[scalar].accesses.iter().map(|access| access.0);
+            if moved.len() > 0 {
+                declared.statements.extend(moved);
+                declared.statements.sort_unstable();
+                declared.statements.dedup();
+            }
+        }
+        Flattened { checked, sizes, moves, elements, instances, frames, scalars }
     }
 }
 
@@ -85,14 +109,17 @@ fn reached(
         of_frames.push(match &frame.call {
             None => vec![at],
             Some((caller, call, _)) => {
-                passed(&frames[*caller].table, *call, &of_frames[*caller], &frame.table)
+                let passed = passed(&frames[*caller].table, *call, &frame.table).into_iter();
+                let reached =
+                    passed.filter(|(_, of)| of.iter().any(|scalar| of_frames[*caller].contains(scalar)));
+                reached.map(|(own, _)| own).collect()
             }
         });
     }
-    let dims = frames
+    let fixed = frames
         .iter()
         .zip(&of_frames)
-        .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims));
+        .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].fixed));
     let templates: Vector<FrameId, Templates> =
         frames.iter().zip(&of_frames).map(|(frame, scalars)| Templates::of(&frame.table, scalars)).collect();
     let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
@@ -106,26 +133,10 @@ fn reached(
     Scalar {
         name: scalar.name.clone(),
         line: scalar.line,
-        dims,
+        fixed,
+        leaf: scalar.leaf,
         statements: list(|templates| &templates.statements),
         grids: list(|templates| &templates.grids),
         blocks: list(|templates| &templates.blocks),
     }
-}
-
-/// Returns the scalars of a callee whose arguments are computed of some scalars of the caller.
-fn passed(caller: &Decoded, call: StatementId, scalars: &[ScalarId], callee: &Decoded) -> Vec<ScalarId> {
-    let crate::ir::Kind::Call(call) = caller.program.statements[call].kind else {
-        return Vec::new();
-    };
-    let arguments = &caller.structure.calls[call].arguments;
-    let pairs = callee.parameters.iter().zip(arguments);
-    pairs
-        .filter_map(|(parameter, argument)| match (parameter, argument) {
-            (Parameter::Scalar(own), Argument::Scalar(of)) => {
-                of.iter().any(|scalar| scalars.contains(scalar)).then_some(*own)
-            }
-            _ => None,
-        })
-        .collect()
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, Kind, Lifetime, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, DimId, Kind, Lifetime, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::format_ident;
@@ -12,7 +12,7 @@ use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::names::Names;
 use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
-use crate::dims::Bound;
+use crate::dims::{Bound, is_integer};
 use crate::graph::paths::{self, Callee};
 use crate::graph::scope::{Binding, View};
 
@@ -36,7 +36,8 @@ impl Lowering<'_> {
                     // A `let` of a scalar passes on the scalars that it is computed of.
                     let found = Names::of(&value);
                     let numbers = found.mentioned.iter().filter_map(|name| self.scalar_numbers.get(name));
-                    bindings.push(Argument::Scalar(numbers.copied().collect()));
+                    let of = numbers.copied().collect();
+                    bindings.push(Argument::Scalar { of, value: self.integer(&value) });
                     arguments.push(LaunchArgument::Scalar(Box::new(value)));
                 }
                 Ok(Passed::Borrowed(access)) => {
@@ -85,6 +86,15 @@ impl Lowering<'_> {
             None => self.callees.push(Callee { path: path.clone(), results }),
         }
         number
+    }
+
+    /// Returns an integer expression as a bound.
+    fn integer(&mut self, value: &Expr) -> Option<DimId> {
+        if !is_integer(value, &self.integers) {
+            return None;
+        }
+        let bound = Bound::of(value, true, &self.integers, &mut self.symbols);
+        Some(self.dim(bound))
     }
 
     /// Settles which names of `let` are those of calls that may return nothing: those that no statement uses as a buffer.
