@@ -244,9 +244,10 @@
 pub use cudarc;
 #[doc(inline)]
 pub use cuweave_core::runtime::{
-    AnyBits, ArenaPool, Buffer, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result, context,
+    AnyBits, ArenaPool, Buffer, CallStream, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result,
+    context,
 };
-pub use cuweave_macros::{graph, kernels};
+pub use cuweave_macros::{call, graph, kernels};
 
 #[cfg(doctest)]
 mod borrows;
@@ -269,8 +270,9 @@ pub mod bind {
 
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, DeviceView, DeviceViewMut,
-        Exclusive, ExclusivePinned, PinnedViewMut, Shared, SharedPinned, Taken,
+        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer,
+        DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, PinnedViewMut, Resource, Shared,
+        SharedPinned, Taken,
     };
 }
 
@@ -299,7 +301,7 @@ pub mod memory {
 pub mod error {
     #[doc(inline)]
     pub use cuweave_core::runtime::{
-        At, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch,
+        At, CallFault, DriverFailure, FailedCall, Fault, ModuleFailure, Refusal, ShortLaunch,
     };
 }
 

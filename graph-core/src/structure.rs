@@ -128,8 +128,10 @@ pub struct Call {
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A scalar or a host value, with the scalar arguments of the caller that it is computed of.
+    /// A scalar, with the scalar arguments of the caller that it is computed of.
     Scalar(Vec<ScalarId>),
+    /// A host value: the argument of the caller that it is.
+    Host(ArgumentId),
     /// The buffer of the call's access of this index.
     Access(u32),
     /// An allocation that is handed over.

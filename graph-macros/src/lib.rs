@@ -37,6 +37,15 @@ pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()
 }
 
+/// Declares a library call: `#[cuweave::call] unsafe fn name(stream: &CallStream, ..) -> Result<(), E> { .. }`.
+///
+/// The work that the body gives to its stream becomes a part of the graphs whose functions call it, as `name(..)` without the
+/// stream and the scratch. It is documented in full at the re-export of the crate `cuweave`.
+#[proc_macro_attribute]
+pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    graph::call(attribute.into(), item.into()).into()
+}
+
 /// Makes a CUDA graph of a function: `#[cuweave::graph] fn name(args) { .. }`.
 ///
 /// It is allowed in a module or in a function, not in an `impl`: it adds a module of the same name with its types. Lint

@@ -150,14 +150,7 @@ impl<A: Answers> Expansion<'_, A> {
             accesses.push(Access { buffer: window.buffer, lo, hi, ..*access });
         }
         let at = StatementId::new(self.flat.statements.len());
-        // A name that is used before its statement is that of the same turn.
-        let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
-            template.after.iter().partition(|&&before| before > id);
-        scope.forward.extend(forward.into_iter().map(|before| (at, before)));
-        let after: Vec<StatementId> = backward
-            .into_iter()
-            .flat_map(|before| between(scope.latest[before].start, scope.latest[before].end))
-            .collect();
+        let after = self.after(scope, id, at);
         let statement = Statement {
             name: self.name(scope, &template.name),
             line: template.line,
@@ -170,6 +163,16 @@ impl<A: Answers> Expansion<'_, A> {
         self.flat.instances.push(Instance { frame: scope.frame, template: id, turns: scope.turns.clone() });
         scope.latest[id] = at..self.flat.next();
         Ok(())
+    }
+
+    /// Returns the statements that the `#[after]` of a statement names, for its instance. A name that is used before its statement is
+    /// that of the same turn, and is resolved at its end.
+    fn after(&mut self, scope: &mut Scope, id: StatementId, at: StatementId) -> Vec<StatementId> {
+        let (forward, backward): (Vec<StatementId>, Vec<StatementId>) =
+            scope.table.program.statements[id].after.iter().partition(|&&before| before > id);
+        scope.forward.extend(forward.into_iter().map(|before| (at, before)));
+        let instances = |before: StatementId| between(scope.latest[before].start, scope.latest[before].end);
+        backward.into_iter().flat_map(instances).collect()
     }
 
     /// Makes a new buffer for an allocation, which is the next statement.
@@ -195,10 +198,16 @@ impl<A: Answers> Expansion<'_, A> {
         let mut inner = Scope::new(callee, FrameId::new(self.frames.len()));
         let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
         let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
-        self.frames.push(Frame { table: callee, call: Some((scope.frame, id, scope.turns.clone())), prefix });
+        self.frames.push(Frame {
+            table: callee,
+            call: Some((scope.frame, id, scope.turns.clone())),
+            empty: Vec::new(),
+            prefix,
+        });
         for argument in &call.arguments {
             let value = match argument {
                 Argument::Scalar(_) => Value::Scalar,
+                Argument::Host(argument) => scope.arguments[*argument].clone(),
                 Argument::Access(index) => {
                     let access = &template.accesses[size(*index)];
                     let window = self.view(scope, access.buffer, Some(id))?;
@@ -212,8 +221,20 @@ impl<A: Answers> Expansion<'_, A> {
             inner.arguments.push(value);
         }
         self.parameters(scope, id, &mut inner)?;
-        self.body(&mut inner)?;
-        self.returned(&inner)?;
+        match callee.capture() {
+            Some(capture) => self.capture(scope, id, &mut inner, capture)?,
+            None => {
+                self.body(&mut inner)?;
+                self.returned(&inner)?;
+            }
+        }
+        // What the call comes after, each of its statements does.
+        if !template.after.is_empty() {
+            for at in between(first, self.flat.next()) {
+                let after = self.after(scope, id, at);
+                self.flat.statements[at].after.to_mut().extend(after);
+            }
+        }
         for (&output, &result) in callee.program.outputs.iter().zip(&call.results) {
             scope.buffers[result] = Some(self.view(&inner, output, None)?);
         }

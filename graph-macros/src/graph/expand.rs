@@ -14,7 +14,7 @@ use syn::ItemFn;
 
 use super::idents::ident;
 use super::lower::Lowered;
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
+use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, HostType, Signature};
 use super::steps::Steps;
 use super::table;
 
@@ -115,6 +115,12 @@ impl Argument {
     pub(super) fn parameter_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Host(HostType { ty, resource: false }) => {
+                quote!(impl ::cuweave::__private::BindHost<'a, #ty>)
+            }
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                quote!(impl ::cuweave::__private::BindResource<'a, #ty>)
+            }
             ArgumentKind::Buffer(buffer) => buffer.bindable(),
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bindable();
@@ -126,6 +132,12 @@ impl Argument {
     pub(super) fn field_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Host(HostType { ty, resource: false }) => {
+                quote!(::cuweave::__private::Host<'a, #ty>)
+            }
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                quote!(::cuweave::__private::Resource<'a, #ty>)
+            }
             ArgumentKind::Buffer(buffer) => buffer.bound(),
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bound();
@@ -139,6 +151,12 @@ impl Argument {
         let name = &self.name;
         match &self.kind {
             ArgumentKind::Scalar(_) => quote!(#name),
+            ArgumentKind::Host(HostType { resource: false, .. }) => {
+                quote!(::cuweave::__private::BindHost::bind_host(#name))
+            }
+            ArgumentKind::Host(HostType { resource: true, .. }) => {
+                quote!(::cuweave::__private::BindResource::bind_resource(#name))
+            }
             ArgumentKind::Buffer(buffer) => buffer.bind(&quote!(#name)),
             ArgumentKind::Array(buffer, _) => {
                 let one = Ident::new("one", Span::mixed_site());
@@ -148,9 +166,21 @@ impl Argument {
         }
     }
 
+    /// Returns the type by which expressions and calls know the argument; `None` for buffers, which they do not know.
+    pub(super) fn value_type(&self) -> Option<TokenStream> {
+        match &self.kind {
+            ArgumentKind::Scalar(ty) => Some(quote!(#ty)),
+            ArgumentKind::Host(HostType { ty, resource: false }) => Some(quote!(&'v #ty)),
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                Some(quote!(::cuweave::__private::Lent<'v, #ty>))
+            }
+            ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => None,
+        }
+    }
+
     pub(super) fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
-            ArgumentKind::Scalar(_) => None,
+            ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => None,
             ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => Some(buffer),
         }
     }
@@ -162,7 +192,12 @@ impl Expansion<'_> {
     }
 
     pub(super) fn scalars(&self) -> impl Iterator<Item = &Argument> {
-        self.signature.arguments.iter().filter(|argument| argument.buffer().is_none())
+        self.signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)))
+    }
+
+    /// Returns the arguments that expressions and calls know.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Argument> {
+        self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
     }
 
     /// The function that builds.
@@ -258,7 +293,15 @@ impl Expansion<'_> {
     /// code that they could name.
     fn implementation(&self) -> TokenStream {
         let name = self.name();
-        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let scalars: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        let values = self.known().map(|argument| {
+            let name = &argument.name;
+            match &argument.kind {
+                ArgumentKind::Host(HostType { resource: false, .. }) => quote!(#name: &self.#name),
+                ArgumentKind::Host(HostType { resource: true, .. }) => quote!(#name: self.#name.lend()),
+                _ => quote!(#name: self.#name),
+            }
+        });
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let table = table::table(self.lowered, self.signature, &self.steps);
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
@@ -281,7 +324,7 @@ impl Expansion<'_> {
                 }
 
                 fn values(&self, _: ::cuweave::__private::Token) -> #name::Values<'_> {
-                    #name::Values { #(#scalars: self.#scalars,)* __lifetime: ::core::marker::PhantomData }
+                    #name::Values { #(#values,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
             #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
-use cuweave_core::ids::{ScalarId, VariableId};
+use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
@@ -31,7 +31,9 @@ use crate::report::Report;
 
 mod calls;
 mod functions;
+mod hosts;
 pub mod kinds;
+mod library;
 mod names;
 mod numbers;
 mod statements;
@@ -39,6 +41,7 @@ mod structure;
 mod tail;
 mod views;
 
+pub use library::{ScratchParameter, lower_call};
 pub use names::collect;
 pub use numbers::{Turn, turns_in};
 use numbers::{codes, readable, scalars, variables};
@@ -206,6 +209,48 @@ struct Unrolling {
 struct Reported;
 type Lower<T> = Result<T, Reported>;
 
+impl<'r> Lowering<'r> {
+    /// Returns the lowering of a function, of which nothing is lowered yet.
+    fn new(report: &'r mut Report) -> Lowering<'r> {
+        Lowering {
+            report,
+            symbols: Symbols::default(),
+            scopes: Scopes::new(),
+            variables: Vec::new(),
+            calls: Vector::new(),
+            scalar_numbers: BTreeMap::new(),
+            items: Vec::new(),
+            turns: Vec::new(),
+            structured: false,
+            choices: Vec::new(),
+            conditions: Vec::new(),
+            outer_names: 0,
+            dims: Vector::new(),
+            dim_ids: BTreeMap::new(),
+            buffers: Vector::new(),
+            elements: Vec::new(),
+            poisoned: Vector::new(),
+            statements: Vector::new(),
+            syntax: Vec::new(),
+            lints: BTreeMap::new(),
+            levels: Vec::new(),
+            parts: BTreeSet::new(),
+            outputs: Vec::new(),
+            spans: Spans::default(),
+            unrolling: None,
+            unrolled: 0,
+            too_many: false,
+            refused: false,
+            scalars: BTreeSet::new(),
+            integers: BTreeSet::new(),
+            mentioned: BTreeSet::new(),
+            returned_lengths: Vec::new(),
+            order_unknown: false,
+            unknown: Vec::new(),
+        }
+    }
+}
+
 /// Lowers a function of this head and body.
 pub fn lower(
     name: &Ident,
@@ -216,42 +261,7 @@ pub fn lower(
     body: &Block,
     report: &mut Report,
 ) -> Lowered {
-    let mut lowering = Lowering {
-        report,
-        symbols: Symbols::default(),
-        scopes: Scopes::new(),
-        variables: Vec::new(),
-        calls: Vector::new(),
-        scalar_numbers: BTreeMap::new(),
-        items: Vec::new(),
-        turns: Vec::new(),
-        structured: false,
-        choices: Vec::new(),
-        conditions: Vec::new(),
-        outer_names: 0,
-        dims: Vector::new(),
-        dim_ids: BTreeMap::new(),
-        buffers: Vector::new(),
-        elements: Vec::new(),
-        poisoned: Vector::new(),
-        statements: Vector::new(),
-        syntax: Vec::new(),
-        lints: BTreeMap::new(),
-        levels: Vec::new(),
-        parts: BTreeSet::new(),
-        outputs: Vec::new(),
-        spans: Spans::default(),
-        unrolling: None,
-        unrolled: 0,
-        too_many: false,
-        refused: false,
-        scalars: BTreeSet::new(),
-        integers: BTreeSet::new(),
-        mentioned: BTreeSet::new(),
-        returned_lengths: Vec::new(),
-        order_unknown: false,
-        unknown: Vec::new(),
-    };
+    let mut lowering = Lowering::new(report);
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =
@@ -338,9 +348,15 @@ impl Lowering<'_> {
 
     pub(super) fn arguments(&mut self, signature: &Signature) -> Vec<Option<BufferId>> {
         let mut first = Vec::new();
-        for argument in &signature.arguments {
+        for (number, argument) in signature.arguments.iter().enumerate() {
             first.push(match &argument.kind {
                 ArgumentKind::Scalar(_) => None,
+                ArgumentKind::Host(host) => {
+                    let binding =
+                        Binding::Host { argument: ArgumentId::new(number), resource: host.resource };
+                    self.scopes.bind(&argument.name, binding);
+                    None
+                }
                 ArgumentKind::Buffer(ty) => {
                     let view = self.argument(&argument.name, argument.name.to_string(), ty);
                     let id = view.buffer;
@@ -438,6 +454,10 @@ impl Lowering<'_> {
         let what = match self.scopes.get(name) {
             Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(_)) => "a buffer",
             Some(Binding::Statement) => "a statement",
+            Some(Binding::Host { .. }) => {
+                self.host_elsewhere(name);
+                return;
+            }
             Some(Binding::Unknown | Binding::Number) | None => return,
         };
         self.refuse(

@@ -11,6 +11,7 @@ mod callee;
 mod expand;
 mod idents;
 mod launch;
+mod library;
 mod lower;
 mod methods;
 mod scope;
@@ -31,6 +32,8 @@ use syn::ItemFn;
 
 use crate::report::Report;
 use crate::words::words;
+
+pub use library::call;
 
 /// Expands a graph function. A faulty function is still emitted, with its signature and an empty body, so that no
 /// errors follow at its uses.

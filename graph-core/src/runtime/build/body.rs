@@ -4,9 +4,11 @@ use crate::expand::{Frame, FrameId};
 use crate::index::Vector;
 use crate::table::Table;
 
-use crate::runtime::error::Result;
+use crate::runtime::error::{Error, Result};
 use crate::runtime::statements::{Dim, Evaluation};
 use crate::runtime::token::Token;
+
+use super::capture::Capture;
 
 /// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
 pub trait Body {
@@ -25,6 +27,12 @@ pub trait Body {
 
     /// Calls `enter` with the body of the function that a step calls.
     fn enter(&self, step: u32, turns: &[u64], enter: &mut dyn FnMut(&dyn Body), token: Token);
+
+    /// Runs the body of a library call. Graph functions have none.
+    fn capture(&self, capture: &mut Capture<'_>, token: Token) -> Result<()> {
+        let _ = token;
+        Err(Error::Plan(format!("{capture:?} is no library call")))
+    }
 }
 
 /// Calls `with` with the body of a frame, whose calls are evaluated from the outermost function on. Returns `None` if an

@@ -87,10 +87,9 @@ fn reached(
             Some((caller, call, _)) => passed(frames[*caller].table, *call, &of_frames[*caller], frame.table),
         });
     }
-    let dims = frames
-        .iter()
-        .zip(&of_frames)
-        .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims));
+    let dims = frames.iter().zip(&of_frames).any(|(frame, scalars)| {
+        scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims || frame.table.capture().is_some())
+    });
     let templates: Vector<FrameId, Templates> =
         frames.iter().zip(&of_frames).map(|(frame, scalars)| Templates::of(frame.table, scalars)).collect();
     let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {

@@ -4,13 +4,14 @@
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
 //!   the flat program that it gives;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
-//! - `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
+//! - `capture`: the nodes of library calls; `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
 mod answers;
 mod batches;
 mod body;
+mod capture;
 mod checks;
 mod definition;
 mod flattened;
@@ -27,6 +28,7 @@ mod tables;
 
 pub(crate) use answers::Asked;
 pub use body::Body;
+pub use capture::Capture;
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub(crate) use definition::Definition;
 pub(crate) use flattened::Flattened;
