@@ -125,9 +125,8 @@ impl State {
         let capture = self.captures.remove(at);
         let joined = self.leaves_are_in(&capture, stream);
         if capture.broken || !joined {
-            if !capture.given {
-                self.remove_graph(capture.graph);
-            }
+            // Also a graph that the program gave: its handle is of no use from then on.
+            self.remove_graph(capture.graph);
             let why = if capture.broken {
                 Status::STREAM_CAPTURE_INVALIDATED
             } else {
