@@ -2,7 +2,7 @@
 
 use cuweave::ArenaPool;
 use cuweave::prelude::*;
-use cuweave_testkit::device::device;
+use cuweave_testkit::device::alone;
 
 use crate::library::{Library, sum};
 
@@ -44,7 +44,7 @@ fn owned(n: u32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
 
 #[test]
 fn scratch_is_shared_by_what_is_ordered_alone() {
-    let device = device();
+    let device = alone();
     let library = Library::new(&device.ctx);
     let (mut x, mut out) = (device.upload(&[1.0f32; N as usize]), device.upload(&[0.0f32; 4 * N as usize]));
     let report = beside(&device.ctx, N, &library, &x, &mut out).expect("it builds").report();
@@ -65,7 +65,7 @@ fn scratch_is_shared_by_what_is_ordered_alone() {
 
 #[test]
 fn every_kind_of_memory() {
-    let device = device();
+    let device = alone();
     let library = Library::new(&device.ctx);
     let x = device.upload(&[1.5f32; N as usize]);
     let pool = ArenaPool::new(&device.stream).expect("a pool");

@@ -6,7 +6,7 @@ use cudarc::driver::{CudaStream, DriverError, PushKernelArg, sys};
 use cuweave::Error;
 use cuweave::error::CallFault;
 use cuweave::prelude::*;
-use cuweave_testkit::device::{Device, device};
+use cuweave_testkit::device::{Device, alone};
 
 use crate::library::{Library, threads};
 
@@ -213,7 +213,7 @@ fn fault(device: &Device, way: Way) -> (CallFault, String) {
 
 #[test]
 fn errors_of_the_body_are_those_of_the_build() {
-    let device = device();
+    let device = alone();
     let (found, text) = fault(&device, Way::Fails);
     assert_eq!(found, CallFault::Returned("LIBRARY_STATUS_NOT_INITIALIZED".into()));
     assert!(text.ends_with("the library call failed: LIBRARY_STATUS_NOT_INITIALIZED"), "{text}");
@@ -223,14 +223,14 @@ fn errors_of_the_body_are_those_of_the_build() {
 
 #[test]
 fn panics_are_errors() {
-    let device = device();
+    let device = alone();
     assert_eq!(fault(&device, Way::Panics).0, CallFault::Panicked("no plan for 3 elements".into()));
     assert_eq!(fault(&device, Way::PanicsAfterWork).0, CallFault::Panicked("too late".into()));
 }
 
 #[test]
 fn a_call_that_captures_nothing_writes_nothing() {
-    let device = device();
+    let device = alone();
     for way in [Way::Nothing, Way::OtherStream] {
         assert_eq!(fault(&device, way).0, CallFault::Nothing { parameter: "out".into() }, "{way:?}");
     }
@@ -238,7 +238,7 @@ fn a_call_that_captures_nothing_writes_nothing() {
 
 #[test]
 fn memory_of_a_call_is_scratch() {
-    let device = device();
+    let device = alone();
     let (found, text) = fault(&device, Way::Allocates);
     assert_eq!(found, CallFault::Allocates);
     assert!(text.contains("`scratch: [T; len]`"), "{text}");
@@ -246,12 +246,12 @@ fn memory_of_a_call_is_scratch() {
 
 #[test]
 fn streams_that_are_not_joined_are_told() {
-    assert_eq!(fault(&device(), Way::Forks).0, CallFault::Unjoined);
+    assert_eq!(fault(&alone(), Way::Forks).0, CallFault::Unjoined);
 }
 
 #[test]
 fn what_cannot_be_captured_is_told() {
-    let device = device();
+    let device = alone();
     let said = Some("LIBRARY_STATUS_EXECUTION_FAILED".to_owned());
     for way in [Way::AllocatesAtOnce, Way::Synchronises, Way::WaitsForTheContext, Way::WaitsForWorkOutside] {
         assert_eq!(fault(&device, way).0, CallFault::Invalidated { said: said.clone() }, "{way:?}");
@@ -261,7 +261,7 @@ fn what_cannot_be_captured_is_told() {
 
 #[test]
 fn captures_that_the_body_ends_are_told() {
-    let device = device();
+    let device = alone();
     for way in [Way::Ends, Way::EndsAndBegins] {
         assert_eq!(fault(&device, way).0, CallFault::Ended, "{way:?}");
     }
@@ -269,7 +269,7 @@ fn captures_that_the_body_ends_are_told() {
 
 #[test]
 fn a_capture_of_another_stream_is_the_body_s_own() {
-    let device = device();
+    let device = alone();
     let other = device.ctx.new_stream().expect("a stream");
     let bad = Bad { library: Library::new(&device.ctx), way: Way::BeginsElsewhere, other };
     assert_eq!(build(&device, &bad).expect("it builds"), [2.0, 4.0, 6.0]);
@@ -277,7 +277,7 @@ fn a_capture_of_another_stream_is_the_body_s_own() {
 
 #[test]
 fn what_a_drop_kept_is_told() {
-    let device = device();
+    let device = alone();
     let bad = Bad {
         library: Library::new(&device.ctx),
         way: Way::Drops,
@@ -290,7 +290,7 @@ fn what_a_drop_kept_is_told() {
 
 #[test]
 fn the_current_context_and_the_order_are_kept() {
-    let device = device();
+    let device = alone();
     assert_eq!(fault(&device, Way::LeavesNoContext).0, CallFault::OtherContext);
     assert_eq!(fault(&device, Way::Detaches).0, CallFault::Detached);
 }

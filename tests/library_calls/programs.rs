@@ -1,7 +1,7 @@
 //! Calls among kernels, in loops, calls and branches: results against plain Rust.
 
 use cuweave::prelude::*;
-use cuweave_testkit::device::device;
+use cuweave_testkit::device::alone;
 
 use crate::library::{Library, forked, rescale, scaled, sum};
 
@@ -26,7 +26,7 @@ fn mixed(n: u32, library: &Library, x: &[f32; n], y: &[f32; n], out: &mut [f32; 
 
 #[test]
 fn calls_and_kernels_are_ordered_by_what_they_access() {
-    let device = device();
+    let device = alone();
     let library = Library::new(&device.ctx);
     for n in [1u32, 7, 300] {
         let (x, y) = (device.upload(&numbers(n as usize)), device.upload(&vec![5.0f32; n as usize]));
@@ -71,7 +71,7 @@ fn layers(n: u32, steps: u32, even: bool, a: f32, library: &Library, x: &mut [f3
 
 #[test]
 fn calls_in_loops_choices_and_calls() {
-    let device = device();
+    let device = alone();
     let library = Library::new(&device.ctx);
     for (steps, even, a) in [(0u32, false, 2.0f32), (3, false, 2.0), (4, true, 3.0), (2, false, 1.0)] {
         let n = 5u32;
@@ -102,7 +102,7 @@ fn branches(n: u32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
 
 #[test]
 fn branches_have_scratch_of_their_own() {
-    let device = device();
+    let device = alone();
     let library = Library::new(&device.ctx);
     let n = 64u32;
     let x = device.upload(&numbers(64));

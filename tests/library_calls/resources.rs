@@ -5,7 +5,7 @@ use std::sync::Arc;
 use cudarc::driver::{DriverError, PushKernelArg};
 use cuweave::Error;
 use cuweave::prelude::*;
-use cuweave_testkit::device::device;
+use cuweave_testkit::device::alone;
 
 use crate::library::{Library, scaled, threads};
 
@@ -46,7 +46,7 @@ fn outer(n: u32, counter: &mut Counter, out: &mut [f32; 4 * n]) {
 
 #[test]
 fn the_calls_of_a_resource_stay_in_order() {
-    let device = device();
+    let device = alone();
     let mut counter = Counter { library: Library::new(&device.ctx), calls: Vec::new() };
     let mut out = device.upload(&[0.0f32; 8]);
     let graph = outer(&device.ctx, 2, &mut counter, &mut out).expect("it builds");
@@ -66,7 +66,7 @@ fn once(n: u32, a: f32, library: &Library, x: &[f32; n], out: &mut [f32; n]) {
 
 #[test]
 fn an_exec_keeps_what_is_shared() {
-    let device = device();
+    let device = alone();
     let library = Arc::new(Library::new(&device.ctx));
     let x = Arc::new(device.upload(&[1.0f32, 2.0]));
     let out = device.upload(&[0.0f32; 2]);
@@ -89,7 +89,7 @@ fn an_exec_keeps_what_is_shared() {
 
 #[test]
 fn what_a_call_was_captured_with_cannot_be_set() {
-    let device = device();
+    let device = alone();
     let library = Library::new(&device.ctx);
     let (x, other) = (device.upload(&[1.0f32, 2.0]), device.upload(&[5.0f32, 6.0]));
     let mut out = device.upload(&[0.0f32; 2]);
@@ -108,7 +108,7 @@ fn what_a_call_was_captured_with_cannot_be_set() {
 
 #[test]
 fn threads_build_with_one_library() {
-    let device = device();
+    let device = alone();
     let library = Library::new(&device.ctx);
     std::thread::scope(|scope| {
         for thread in 0..4u32 {

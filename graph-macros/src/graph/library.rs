@@ -11,7 +11,8 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
-use super::lower::{Lowered, ScratchParameter, lower_call};
+use super::lower::Lowered;
+use super::lower::library::{ScratchParameter, lower_call};
 use super::signature::{
     Argument, ArgumentKind, BufferMemory, BufferType, Signature, buffer_type, host_type, ungrouped,
 };

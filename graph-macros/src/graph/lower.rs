@@ -33,7 +33,7 @@ mod calls;
 mod functions;
 mod hosts;
 pub mod kinds;
-mod library;
+pub mod library;
 mod names;
 mod numbers;
 mod statements;
@@ -41,7 +41,6 @@ mod structure;
 mod tail;
 mod views;
 
-pub use library::{ScratchParameter, lower_call};
 pub use names::collect;
 pub use numbers::{Turn, turns_in};
 use numbers::{codes, readable, scalars, variables};

@@ -13,9 +13,8 @@ use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::index::size;
-use crate::ir::{Kind, Mode, StatementId};
-use crate::operation::Operation;
-use crate::table::{Decoded, Parameter};
+use crate::ir::{Mode, StatementId};
+use crate::table::Decoded;
 
 use crate::runtime::bind::Lent;
 use crate::runtime::cuda::{
@@ -23,13 +22,7 @@ use crate::runtime::cuda::{
     Failure, Node, NodeKind, Outcome, RawGraph,
 };
 use crate::runtime::error::{At, CallFault, Error, Result};
-use crate::runtime::statements::{Dim, Emission};
-use crate::runtime::token::Token;
-
-use super::body::{Body, enter};
-use super::definition::Definition;
-use super::flattened::Flattened;
-use super::nodes::Nodes;
+use crate::runtime::statements::Dim;
 
 /// The nodes of a library call.
 #[derive(Clone, Debug, Default)]
@@ -42,18 +35,18 @@ pub(crate) struct Captured {
 
 /// A library call while its body runs: generated code takes the memory of its parameters from here.
 pub struct Capture<'c> {
-    driver: &'static Driver,
-    context: Context,
-    graph: RawGraph,
-    after: &'c [Node],
-    stream: &'c mut CaptureStream,
-    callee: &'static Decoded,
-    at: Box<At>,
+    pub(super) driver: &'static Driver,
+    pub(super) context: Context,
+    pub(super) graph: RawGraph,
+    pub(super) after: &'c [Node],
+    pub(super) stream: &'c mut CaptureStream,
+    pub(super) callee: &'static Decoded,
+    pub(super) at: Box<At>,
     /// The address and the length of each buffer and each scratch, in the order of the parameters.
-    memory: Vec<(u64, u64)>,
-    captured: Option<Captured>,
+    pub(super) memory: Vec<(u64, u64)>,
+    pub(super) captured: Option<Captured>,
     /// True if the graph is of no use any more.
-    spoiled: bool,
+    pub(super) spoiled: bool,
 }
 
 impl std::fmt::Debug for Capture<'_> {
@@ -283,90 +276,5 @@ fn message(payload: &(dyn Any + Send)) -> String {
         (Some(text), _) => (*text).to_owned(),
         (_, Some(text)) => text.clone(),
         _ => "a value that is no text".to_owned(),
-    }
-}
-
-impl Nodes {
-    /// Captures the nodes of a library call. After a failure that spoils the graph, the nodes have none.
-    pub(super) fn capture(
-        &mut self,
-        definition: &mut Definition,
-        body: &dyn Body,
-        operation: &Operation,
-        after: &[Node],
-    ) -> Result<Captured> {
-        let statement = operation.sources[0];
-        let at = self.at(definition.program(), operation);
-        let failed = |failure| Error::driver(failure, Some(at.clone()));
-        definition.driver.enter(definition.context).map_err(failed)?;
-        let stream = match &mut self.stream {
-            Some(stream) => stream,
-            None => {
-                self.stream.insert(CaptureStream::new(definition.driver, &definition.ctx).map_err(failed)?)
-            }
-        };
-        let flat = &definition.flat;
-        let frame = flat.instances[statement].frame;
-        let callee = flat.frames[frame].table;
-        let emission = Emission {
-            program: flat.checked.program(),
-            dims: &flat.values,
-            operations: &self.operations,
-            bases: &self.bases,
-            fill_kernels: &self.fill_kernels,
-        };
-        let mut capture = Capture {
-            driver: definition.driver,
-            context: definition.context,
-            graph: self.graph,
-            after,
-            stream,
-            callee,
-            memory: memory(flat, &emission, statement),
-            captured: None,
-            spoiled: false,
-            at,
-        };
-        let done = enter(body, &flat.frames, frame, &mut |body| body.capture(&mut capture, Token));
-        let Capture { captured, spoiled, at, .. } = capture;
-        if spoiled {
-            self.graph = RawGraph::NONE;
-            self.stream = None;
-        }
-        let returns = |what: &str| Error::Config {
-            at: at.clone(),
-            reason: format!("an expression in {what} returns before the call"),
-        };
-        done.unwrap_or_else(|| Err(returns("an argument of its call")))?;
-        captured.ok_or_else(|| returns("it"))
-    }
-}
-
-/// Returns the address and the length of each buffer and scratch of a library call, in the order of its declaration.
-fn memory(flat: &Flattened, emission: &Emission<'_>, statement: StatementId) -> Vec<(u64, u64)> {
-    let frame = &flat.frames[flat.instances[statement].frame];
-    let declared = &frame.table.program.statements[flat.instances[statement].template].accesses;
-    let mut given = 0..;
-    declared
-        .iter()
-        .map(|access| match frame.empty.contains(&access.buffer) {
-            true => (0, 0),
-            false => given.next().map_or((0, 0), |index| emission.range_of(statement, index)),
-        })
-        .collect()
-}
-
-impl Flattened {
-    /// Returns true if a graph of the function has arguments that are host values.
-    pub(crate) fn has_host_values(&self) -> bool {
-        let outermost = self.frames.iter().next();
-        outermost.is_some_and(|frame| {
-            frame.table.parameters.iter().any(|parameter| matches!(parameter, Parameter::Host { .. }))
-        })
-    }
-
-    /// Returns true for a statement whose parameters cannot be changed once they are captured.
-    pub(crate) fn is_captured(&self, statement: StatementId) -> bool {
-        self.checked.program().statements[statement].kind == Kind::Capture(())
     }
 }

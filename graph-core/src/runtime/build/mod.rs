@@ -4,7 +4,7 @@
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
 //!   the flat program that it gives;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
-//! - `capture`: the nodes of library calls; `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
+//! - `capture`, `captured`: the nodes of library calls; `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
 //! - `hook`: the way for tests to hand the driver a broken plan.
 
@@ -12,6 +12,7 @@ mod answers;
 mod batches;
 mod body;
 mod capture;
+mod captured;
 mod checks;
 mod definition;
 mod flattened;
