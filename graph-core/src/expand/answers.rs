@@ -3,7 +3,7 @@
 use crate::index::{Vector, indices};
 use crate::ir::{BufferId, DimId, Origin, StatementId, Text};
 use crate::structure::Choice;
-use crate::table::{Decoded, Op};
+use crate::table::{Decoded, Op, TableHandle};
 use cuweave_ptx::poly::Poly;
 use std::any::TypeId;
 use std::sync::Arc;
@@ -41,10 +41,10 @@ impl Number {
 #[derive(Clone, Debug)]
 pub struct Frame {
     /// The function.
-    pub table: &'static Decoded,
+    pub table: TableHandle,
     /// The call: the caller's frame, its statement, and the values of the caller's loop variables. `None` for the outermost
     /// function.
-    pub call: Option<(FrameId, StatementId, Arc<[u64]>)>,
+    pub call: Option<(FrameId, StatementId, Arc<[i64]>)>,
     /// For a library call its scratch of no elements, which has no memory.
     pub empty: Vec<BufferId>,
     /// The prefix of names: `block[3].`.
@@ -53,7 +53,7 @@ pub struct Frame {
 
 impl Frame {
     /// Returns the frame of the outermost function.
-    pub fn outermost(table: &'static Decoded) -> Frame {
+    pub fn outermost(table: TableHandle) -> Frame {
         Frame { table, call: None, empty: Vec::new(), prefix: String::new() }
     }
 }
@@ -66,7 +66,7 @@ pub struct Instance {
     /// Its statement.
     pub template: StatementId,
     /// The values of its loop variables.
-    pub turns: Arc<[u64]>,
+    pub turns: Arc<[i64]>,
 }
 
 /// The answers to what depends on values.
@@ -82,11 +82,21 @@ pub trait Answers {
         length: &mut dyn FnMut(Op) -> Option<Number>,
     ) -> Result<Number, Self::Error>;
 
+    /// Returns the value of an end of a loop, which may be negative, by its code.
+    fn end(
+        &mut self,
+        at: At<'_>,
+        dim: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<i128, Self::Error> {
+        Ok(i128::from(self.bound(at, dim, length)?.value))
+    }
+
     /// Returns the arm that a choice takes; one beyond the arms takes none.
     fn arm(&mut self, at: At<'_>, choice: &Choice) -> Result<u32, Self::Error>;
 
     /// Returns the function that a call enters.
-    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<&'static Decoded, Self::Error>;
+    fn callee(&mut self, at: At<'_>, call: StatementId) -> Result<TableHandle, Self::Error>;
 
     /// Returns the error for a program that cannot be expanded.
     fn refused(&mut self, at: At<'_>, statement: Option<StatementId>, refusal: Refusal) -> Self::Error;
@@ -100,13 +110,13 @@ pub struct At<'e> {
     /// The current one.
     pub frame: FrameId,
     /// The values of its loop variables.
-    pub turns: &'e [u64],
+    pub turns: &'e [i64],
 }
 
 impl<'e> At<'e> {
     /// The function of the current frame.
-    pub fn table(&self) -> &'static Decoded {
-        self.frames[self.frame].table
+    pub fn table(&self) -> &'e Decoded {
+        &self.frames[self.frame].table
     }
 }
 

@@ -40,7 +40,7 @@ impl<A: Answers> Expansion<'_, A> {
         let declared = &scope.table.program.buffers[buffer];
         let len = self.dim(scope, declared.len)?;
         let name = self.name(scope, &declared.name);
-        let file = self.file(scope);
+        let file = declared.file.clone().or_else(|| self.file(scope));
         let element = scope.table.elements[buffer];
         let id = self.flat.buffer(Buffer { name, len, file, ..declared.clone() }, element);
         let window = Window { buffer: id, lo: self.zero(scope)?, hi: len };
@@ -62,6 +62,7 @@ impl<A: Answers> Expansion<'_, A> {
                 let declared = Buffer {
                     name: name.clone().into(),
                     line: *line,
+                    column: 0,
                     file: None,
                     origin: *origin,
                     len: hi,

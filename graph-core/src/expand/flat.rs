@@ -70,8 +70,8 @@ pub(super) enum Value {
 }
 
 /// A function while its body is expanded.
-pub(super) struct Scope {
-    pub table: &'static Decoded,
+pub(super) struct Scope<'t> {
+    pub table: &'t Decoded,
     pub frame: FrameId,
     pub arguments: Vector<ArgumentId, Value>,
     /// The buffers that the function's names stand for now.
@@ -79,15 +79,15 @@ pub(super) struct Scope {
     /// The bounds that are computed for the current turns.
     pub dims: Vector<DimId, Option<DimId>>,
     /// The values of the loop variables.
-    pub turns: Arc<[u64]>,
+    pub turns: Arc<[i64]>,
     /// The latest instances of each statement: several for a call.
     pub latest: Vector<StatementId, Range<StatementId>>,
     /// Statements of the flat program whose `#[after]` names a later one of this turn.
     pub forward: Vec<(StatementId, StatementId)>,
 }
 
-impl Scope {
-    pub fn new(table: &'static Decoded, frame: FrameId) -> Scope {
+impl<'t> Scope<'t> {
+    pub fn new(table: &'t Decoded, frame: FrameId) -> Scope<'t> {
         let (program, none) = (&table.program, StatementId::from_u32(0));
         Scope {
             table,
@@ -101,8 +101,8 @@ impl Scope {
         }
     }
 
-    pub fn turn(&mut self, variable: VariableId, value: u64) {
-        let turns: Vec<u64> = self
+    pub fn turn(&mut self, variable: VariableId, value: i64) {
+        let turns: Vec<i64> = self
             .turns
             .iter()
             .enumerate()

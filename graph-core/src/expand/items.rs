@@ -68,11 +68,11 @@ impl<A: Answers> Expansion<'_, A> {
     fn lies_within(&mut self, scope: &mut Scope, window: Window, view: &View) -> Result<(), A::Error> {
         let [lo, hi] = self.within(scope, window, [view.lo, view.hi])?;
         let [from, to] = self.within(scope, window, [view.of.0, view.of.1])?;
-        self.flat.views.push(View { buffer: window.buffer, line: view.line, lo, hi, of: (from, to) });
+        self.flat.views.push(View { buffer: window.buffer, lo, hi, of: (from, to), ..*view });
         Ok(())
     }
 
-    pub(super) fn items(&mut self, scope: &mut Scope, items: &'static [Item]) -> Result<(), A::Error> {
+    pub(super) fn items<'t>(&mut self, scope: &mut Scope<'t>, items: &'t [Item]) -> Result<(), A::Error> {
         for item in items {
             match item {
                 Item::Statement(statement) => self.statement(scope, *statement)?,
@@ -109,11 +109,11 @@ impl<A: Answers> Expansion<'_, A> {
         Err(self.refuse(scope, None, Refusal::Unlike { one: name(one), other: name(other) }))
     }
 
-    pub(super) fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {
+    pub(super) fn turns<'t>(&mut self, scope: &mut Scope<'t>, each: &'t Loop) -> Result<(), A::Error> {
         let (lo, hi) = match each.turns {
-            Turns::Range(lo, hi) => (self.number(scope, lo)?.value, self.number(scope, hi)?.value),
+            Turns::Range(lo, hi) => (self.end(scope, lo)?, self.end(scope, hi)?),
             Turns::Elements(part) => match self.part(scope, part)? {
-                Value::List(elements) => (0, wide(elements.len())),
+                Value::List(elements) => (0, i128::from(wide(elements.len()))),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
         };
@@ -122,6 +122,10 @@ impl<A: Answers> Expansion<'_, A> {
             if self.turns > MOST_TURNS {
                 return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
             }
+            // Beyond are more turns than are allowed.
+            let Ok(value) = i64::try_from(value) else {
+                return Err(self.refuse(scope, None, Refusal::TooLarge { most: MOST_TURNS }));
+            };
             scope.turn(each.variable, value);
             self.items(scope, &each.body)?;
             self.resolve(scope);
@@ -154,7 +158,8 @@ impl<A: Answers> Expansion<'_, A> {
         let statement = Statement {
             name: self.name(scope, &template.name),
             line: template.line,
-            file: self.file(scope),
+            column: template.column,
+            file: template.file.clone().or_else(|| self.file(scope)),
             kind,
             accesses: accesses.into(),
             after: after.into(),
@@ -184,22 +189,17 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     /// Expands the callee of a call.
-    pub(super) fn call(
-        &mut self,
-        scope: &mut Scope,
-        id: StatementId,
-        call: &'static Call,
-    ) -> Result<(), A::Error> {
+    pub(super) fn call(&mut self, scope: &mut Scope, id: StatementId, call: &Call) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let callee = self.answers.callee(at, id)?;
-        self.not_again(scope, id, callee)?;
+        self.not_again(scope, id, &callee)?;
         let first = self.flat.next();
-        let mut inner = Scope::new(callee, FrameId::new(self.frames.len()));
+        let mut inner = Scope::new(&callee, FrameId::new(self.frames.len()));
         let turns: Vec<String> = scope.turns.iter().map(|turn| format!("[{turn}]")).collect();
         let prefix = format!("{}{}{}.", self.frames[scope.frame].prefix, template.name, turns.concat());
         self.frames.push(Frame {
-            table: callee,
+            table: callee.clone(),
             call: Some((scope.frame, id, scope.turns.clone())),
             empty: Vec::new(),
             prefix,
@@ -292,14 +292,14 @@ impl<A: Answers> Expansion<'_, A> {
         &mut self,
         scope: &Scope,
         id: StatementId,
-        callee: &'static Decoded,
+        callee: &Decoded,
     ) -> Result<(), A::Error> {
         let mut cycle = vec![callee.program.name.to_string()];
         let mut frame = Some(scope.frame);
         while let Some(at) = frame {
             let Frame { table, call, .. } = &self.frames[at];
             cycle.push(table.program.name.to_string());
-            if std::ptr::eq(*table, callee) {
+            if std::ptr::eq(&raw const **table, callee) {
                 cycle.reverse();
                 return Err(self.refuse(scope, Some(id), Refusal::Recursion { cycle }));
             }

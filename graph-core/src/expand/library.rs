@@ -16,7 +16,8 @@ impl<A: Answers> Expansion<'_, A> {
         inner: &mut Scope,
         capture: StatementId,
     ) -> Result<(), A::Error> {
-        let (table, program) = (inner.table, &inner.table.program);
+        let table = inner.table.clone();
+        let program = &table.program;
         for (at, statement) in program.statements.enumerate() {
             let Some(Lifetime::Begins(&scratch)) = statement.kind.lifetime() else { continue };
             match self.number(inner, program.buffers[scratch].len)?.value {
@@ -37,6 +38,7 @@ impl<A: Answers> Expansion<'_, A> {
         let at = self.flat.statements.push(Statement {
             name: self.name(scope, &call.name),
             line: call.line,
+            column: call.column,
             file: self.file(scope),
             kind: Kind::Capture(()),
             accesses: accesses.into(),

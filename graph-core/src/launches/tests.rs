@@ -31,6 +31,7 @@ impl Case {
             grid_changes: false,
             batch: Batching::Most { equal: 100, flat: 60 },
             waits: true,
+            lanes: true,
         };
         Case { launches: vec![Some(launch); count], edges: Vec::new(), tuning: Tuning::of((9, 0)) }
     }
@@ -57,6 +58,7 @@ impl Case {
         let statement = Statement {
             name: "k".into(),
             line: 1,
+            column: 0,
             file: None,
             kind: Kind::Launch(()),
             accesses: Vec::new().into(),

@@ -14,13 +14,15 @@
 //! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
 //! - `observe`: reports, pictures, and the names that the simulated driver is told;
 //! - `build`: checks, the plan, and the nodes;
-//! - `exec`: graphs and execs.
+//! - `exec`: graphs and execs;
+//! - `builder`: graphs that are known only when the program runs.
 //!
 //! No memory is used after it is freed, whatever safe code drops, forgets or moves: `bind/operand.rs` and `bind/output.rs`
 //! say why.
 
 mod bind;
 mod build;
+pub mod builder;
 mod context;
 mod cuda;
 mod error;
@@ -59,23 +61,25 @@ pub mod private {
         Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Body, Capture, Rules, change_next_plan, change_next_rules, change_next_tables,
+        Body, CalledItem, Capture, Given, LaunchedItem, Rules, change_next_plan, change_next_rules,
+        change_next_tables,
     };
     pub use crate::runtime::cuda::{
         Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits,
     };
     pub use crate::runtime::error::{Error, Result};
-    pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, operations};
-    pub use crate::runtime::kernels::mark::{Fits, param};
+    pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, dump, operations};
+    pub use crate::runtime::kernels::mark::{Fits, Returns, TakenOver, nothing, param, returns};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, per_item, turn,
+        typed,
     };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
-        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Shared, Unique};
+        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Moved, MovedFresh, Shared, Unique};
     }
-    pub use crate::table::{Layout, Table};
+    pub use crate::table::{Layout, Table, TableHandle};
     pub use cuweave_ptx::declare::Open;
 }

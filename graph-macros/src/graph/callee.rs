@@ -11,37 +11,77 @@ impl Expansion<'_> {
     pub(super) fn callee(&self) -> TokenStream {
         let name = self.name();
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
+        let (mut generics, mut parameters, mut given) = (Vec::new(), Vec::new(), Vec::new());
+        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
             match &argument.kind {
-                ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => {
+                ArgumentKind::Scalar(ty) => {
+                    parameters.push(quote!(#value: #ty));
+                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
+                }
+                ArgumentKind::Host(_) => {
                     let ty = argument.value_type();
                     parameters.push(quote!(#value: #ty));
                 }
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
+                    parameters.push(quote!(_: #generic));
                     let declared = match (memory, mutable, fresh) {
                         (BufferMemory::Device, true, true) => quote!(Write),
                         (BufferMemory::Device, true, false) => quote!(ReadWrite),
                         (BufferMemory::Device, false, _) => quote!(Read),
-                        (BufferMemory::Taken, ..) => quote!(ReadWrite),
+                        (BufferMemory::Taken, ..) => {
+                            generics.push(quote!(#generic: #private::TakenOver<#element, #name::#name>));
+                            continue;
+                        }
                         // Only the outermost function copies from and to the host.
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
                     generics.push(
                         quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
                     );
-                    parameters.push(quote!(_: #generic));
+                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
                 }
                 ArgumentKind::Array(..) => return TokenStream::new(),
             }
         }
+        let hosted =
+            self.signature.arguments.iter().any(|argument| matches!(argument.kind, ArgumentKind::Host(_)));
+        let entered = match hosted {
+            // The builder gives no host values.
+            true => quote!(::core::option::Option::None),
+            false => quote! {
+                #(#given)*
+                #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
+                ::core::option::Option::Some(())
+            },
+        };
+        let count = self.signature.returned.len();
         quote! {
+            #[doc(hidden)]
+            impl ::cuweave::__private::Returns<#count> for #name::#name {}
             #[doc(hidden)]
             impl #name::#name {
                 pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
                     #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
+                }
+            }
+
+            #[doc(hidden)]
+            impl ::cuweave::__private::CalledItem for #name::#name {
+                fn table(
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                    __table().handle()
+                }
+
+                fn enter(
+                    #arguments: &mut ::cuweave::__private::Given<'_>,
+                    #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
+                    _: ::cuweave::__private::Token,
+                ) -> ::core::option::Option<()> {
+                    #entered
                 }
             }
         }
@@ -53,6 +93,13 @@ impl Expansion<'_> {
         let names = self.signature.arguments.iter().map(|argument| &argument.name);
         let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
         quote! {
+            #[doc(hidden)]
+            impl #name::#name {
+                /// Returns its table.
+                pub fn __table() -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+            }
             fn __named(#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: #name::Args<'_>) {
                 ::core::mem::drop(#name(#ctx, #(#args.#names),*));
             }

@@ -224,27 +224,30 @@ impl Declaration<'_> {
                 }
                 #[doc(hidden)]
                 impl ::cuweave::__private::Body for #name::Values<'_> {
-                    fn table(&self, _: ::cuweave::__private::Token) -> &'static ::cuweave::__private::Table {
-                        __table()
+                    fn table(
+                        &self,
+                        _: ::cuweave::__private::Token,
+                    ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
+                        __table().handle()
                     }
 
                     fn leaf(
                         &self,
                         number: u32,
-                        turns: &[u64],
+                        turns: &[i64],
                         _: ::cuweave::__private::Token,
                     ) -> ::cuweave::__private::Dim {
                         #leaf
                     }
 
-                    fn arm(&self, _: u32, _: &[u64], _: ::cuweave::__private::Token) -> u32 {
+                    fn arm(&self, _: u32, _: &[i64], _: ::cuweave::__private::Token) -> u32 {
                         0
                     }
 
                     fn evaluate(
                         &self,
                         _: u32,
-                        _: &[u64],
+                        _: &[i64],
                         _: &mut ::cuweave::__private::Evaluation<'_>,
                         _: ::cuweave::__private::Token,
                     ) -> ::cuweave::Result<()> {
@@ -254,7 +257,7 @@ impl Declaration<'_> {
                     fn enter(
                         &self,
                         _: u32,
-                        _: &[u64],
+                        _: &[i64],
                         _: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
                         _: ::cuweave::__private::Token,
                     ) {
@@ -346,7 +349,13 @@ impl Declaration<'_> {
         let known = self.known().map(|argument| &argument.name);
         quote! {
             #[doc(hidden)]
+            impl ::cuweave::__private::Returns<0> for #name::#name {}
+            #[doc(hidden)]
             impl #name::#name {
+                pub fn __table() -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+
                 pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
                     #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
                 }

@@ -29,7 +29,9 @@ use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
 use crate::report::Report;
 
+mod arrays;
 mod calls;
+mod conditions;
 mod functions;
 mod hosts;
 pub mod kinds;
@@ -72,7 +74,9 @@ pub struct Lowered {
     pub turns: Vec<Turn>,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     pub choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    pub typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
@@ -92,6 +96,8 @@ pub struct Syntax {
     /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
+    /// The number of allocations that a `let` gives names to; `None` for a name that may be the statement's.
+    pub returns: Option<usize>,
     /// True if an argument is faulty: generated code does not evaluate the statement, and rustc says nothing more of it.
     pub faulty: bool,
 }
@@ -101,7 +107,7 @@ impl Syntax {
     pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
         self.arguments.iter().filter_map(|argument| match argument {
             LaunchArgument::Scalar(value) => Some(&**value),
-            LaunchArgument::Buffer(_) => None,
+            LaunchArgument::Buffer(_) | LaunchArgument::Moved(_) => None,
         })
     }
 }
@@ -111,6 +117,8 @@ pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
+    /// The access of an allocation that is handed over.
+    Moved(u32),
 }
 
 /// The spans behind the sites.
@@ -122,6 +130,8 @@ pub struct Spans {
     pub accesses: Vec<Vec<Span>>,
     pub after: Vec<Vec<Span>>,
     pub outputs: Vec<Span>,
+    /// The names of the buffers.
+    pub buffers: Vec<Span>,
 }
 
 impl Spans {
@@ -134,6 +144,7 @@ impl Spans {
             Site::Access(at, index) => pick(&self.accesses, at, index),
             Site::After(at, index) => pick(&self.after, at, index),
             Site::Output(index) => self.outputs.get(index as usize).copied(),
+            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
         };
         found.unwrap_or_else(Span::call_site)
     }
@@ -158,7 +169,9 @@ struct Lowering<'r> {
     structured: bool,
     /// The `if`s and `match`es, as expressions that give the number of the arm.
     choices: Vec<Expr>,
-    /// Their conditions, for the check.
+    /// The values of scalars whose type is given, of that type.
+    typed: Vec<Expr>,
+    /// The conditions of the choices, for the check.
     conditions: Vec<Condition>,
     /// The number of blocks around the innermost loop or arm that the build decides about.
     outer_names: usize,
@@ -167,6 +180,8 @@ struct Lowering<'r> {
     buffers: Vector<BufferId, Buffer>,
     elements: Vec<Type>,
     poisoned: Vector<BufferId, bool>,
+    /// The ranges of arguments that hold nothing at first.
+    fresh: Vec<(BufferId, DimId, DimId)>,
     statements: Vector<StatementId, Statement>,
     syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
@@ -175,6 +190,8 @@ struct Lowering<'r> {
     /// Parts of parts of buffers.
     parts: BTreeSet<ir::View>,
     outputs: Vec<BufferId>,
+    /// The buffers whose names come to stand for others, and those that others come to stand for.
+    renames: Vec<BufferId>,
     spans: Spans,
     /// The outermost loop that is being unrolled.
     unrolling: Option<Unrolling>,
@@ -222,6 +239,7 @@ impl<'r> Lowering<'r> {
             turns: Vec::new(),
             structured: false,
             choices: Vec::new(),
+            typed: Vec::new(),
             conditions: Vec::new(),
             outer_names: 0,
             dims: Vector::new(),
@@ -229,12 +247,14 @@ impl<'r> Lowering<'r> {
             buffers: Vector::new(),
             elements: Vec::new(),
             poisoned: Vector::new(),
+            fresh: Vec::new(),
             statements: Vector::new(),
             syntax: Vec::new(),
             lints: BTreeMap::new(),
             levels: Vec::new(),
             parts: BTreeSet::new(),
             outputs: Vec::new(),
+            renames: Vec::new(),
             spans: Spans::default(),
             unrolling: None,
             unrolled: 0,
@@ -287,12 +307,13 @@ pub fn lower(
 
 impl Lowering<'_> {
     pub(super) fn finish(
-        self,
+        mut self,
         name: &Ident,
         file: String,
         options: Options,
         argument_buffers: Vec<Option<BufferId>>,
     ) -> Lowered {
+        self.name_statements();
         let polys = self.dims.iter().map(|bound| bound.poly.clone()).collect();
         let (dims, leaves) = codes(self.dims.as_slice());
         let mut symbols = self.symbols;
@@ -322,7 +343,7 @@ impl Lowering<'_> {
                 polys,
                 poisoned: self.poisoned,
                 order_unknown: self.order_unknown,
-                regions: Regions::default(),
+                regions: Regions { fresh: self.fresh, ..Regions::default() },
             },
             dims,
             leaves,
@@ -336,6 +357,7 @@ impl Lowering<'_> {
             structure,
             turns: self.turns,
             choices: self.choices,
+            typed: self.typed,
             conditions: self.conditions,
             variables: symbols,
             unknown: self.unknown,
@@ -387,7 +409,12 @@ impl Lowering<'_> {
             (_, false) => Some(Borrow::Shared),
         };
         let len = self.bound(&ty.len);
-        self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow)
+        let view = self.buffer(text, name.span(), origin, len, ty.element.clone(), borrow);
+        if ty.fresh {
+            let zero = self.dim(Bound::constant(0));
+            self.fresh.push((view.buffer, zero, self.buffers[view.buffer].len));
+        }
+        view
     }
 
     pub(super) fn buffer(
@@ -403,6 +430,7 @@ impl Lowering<'_> {
         let buffer = self.buffers.push(Buffer {
             name: name.into(),
             line: span.start().line as u32,
+            column: 0,
             file: None,
             origin,
             len: dim,
@@ -410,6 +438,7 @@ impl Lowering<'_> {
             align: 0,
         });
         self.elements.push(element);
+        self.spans.buffers.push(span);
         self.poisoned.push(false);
         View { buffer, lo: Bound::constant(0), hi: len, borrow }
     }
@@ -451,7 +480,7 @@ impl Lowering<'_> {
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
         let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(_)) => "a buffer",
+            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(..)) => "a buffer",
             Some(Binding::Statement) => "a statement",
             Some(Binding::Host { .. }) => {
                 self.host_elsewhere(name);
@@ -493,6 +522,7 @@ impl Lowering<'_> {
         let id = self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
+            column: 0,
             file: None,
             kind,
             accesses: accesses.into_iter().map(|access| access.0).collect(),

@@ -7,9 +7,9 @@ use crate::ids::LeafId;
 use crate::index::Index;
 use crate::ir::{DimId, StatementId};
 use crate::structure::Choice;
-use crate::table::{Decoded, Op};
+use crate::table::{Decoded, Op, TableHandle};
 
-use crate::runtime::error::{At, Error, Result};
+use crate::runtime::error::{At, Error, Fault, Result};
 use crate::runtime::statements::{Dim, compute, dim};
 use crate::runtime::token::Token;
 
@@ -67,7 +67,8 @@ impl<'b> Asked<'b> {
                 let step = at.table().steps[call];
                 let mut table = None;
                 self.entered(at, &mut |body| {
-                    body.enter(step, at.turns, &mut |callee| table = callee.table(Token).get(), Token);
+                    let mut known = |callee: &dyn Body| table = callee.table(Token).and_then(of_code);
+                    body.enter(step, at.turns, &mut known, Token);
                 })?;
                 table.map(Answer::Callee).ok_or_else(|| Error::Config {
                     at: statement(at, Some(call)),
@@ -77,49 +78,14 @@ impl<'b> Asked<'b> {
         }
     }
 
-    /// Evaluates expressions of a frame.
-    fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
-        enter(self.body, at.frames, at.frame, with).ok_or_else(|| Error::Config {
-            at: function(at),
-            reason: "an expression in an argument of a call returns before the call".to_owned(),
-        })
-    }
-}
-
-/// Returns the error for an answer to another question, which there is not: questions are compared before answers are given.
-#[cold]
-fn unlike(at: Place<'_>) -> Error {
-    Error::Plan(format!("{}: an answer to another question", function(at)))
-}
-
-/// Returns the place of the function that is expanded.
-fn function(at: Place<'_>) -> Box<At> {
-    let program = &at.table().program;
-    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
-    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line })
-}
-
-fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
-    let program = &at.table().program;
-    match statement {
-        Some(statement) => {
-            let statement = &program.statements[statement];
-            let (name, file) = (statement.name.to_string(), program.file.to_string());
-            Box::new(At { name, file, line: statement.line })
-        }
-        None => function(at),
-    }
-}
-
-impl Answers for Asked<'_> {
-    type Error = Error;
-
-    fn bound(
+    /// Computes a bound, and returns what `of` takes of it.
+    fn computed<T>(
         &mut self,
         at: Place<'_>,
         id: DimId,
         length: &mut dyn FnMut(Op) -> Option<Number>,
-    ) -> Result<Number> {
+        of: fn(Dim) -> std::result::Result<T, Fault>,
+    ) -> Result<T> {
         let table = at.table();
         let code = &table.dims[id];
         let mut leaves = Vec::new();
@@ -137,8 +103,8 @@ impl Answers for Asked<'_> {
         let text = &table.program.dims[id];
         let value = compute(code, operand, &mut self.stack)
             .ok_or_else(|| Error::Plan(format!("`{}` has no way to compute `{text}`", table.program.name)))?;
-        match value.value() {
-            Ok(value) => Ok(Number::constant(value)),
+        match of(value) {
+            Ok(value) => Ok(value),
             Err(fault) => {
                 let (what, at) = user_of(&table.program, id);
                 Err(Error::Size { what, at, text: text.to_string(), fault })
@@ -146,14 +112,78 @@ impl Answers for Asked<'_> {
         }
     }
 
+    /// Evaluates expressions of a frame.
+    fn entered<T>(&mut self, at: Place<'_>, with: &mut dyn FnMut(&dyn Body) -> T) -> Result<T> {
+        enter(self.body, at.frames, at.frame, with).ok_or_else(|| Error::Config {
+            at: function(at),
+            reason: "an expression in an argument of a call returns before the call".to_owned(),
+        })
+    }
+}
+
+/// Returns the table of generated code: no other function is called.
+fn of_code(table: TableHandle) -> Option<&'static Decoded> {
+    match table {
+        TableHandle::Static(table) => Some(table),
+        TableHandle::Built(_) => None,
+    }
+}
+
+/// Returns the error for an answer to another question, which there is not: questions are compared before answers are given.
+#[cold]
+fn unlike(at: Place<'_>) -> Error {
+    Error::Plan(format!("{}: an answer to another question", function(at)))
+}
+
+/// Returns the place of the function that is expanded.
+fn function(at: Place<'_>) -> Box<At> {
+    let program = &at.table().program;
+    let line = program.statements.iter().next().map_or(0, |statement| statement.line);
+    Box::new(At { name: program.name.to_string(), file: program.file.to_string(), line, column: 0 })
+}
+
+fn statement(at: Place<'_>, statement: Option<StatementId>) -> Box<At> {
+    let program = &at.table().program;
+    match statement {
+        Some(statement) => {
+            let statement = &program.statements[statement];
+            let file = statement.file.as_ref().unwrap_or(&program.file).to_string();
+            let name = statement.name.to_string();
+            Box::new(At { name, file, line: statement.line, column: statement.column })
+        }
+        None => function(at),
+    }
+}
+
+impl Answers for Asked<'_> {
+    type Error = Error;
+
+    fn bound(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<Number> {
+        Ok(Number::constant(self.computed(at, id, length, Dim::value)?))
+    }
+
+    fn end(
+        &mut self,
+        at: Place<'_>,
+        id: DimId,
+        length: &mut dyn FnMut(Op) -> Option<Number>,
+    ) -> Result<i128> {
+        self.computed(at, id, length, Dim::integer)
+    }
+
     fn arm(&mut self, at: Place<'_>, choice: &Choice) -> Result<u32> {
         let Answer::Arm(arm) = self.ask(at, Question::Arm(choice.number))? else { return Err(unlike(at)) };
         Ok(arm)
     }
 
-    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<&'static Decoded> {
+    fn callee(&mut self, at: Place<'_>, call: StatementId) -> Result<TableHandle> {
         let Answer::Callee(table) = self.ask(at, Question::Callee(call))? else { return Err(unlike(at)) };
-        Ok(table)
+        Ok(TableHandle::Static(table))
     }
 
     fn refused(&mut self, at: Place<'_>, blamed: Option<StatementId>, refusal: Refusal) -> Error {

@@ -2,7 +2,7 @@
 
 use crate::expand::{Frame, FrameId};
 use crate::index::Vector;
-use crate::table::Table;
+use crate::table::TableHandle;
 
 use crate::runtime::error::{Error, Result};
 use crate::runtime::statements::{Dim, Evaluation};
@@ -12,21 +12,21 @@ use super::capture::Capture;
 
 /// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
 pub trait Body {
-    /// Returns its table.
-    fn table(&self, token: Token) -> &'static Table;
+    /// Returns its table; `None` if it is not of this version of cuweave.
+    fn table(&self, token: Token) -> Option<TableHandle>;
 
     /// Returns the value of an expression that bounds are computed of.
-    fn leaf(&self, number: u32, turns: &[u64], token: Token) -> Dim;
+    fn leaf(&self, number: u32, turns: &[i64], token: Token) -> Dim;
 
     /// Returns the number of the arm that an `if` or `match` takes.
-    fn arm(&self, number: u32, turns: &[u64], token: Token) -> u32;
+    fn arm(&self, number: u32, turns: &[i64], token: Token) -> u32;
 
     /// Gives the statement of an evaluation its configuration and values.
-    fn evaluate(&self, step: u32, turns: &[u64], evaluation: &mut Evaluation<'_>, token: Token)
+    fn evaluate(&self, step: u32, turns: &[i64], evaluation: &mut Evaluation<'_>, token: Token)
     -> Result<()>;
 
     /// Calls `enter` with the body of the function that a step calls.
-    fn enter(&self, step: u32, turns: &[u64], enter: &mut dyn FnMut(&dyn Body), token: Token);
+    fn enter(&self, step: u32, turns: &[i64], enter: &mut dyn FnMut(&dyn Body), token: Token);
 
     /// Runs the body of a library call. Graph functions have none.
     fn capture(&self, capture: &mut Capture<'_>, token: Token) -> Result<()> {

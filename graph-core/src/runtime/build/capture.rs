@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::index::size;
 use crate::ir::{Mode, StatementId};
-use crate::table::Decoded;
+use crate::table::TableHandle;
 
 use crate::runtime::bind::Lent;
 use crate::runtime::cuda::{
@@ -40,7 +40,7 @@ pub struct Capture<'c> {
     pub(super) graph: RawGraph,
     pub(super) after: &'c [Node],
     pub(super) stream: &'c mut CaptureStream,
-    pub(super) callee: &'static Decoded,
+    pub(super) callee: TableHandle,
     pub(super) at: Box<At>,
     /// The address and the length of each buffer and each scratch, in the order of the parameters.
     pub(super) memory: Vec<(u64, u64)>,

@@ -36,7 +36,7 @@ impl Nodes {
         };
         let flat = &definition.flat;
         let frame = flat.instances[statement].frame;
-        let callee = flat.frames[frame].table;
+        let callee = flat.frames[frame].table.clone();
         let emission = Emission {
             program: flat.checked.program(),
             dims: &flat.values,

@@ -35,7 +35,7 @@ impl Flattened {
         instances: Vector<StatementId, Instance>,
         frames: Vector<FrameId, Frame>,
     ) -> Flattened {
-        let table = frames[FrameId::OUTERMOST].table;
+        let table = frames[FrameId::OUTERMOST].table.clone();
         let scalars = if table.structure.is_flat() {
             table.scalars.clone()
         } else {
@@ -84,14 +84,16 @@ fn reached(
     for frame in frames {
         of_frames.push(match &frame.call {
             None => vec![at],
-            Some((caller, call, _)) => passed(frames[*caller].table, *call, &of_frames[*caller], frame.table),
+            Some((caller, call, _)) => {
+                passed(&frames[*caller].table, *call, &of_frames[*caller], &frame.table)
+            }
         });
     }
     let dims = frames.iter().zip(&of_frames).any(|(frame, scalars)| {
         scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims || frame.table.capture().is_some())
     });
     let templates: Vector<FrameId, Templates> =
-        frames.iter().zip(&of_frames).map(|(frame, scalars)| Templates::of(frame.table, scalars)).collect();
+        frames.iter().zip(&of_frames).map(|(frame, scalars)| Templates::of(&frame.table, scalars)).collect();
     let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
         let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
         instances

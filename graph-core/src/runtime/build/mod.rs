@@ -1,8 +1,9 @@
 //! From bound arguments to nodes: evaluate, check, plan, add.
 //!
 //! - `checks`: whether the operands hold what the program says of them;
+//! - `given`: arguments whose types are known when the program runs;
 //! - `body`, `questions`, `answers`, `flattened`, `recall`, `instances`: the bodies of functions, what their expansion asks, and
-//!   the flat program that it gives;
+//!   the flat program that it gives; `recursion`: calls that have no end;
 //! - `hidden`: the order of launches that share state; `plans`, `planning`: the plan, and those that are kept;
 //! - `capture`, `captured`: the nodes of library calls; `definition`, `nodes`: the graph that is being built; `tables`, `batches`: its batched launches; `patch`: changes of its nodes
 //!   once they are instantiated;
@@ -16,6 +17,7 @@ mod captured;
 mod checks;
 mod definition;
 mod flattened;
+mod given;
 mod hidden;
 mod hook;
 mod instances;
@@ -25,6 +27,7 @@ mod planning;
 mod plans;
 mod questions;
 mod recall;
+mod recursion;
 mod tables;
 
 pub(crate) use answers::Asked;
@@ -33,8 +36,11 @@ pub use capture::Capture;
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub(crate) use definition::Definition;
 pub(crate) use flattened::Flattened;
+pub use given::{CalledItem, Given, LaunchedItem};
+pub(crate) use given::{GivenArgument, Misfit, Value};
 pub(crate) use hook::apply as apply_hook;
 pub use hook::{Rules, change_next_plan, change_next_rules, change_next_tables};
 pub(crate) use nodes::Nodes;
 pub(crate) use planning::plan;
 pub(crate) use plans::flattened;
+pub(crate) use recursion::check_recursion;

@@ -18,5 +18,5 @@ mod set;
 mod state;
 
 pub use arena::ArenaPool;
-pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, operations};
+pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, dump, operations};
 pub use pipeline::build;

@@ -14,7 +14,8 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, flattened, plan,
+    Asked, Body, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, check_recursion,
+    flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
@@ -35,12 +36,16 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     ranges::collect();
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
-    let table = A::table(Token)
-        .get()
+    if let Some(table) = A::table(Token) {
+        check_recursion(table)?;
+    }
+    let table = args
+        .values(Token)
+        .table(Token)
         .ok_or_else(|| Error::Plan("the graph function is of another version of cuweave".to_owned()))?;
     let flat = {
         let body = args.values(Token);
-        let flat = flattened(table, &[], &mut Asked::new(&body));
+        let flat = flattened(&table, &[], &mut Asked::new(&body));
         // The user's expressions may have changed the current context.
         driver.enter(Context::of(ctx))?;
         flat?
@@ -57,7 +62,7 @@ pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>
     let limits = Limits::of(driver, ctx)?;
     let evaluate =
         |programmatic| evaluate(&flat, &args, &limits, Modules::new(driver, ctx.clone(), programmatic));
-    let allowed = Allowed::by(program.options.launches);
+    let allowed = Allowed::of(program, flat.checked.functions());
     let programmatic = programmatic(driver, ctx, allowed);
     let (mut modules, records, words, open) = match programmatic {
         Err(_) => evaluate(programmatic)?,

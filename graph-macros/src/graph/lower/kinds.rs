@@ -251,19 +251,31 @@ impl<'l> Evaluated<'l> {
     pub fn arguments(&self) -> impl Iterator<Item = TokenStream> {
         self.syntax.arguments.iter().map(|argument| match argument {
             LaunchArgument::Scalar(value) => quote!(#value),
-            LaunchArgument::Buffer(index) => self.marker(*index),
+            LaunchArgument::Buffer(index) | LaunchArgument::Moved(index) => {
+                self.marker(*index, self.mark(argument).unwrap_or_default())
+            }
+        })
+    }
+
+    /// Returns the name of the mark of an argument that is a buffer.
+    pub fn mark(&self, argument: &LaunchArgument) -> Option<&'static str> {
+        let mode = |index: u32| self.statement.accesses[index as usize].mode;
+        Some(match argument {
+            LaunchArgument::Scalar(_) => return None,
+            LaunchArgument::Moved(index) if mode(*index) == Mode::Write => "MovedFresh",
+            LaunchArgument::Moved(_) => "Moved",
+            LaunchArgument::Buffer(index) => match mode(*index) {
+                Mode::Read => "Shared",
+                Mode::ReadWrite => "Unique",
+                Mode::Write => "Fresh",
+                Mode::Atomic => "Atomic",
+            },
         })
     }
 
     /// Returns the argument for a buffer, whose type rustc holds against the declaration.
-    fn marker(&self, index: u32) -> TokenStream {
+    fn marker(&self, index: u32, kind: &str) -> TokenStream {
         let access = index as usize;
-        let kind = match self.statement.accesses[access].mode {
-            Mode::Read => "Shared",
-            Mode::ReadWrite => "Unique",
-            Mode::Write => "Fresh",
-            Mode::Atomic => "Atomic",
-        };
         let (kind, buffer, element) = (ident(kind), named(self.buffer_name(access)), self.element(access));
         quote_spanned! {self.spans[access]=>
             ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index)

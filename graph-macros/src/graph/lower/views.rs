@@ -20,7 +20,7 @@ impl Lowering<'_> {
             Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
                 Some(Binding::View(view)) => Ok(Some(view.clone())),
                 Some(Binding::Unknown) => Err(Reported),
-                Some(Binding::Moved(to)) => {
+                Some(Binding::Moved(to, _)) => {
                     let message = format!("the buffer of this name is called `{to}` since");
                     Err(self.refuse(
                         expr,
@@ -110,6 +110,6 @@ impl Lowering<'_> {
         let mut dim = |bound: &Bound| self.dim(bound.clone());
         let (lo, hi, of) = (dim(lo), dim(hi), (dim(&view.lo), dim(&view.hi)));
         let line = at.start().line as u32;
-        self.parts.insert(ir::View { buffer: view.buffer, line, lo, hi, of });
+        self.parts.insert(ir::View { buffer: view.buffer, line, column: 0, file: None, lo, hi, of });
     }
 }

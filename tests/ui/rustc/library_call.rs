@@ -1,0 +1,34 @@
+//! rustc holds the arguments of a library call, and the result of its body, against the declaration.
+
+use cuweave::prelude::*;
+
+struct Library;
+struct Other;
+struct Silent;
+
+#[cuweave::call]
+unsafe fn call(
+    _stream: &CallStream,
+    _library: &Library,
+    _x: &[f32; n],
+    _out: &mut [MaybeUninit<f32>; n],
+    _n: u32,
+) -> Result<(), std::io::Error> {
+    Ok(())
+}
+
+#[cuweave::call]
+unsafe fn silent(_stream: &CallStream) -> Result<(), Silent> {
+    Err(Silent)
+}
+
+#[cuweave::graph]
+fn f(n: u32, library: &Library, other: &Other, x: &[f64; n], y: &[f32; n], out: &mut [f32; n]) {
+    call(&other, &y, &mut out, n);
+    call(&library, &x, &mut out, n);
+    call(&library, &mut out, &y, n);
+    call(&library, &y, &mut out);
+    silent();
+}
+
+fn main() {}
