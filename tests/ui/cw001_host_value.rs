@@ -12,9 +12,7 @@ struct Library {
 }
 
 #[cuweave::call]
-unsafe fn call(_stream: &CallStream, _library: &Library, _x: &mut [f32; n], n: u32) {
-    let _ = n;
-}
+unsafe fn call(_stream: &CallStream, _library: &Library, _x: &mut [f32; n], n: u32) {}
 
 #[cuweave::call]
 unsafe fn two(_stream: &CallStream, _a: &mut Library, _b: &mut Library) {}

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 
 use cuweave_core::codes::Code;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
-use super::lower::Lowered;
 use super::lower::library::{ScratchParameter, lower_call};
+use super::lower::{Lowered, collect};
 use super::signature::{
     Argument, ArgumentKind, BufferMemory, BufferType, Signature, buffer_type, host_type, ungrouped,
 };
@@ -396,12 +396,30 @@ impl Declaration<'_> {
                 },
             }
         });
+        // rustc tells parameters that neither the body nor a length uses.
+        let in_lengths = self.in_lengths();
         let stream = self.stream;
         quote_spanned! {self.function.sig.ident.span()=>
             #(#attributes)*
             #[allow(clippy::too_many_arguments, clippy::missing_safety_doc, clippy::ptr_arg)]
-            unsafe fn #name(#stream, #(#parameters),*) #output #block
+            unsafe fn #name(#stream, #(#parameters),*) #output {
+                #(let _ = &#in_lengths;)*
+                #block
+            }
         }
+    }
+
+    /// Returns the scalars and host values that lengths mention.
+    fn in_lengths(&self) -> Vec<&Ident> {
+        let mut mentioned = BTreeSet::new();
+        let buffers = self.signature.arguments.iter().filter_map(Argument::buffer).map(|buffer| &buffer.len);
+        for len in buffers.chain(self.scratch.iter().map(|scratch| &scratch.len)) {
+            collect(len.to_token_stream(), &mut mentioned);
+        }
+        self.known()
+            .map(|argument| &argument.name)
+            .filter(|name| mentioned.contains(&name.to_string()))
+            .collect()
     }
 
     /// The function that gives the body the memory of its parameters, and runs it while its stream captures.

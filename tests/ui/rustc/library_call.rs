@@ -12,7 +12,7 @@ unsafe fn call(
     _library: &Library,
     _x: &[f32; n],
     _out: &mut [MaybeUninit<f32>; n],
-    _n: u32,
+    n: u32,
 ) -> Result<(), std::io::Error> {
     Ok(())
 }
