@@ -47,7 +47,7 @@ fn plain(steps: u32, code: u64, x: &mut [f32; 4]) {
             0 => 2.0 * x[from],
             1 => x[from] + x[to],
             2 => 4.0 * x[from],
-            _ => x[to] * if digit % 2 == 0 { 1.0 } else { -1.0 },
+            _ => x[to] * if digit.is_multiple_of(2) { 1.0 } else { -1.0 },
         };
     }
 }

@@ -12,7 +12,13 @@ unsafe fn no_stream(_x: &[f32; n], _n: u32) {} //~ CW001
 unsafe fn generic<T>(_stream: &CallStream, _x: &[T; n], _n: u32) {} //~ CW001
 
 #[cuweave::call]
-unsafe fn slices(_stream: &CallStream, _x: &[f32], _y: &f32, _z: &Pinned<[f32; 4]>) {} //~ CW001
+unsafe fn slices(
+    _stream: &CallStream,
+    _x: &[f32],             //~ CW001
+    _y: &f32,               //~ CW001
+    _z: &Pinned<[f32; 4]>,  //~ CW001
+) {
+}
 
 #[cuweave::call(fast)]
 unsafe fn options(_stream: &CallStream) {} //~ CW001

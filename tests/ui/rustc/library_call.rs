@@ -18,16 +18,16 @@ unsafe fn call(
 }
 
 #[cuweave::call]
-unsafe fn silent(_stream: &CallStream) -> Result<(), Silent> {
+unsafe fn silent(_stream: &CallStream) -> Result<(), Silent> { //~ E0277
     Err(Silent)
 }
 
 #[cuweave::graph]
 fn f(n: u32, library: &Library, other: &Other, x: &[f64; n], y: &[f32; n], out: &mut [f32; n]) {
-    call(&other, &y, &mut out, n);
-    call(&library, &x, &mut out, n);
-    call(&library, &mut out, &y, n);
-    call(&library, &y, &mut out);
+    call(&other, &y, &mut out, n); //~ E0308
+    call(&library, &x, &mut out, n); //~ E0277
+    call(&library, &mut out, &y, n); //~ E0277 E0277
+    call(&library, &y, &mut out); //~ E0061
     silent();
 }
 
