@@ -20,7 +20,7 @@ unsafe fn slices(
 ) {
 }
 
-#[cuweave::call(fast)]
-unsafe fn options(_stream: &CallStream) {} //~ CW001
+#[cuweave::call(fast)] //~ CW001
+unsafe fn options(_stream: &CallStream) {}
 
 fn main() {}

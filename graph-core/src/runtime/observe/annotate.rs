@@ -72,8 +72,10 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
     let program = graph.program;
     for ((at, operation), &node) in graph.operations.list.enumerate().zip(graph.nodes) {
         let line = operation.sources.first().map_or(0, |&source| program.statements[source].line);
+        let file = operation.sources.first().and_then(|&source| program.statements[source].file.as_ref());
+        let file = file.unwrap_or(&program.file);
         for &node in graph.captured.get(&at).copied().unwrap_or(&[node]) {
-            simulator.name_node(node, &operation.name, &program.file, line);
+            simulator.name_node(node, &operation.name, file, line);
         }
         if operation.sources.len() > 1 {
             name_members(graph, simulator, operation, node);
@@ -101,7 +103,7 @@ pub(crate) fn annotate(graph: &Annotated<'_>) {
             graph.graph,
             &PlannedBuffer {
                 name: &declared.name,
-                file: &program.file,
+                file: declared.file.as_ref().unwrap_or(&program.file),
                 line: declared.line,
                 planned: inside && !program.outputs.contains(&buffer),
                 address: graph.bases[buffer],
