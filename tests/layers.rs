@@ -65,7 +65,10 @@ const CRATES: [(&str, &[&str]); 7] = [
             "builder",
         ],
     ),
-    ("graph-macros/src", &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),
+    (
+        "graph-macros/src",
+        &["words", "known", "dims", "report", "image", "parameters", "proof", "kernels", "graph"],
+    ),
     ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),
     (
         "graph-sim/driver/src",

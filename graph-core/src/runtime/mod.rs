@@ -69,7 +69,10 @@ pub mod private {
     };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, dump, operations};
-    pub use crate::runtime::kernels::mark::{Fits, Returns, TakenOver, nothing, param, returns};
+    pub use crate::runtime::kernels::item::{
+        Called, GraphPath, KernelPath, Launched, NoItem, NoPath, Refused, kernel_of, limits, no_item,
+    };
+    pub use crate::runtime::kernels::mark::{Fits, Returns, nothing, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::statements::{
         Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, per_item, turn,
@@ -78,7 +81,9 @@ pub mod private {
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
-        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Moved, MovedFresh, Shared, Unique};
+        pub use crate::runtime::kernels::mark::{
+            Atomic, Fresh, FreshMoved, Moved, Shared, Unique, copies, leaves,
+        };
     }
     pub use crate::table::{Layout, Table, TableHandle};
     pub use cuweave_ptx::declare::Open;

@@ -4,26 +4,51 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
-use super::signature::{ArgumentKind, BufferMemory, BufferType};
+use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
 
 impl Expansion<'_> {
-    /// The function by which other graph functions call this one, with the bounds that hold arguments against parameters.
+    /// Returns the methods of the item that calls in other graph functions name.
     pub(super) fn callee(&self) -> TokenStream {
+        let (name, count) = (self.name(), self.signature.returned.len());
+        let (called, entered) = (self.called(), self.entered());
+        quote! {
+            #[allow(clippy::all, unused_variables, clippy::used_underscore_binding)]
+            const _: () = {
+                #called
+                #entered
+                #[doc(hidden)]
+                impl ::cuweave::__private::Returns<#count> for #name::#name {}
+                impl #name::#name {
+                    /// Holds the number of names that are given to the allocations of a call against the function.
+                    #[doc(hidden)]
+                    pub fn __returning<const COUNT: usize>(self) -> Self
+                    where
+                        Self: ::cuweave::__private::Returns<COUNT>,
+                    {
+                        self
+                    }
+                }
+            };
+        }
+    }
+
+    /// Returns the method by which other graph functions call this one, with the bounds that hold arguments against
+    /// parameters.
+    fn called(&self) -> TokenStream {
         let name = self.name();
-        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let (mut generics, mut parameters, mut given) = (Vec::new(), Vec::new(), Vec::new());
-        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
+        let scalars = self.scalar_values();
+        let (mut generics, mut parameters) = (Vec::new(), Vec::new());
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
             match &argument.kind {
-                ArgumentKind::Scalar(ty) => {
-                    parameters.push(quote!(#value: #ty));
-                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
+                ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
+                    parameters.push(quote!(_: impl ::core::marker::Sized));
                 }
                 ArgumentKind::Host(_) => {
                     let ty = argument.value_type();
                     parameters.push(quote!(#value: #ty));
                 }
+                ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
                     parameters.push(quote!(_: #generic));
@@ -31,49 +56,79 @@ impl Expansion<'_> {
                         (BufferMemory::Device, true, true) => quote!(Write),
                         (BufferMemory::Device, true, false) => quote!(ReadWrite),
                         (BufferMemory::Device, false, _) => quote!(Read),
-                        (BufferMemory::Taken, ..) => {
-                            generics.push(quote!(#generic: #private::TakenOver<#element, #name::#name>));
-                            continue;
-                        }
+                        (BufferMemory::Taken, ..) => quote!(Taken),
                         // Only the outermost function copies from and to the host.
                         (BufferMemory::Pinned, ..) => return TokenStream::new(),
                     };
-                    generics.push(
-                        quote!(#generic: #private::Fits<#private::param::#declared<#element>, #name::#name>),
-                    );
-                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
+                    generics.push(quote!(#generic: #private::Fits<#private::param::#declared<#element>>));
                 }
                 ArgumentKind::Array(..) => return TokenStream::new(),
             }
         }
-        let hosted =
-            self.signature.arguments.iter().any(|argument| matches!(argument.kind, ArgumentKind::Host(_)));
-        let entered = match hosted {
-            // The builder gives no host values.
-            true => quote!(::core::option::Option::None),
-            false => quote! {
-                #(#given)*
-                #enter(&#name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData });
-                ::core::option::Option::Some(())
-            },
-        };
-        let count = self.signature.returned.len();
+        let names = self.signature.arguments.iter().map(|argument| &argument.name);
+        let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
+        // Nothing here may be allowed to be unused: rustc takes what such an item names as used. It says nothing of names that
+        // begin with `_`, so that the graph function counts as used where it is called, here or in another one.
         quote! {
-            #[doc(hidden)]
-            impl ::cuweave::__private::Returns<#count> for #name::#name {}
-            #[doc(hidden)]
+            fn __built(
+                #ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>,
+                #args: #name::Args<'_>,
+            ) {
+                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
+            }
             impl #name::#name {
-                pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
-                    #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
+                #[doc(hidden)]
+                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
+                    let _ = __built;
+                    #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
+        }
+    }
 
+    /// Returns the item's table. Must stand where `__table` is in scope.
+    pub(super) fn item_table(&self) -> TokenStream {
+        let name = self.name();
+        quote! {
+            impl #name::#name {
+                /// Returns the table of the function.
+                #[doc(hidden)]
+                pub fn __table(self) -> &'static ::cuweave::__private::Table {
+                    __table()
+                }
+            }
+        }
+    }
+
+    /// Returns the part of the item that a builder uses: the table, and the values for the arguments that it gives.
+    fn entered(&self) -> TokenStream {
+        let name = self.name();
+        let scalars = self.scalar_values();
+        let mut given = Vec::new();
+        let [arguments, enter] = ["given", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
+        for (at, argument) in self.signature.arguments.iter().enumerate() {
+            let value = &argument.name;
+            match &argument.kind {
+                ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {}
+                ArgumentKind::Scalar(ty) => {
+                    given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
+                }
+                // Only the outermost function copies from and to the host. A builder has no host values.
+                ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
+                | ArgumentKind::Host(_)
+                | ArgumentKind::Array(..) => return TokenStream::new(),
+                ArgumentKind::Buffer(BufferType { element, .. }) => {
+                    given.push(quote!(#arguments.buffer::<#element>(#at)?;));
+                }
+            }
+        }
+        quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::CalledItem for #name::#name {
                 fn table(
                     _: ::cuweave::__private::Token,
                 ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
-                    __table().handle()
+                    <#name::Args<'static> as ::cuweave::__private::GraphFn>::table(::cuweave::__private::Token)?.handle()
                 }
 
                 fn enter(
@@ -81,28 +136,24 @@ impl Expansion<'_> {
                     #enter: &mut dyn ::core::ops::FnMut(&dyn ::cuweave::__private::Body),
                     _: ::cuweave::__private::Token,
                 ) -> ::core::option::Option<()> {
-                    #entered
+                    let _ = __built;
+                    #(#given)*
+                    #enter(&#name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData });
+                    ::core::option::Option::Some(())
                 }
             }
         }
     }
 
-    /// A function that names the graph function: one that only other graph functions call is used.
-    pub(super) fn named(&self) -> TokenStream {
-        let name = self.name();
-        let names = self.signature.arguments.iter().map(|argument| &argument.name);
-        let [ctx, args] = ["ctx", "args"].map(|name| Ident::new(name, Span::mixed_site()));
-        quote! {
-            #[doc(hidden)]
-            impl #name::#name {
-                /// Returns its table.
-                pub fn __table() -> &'static ::cuweave::__private::Table {
-                    __table()
-                }
+    /// Returns the values of the scalars, which have the names of the arguments.
+    fn scalar_values(&self) -> Vec<TokenStream> {
+        let value = |argument: &Argument| {
+            let name = &argument.name;
+            match self.signature.is_refused(argument) {
+                true => quote!(#name: ::cuweave::__private::Refused),
+                false => quote!(#name),
             }
-            fn __named(#ctx: &::std::sync::Arc<::cuweave::cudarc::driver::CudaContext>, #args: #name::Args<'_>) {
-                ::core::mem::drop(#name(#ctx, #(#args.#names),*));
-            }
-        }
+        };
+        self.known().map(value).collect()
     }
 }

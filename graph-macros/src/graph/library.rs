@@ -51,7 +51,9 @@ pub fn call(attribute: TokenStream, item: TokenStream) -> TokenStream {
     let function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            report.syntax(&error);
+            for error in error {
+                report.error(error.span(), Code::CW001, &error.to_string(), &[], None);
+            }
             return report.into_tokens();
         }
     };
@@ -148,7 +150,7 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f>
         };
         parameters.push(Parameter { pattern, of });
     }
-    let signature = Signature { arguments, returned: Vec::new() };
+    let signature = Signature { arguments, returned: Vec::new(), misreturned: false, unknown: Vec::new() };
     Declaration { function, signature, scratch, parameters, stream }
 }
 
@@ -308,6 +310,10 @@ impl Declaration<'_> {
                 #[derive(Debug)]
                 pub struct #name {}
 
+                #[doc(hidden)]
+                pub const __ITEM: ::cuweave::__private::GraphPath<#name> =
+                    ::cuweave::__private::GraphPath(#name {});
+
                 /// The values that the body is given.
                 #[doc(hidden)]
                 pub struct Values<'v> {
@@ -342,7 +348,7 @@ impl Declaration<'_> {
                 (false, _) => quote!(Read),
             };
             generics.push(quote! {
-                #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>, #name::#name>
+                #generic: ::cuweave::__private::Fits<::cuweave::__private::param::#declared<#element>>
             });
             parameters.push(quote!(_: #generic));
         }
@@ -352,11 +358,18 @@ impl Declaration<'_> {
             impl ::cuweave::__private::Returns<0> for #name::#name {}
             #[doc(hidden)]
             impl #name::#name {
-                pub fn __table() -> &'static ::cuweave::__private::Table {
+                pub fn __table(self) -> &'static ::cuweave::__private::Table {
                     __table()
                 }
 
-                pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
+                pub fn __returning<const COUNT: usize>(self) -> Self
+                where
+                    Self: ::cuweave::__private::Returns<COUNT>,
+                {
+                    self
+                }
+
+                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
                     #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
                 }
             }

@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
-use cuweave_core::diagnostic::Site;
 use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
@@ -24,6 +23,7 @@ use syn::{Attribute, Block, Expr, Path, Type};
 use super::attributes::Attributes;
 
 use super::launch::Literal;
+use super::paths::Callee;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
 use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
@@ -38,6 +38,8 @@ pub mod kinds;
 pub mod library;
 mod names;
 mod numbers;
+mod refused;
+mod spans;
 mod statements;
 mod structure;
 mod tail;
@@ -46,6 +48,7 @@ mod views;
 pub use names::collect;
 pub use numbers::{Turn, turns_in};
 use numbers::{codes, readable, scalars, variables};
+pub use spans::Spans;
 
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
@@ -80,6 +83,10 @@ pub struct Lowered {
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
+    /// The names that `let` gives to statements.
+    pub named: Vec<String>,
+    /// The graph functions that it calls, each once.
+    pub callees: Vec<Callee>,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -117,37 +124,8 @@ pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
-    /// The access of an allocation that is handed over.
+    /// A whole allocation that is handed over: the access of this index.
     Moved(u32),
-}
-
-/// The spans behind the sites.
-#[derive(Default)]
-pub struct Spans {
-    pub statements: Vec<Span>,
-    /// Line and column of each statement.
-    pub places: Vec<(usize, usize)>,
-    pub accesses: Vec<Vec<Span>>,
-    pub after: Vec<Vec<Span>>,
-    pub outputs: Vec<Span>,
-    /// The names of the buffers.
-    pub buffers: Vec<Span>,
-}
-
-impl Spans {
-    pub fn of(&self, site: Site) -> Span {
-        let pick = |list: &Vec<Vec<Span>>, at: StatementId, index: u32| {
-            list.get(at.index()).and_then(|inner| inner.get(index as usize)).copied()
-        };
-        let found = match site {
-            Site::Statement(at) | Site::Freed(at) => self.statements.get(at.index()).copied(),
-            Site::Access(at, index) => pick(&self.accesses, at, index),
-            Site::After(at, index) => pick(&self.after, at, index),
-            Site::Output(index) => self.outputs.get(index as usize).copied(),
-            Site::Argument(buffer) => self.buffers.get(buffer.index()).copied(),
-        };
-        found.unwrap_or_else(Span::call_site)
-    }
 }
 
 /// A function being lowered.
@@ -157,6 +135,8 @@ struct Lowering<'r> {
     scopes: Scopes,
     /// Loop variables, innermost last.
     variables: Vec<(String, Meaning)>,
+    /// The graph functions that calls name, each once.
+    callees: Vec<Callee>,
     /// The calls of graph functions.
     calls: Vector<CallId, Call>,
     /// The numbers of the scalar arguments.
@@ -233,6 +213,7 @@ impl<'r> Lowering<'r> {
             symbols: Symbols::default(),
             scopes: Scopes::new(),
             variables: Vec::new(),
+            callees: Vec::new(),
             calls: Vector::new(),
             scalar_numbers: BTreeMap::new(),
             items: Vec::new(),
@@ -270,14 +251,14 @@ impl<'r> Lowering<'r> {
     }
 }
 
-/// Lowers a function of this head and body.
+/// Lowers a function of this head and body; `None` is a body that cannot be read.
 pub fn lower(
     name: &Ident,
     file: String,
     options: Options,
     budget: Option<&Expr>,
     signature: &Signature,
-    body: &Block,
+    body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
     let mut lowering = Lowering::new(report);
@@ -288,14 +269,18 @@ pub fn lower(
     lowering.scalar_numbers =
         scalars.map(|argument| argument.name.to_string()).zip((0..).map(ScalarId::from_u32)).collect();
     let argument_buffers = lowering.arguments(signature);
+    signature.unknown.iter().for_each(|name| lowering.scopes.bind(name, Binding::Unknown));
     let options = Options {
+        line: Span::call_site().start().line as u32,
         budget: budget.map(|expr| {
             let bound = lowering.bound(expr);
             lowering.dim(bound)
         }),
         ..options
     };
-    lowering.body(body, signature);
+    if let Some(body) = body {
+        lowering.body(body, signature);
+    }
     let (resolved, unknown) = lowering.scopes.leave();
     lowering.resolve(resolved);
     lowering.order_unknown |= !unknown.is_empty();
@@ -360,6 +345,8 @@ impl Lowering<'_> {
             typed: self.typed,
             conditions: self.conditions,
             variables: symbols,
+            named: self.scopes.known,
+            callees: self.callees,
             unknown: self.unknown,
             faulty: false,
         }
@@ -479,9 +466,14 @@ impl Lowering<'_> {
 
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
-        let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(..)) => "a buffer",
-            Some(Binding::Statement) => "a statement",
+        let (what, help) = match self.scopes.get(name) {
+            Some(Binding::View(view)) => self.of_buffer(view),
+            Some(Binding::Array(views)) => (
+                "an array of buffers",
+                format!("it has {} elements; write a number or a scalar", views.len()),
+            ),
+            Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
+            Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
             Some(Binding::Host { .. }) => {
                 self.host_elsewhere(name);
                 return;
@@ -491,8 +483,26 @@ impl Lowering<'_> {
         self.refuse(
             name,
             &format!("`{name}` is {what} here, and an expression is computed of scalars"),
-            "give one of the two another name",
+            &help,
         );
+    }
+
+    /// Returns what a buffer is called where a scalar is meant, and what to write.
+    fn of_buffer(&self, view: &View) -> (&'static str, String) {
+        let Buffer { origin, len, .. } = &self.buffers[view.buffer];
+        if let Origin::Alloc(at) = origin
+            && let Some(Statement { kind: Kind::Call(_), name, .. }) = self.statements.get(*at)
+        {
+            let help = format!(
+                "if `{name}` is an ordinary function of scalars, write the type: `let m: u32 = {name}(..);`"
+            );
+            return ("an allocation that a call returns", help);
+        }
+        let len = &self.dims[*len].text;
+        (
+            "a buffer",
+            format!("its length is `{len}`; its elements are in the device's memory, which kernels read"),
+        )
     }
 
     pub(super) fn dim(&mut self, bound: Bound) -> DimId {
@@ -540,7 +550,8 @@ impl Lowering<'_> {
     }
 
     pub(super) fn after(&mut self, statement: StatementId, attributes: &[Attribute]) {
-        let Attributes { levels, after } = Attributes::of(attributes, true, self.report);
+        let Attributes { levels, after, misspelt } = Attributes::of(attributes, true, self.report);
+        self.order_unknown |= misspelt;
         let levels = [self.levels.as_slice(), &levels].concat();
         if !levels.is_empty() {
             self.lints.insert(statement, levels);
@@ -556,13 +567,16 @@ impl Lowering<'_> {
                         }
                     }
                 }
-                Err(_) => self.report.error(
-                    attribute.span(),
-                    Code::CW001,
-                    "`#[after(..)]` takes names of statements",
-                    &[],
-                    Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
-                ),
+                Err(_) => {
+                    self.order_unknown = true;
+                    self.report.error(
+                        attribute.span(),
+                        Code::CW001,
+                        "`#[after(..)]` takes names of statements",
+                        &[],
+                        Some("name a statement by `let`, as in `let a = kernel[config](args);`, then write `#[after(a)]`"),
+                    );
+                }
             }
         }
     }
