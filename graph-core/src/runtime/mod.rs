@@ -36,14 +36,16 @@ mod waits;
 
 pub use crate::plan::budget::CurvePoint;
 pub use bind::{
-    BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, BoundBuffer, Buffer, DeviceView,
-    DeviceViewMut, Exclusive, ExclusivePinned, Output, OutputBuffer, OutputDescription, OutputView,
-    OutputViewMut, Pinned, Shared, SharedPinned, Taken,
+    BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, BoundBuffer, Buffer,
+    DeviceView, DeviceViewMut, Exclusive, ExclusivePinned, Host, Output, OutputBuffer, OutputDescription,
+    OutputView, OutputViewMut, Pinned, Resource, Shared, SharedPinned, Taken,
 };
 pub use context::context;
-pub use cuda::{AnyBits, PinnedViewMut};
+pub use cuda::{AnyBits, CallStream, PinnedViewMut};
 pub use cuweave_ptx::declare::Open as DeclaredPart;
-pub use error::{At, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch};
+pub use error::{
+    At, CallFault, DriverFailure, Error, FailedCall, Fault, ModuleFailure, Refusal, Result, ShortLaunch,
+};
 pub use exec::{ArenaPool, Exec, Graph, GraphFn};
 pub use kernels::{Change, LeftAlone, Loaded, NamedKernel};
 pub use observe::{
@@ -54,14 +56,17 @@ pub use observe::{
 /// The items that generated code names. Nothing here is for users, and all of it may change.
 pub mod private {
     pub use crate::runtime::bind::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Handed,
-        HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
+        BindHost, BindMut, BindPinned, BindPinnedMut, BindResource, BindShared, BindTaken, Bound, Exclusive,
+        ExclusivePinned, Handed, HandedOver, Host, Lend, Lender, Lent, Output, OutputDescription, Resource,
+        Shared, SharedPinned, Taken, Visitor,
     };
     pub use crate::runtime::build::{
-        Body, CalledItem, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
+        Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
         change_next_tables,
     };
-    pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
+    pub use crate::runtime::cuda::{
+        Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits,
+    };
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, dump, operations};
     pub use crate::runtime::kernels::item::{

@@ -44,6 +44,10 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(_) if self.signature.is_refused(argument) => {
                     parameters.push(quote!(_: impl ::core::marker::Sized));
                 }
+                ArgumentKind::Host(_) => {
+                    let ty = argument.value_type();
+                    parameters.push(quote!(#value: #ty));
+                }
                 ArgumentKind::Scalar(ty) => parameters.push(quote!(#value: #ty)),
                 ArgumentKind::Buffer(BufferType { element, memory, mutable, fresh, .. }) => {
                     let generic = format_ident!("A{at}", span = Span::mixed_site());
@@ -108,8 +112,9 @@ impl Expansion<'_> {
                 ArgumentKind::Scalar(ty) => {
                     given.push(quote!(let #value = #arguments.scalar::<#ty>(#at)?;));
                 }
-                // Only the outermost function copies from and to the host.
+                // Only the outermost function copies from and to the host. A builder has no host values.
                 ArgumentKind::Buffer(BufferType { memory: BufferMemory::Pinned, .. })
+                | ArgumentKind::Host(_)
                 | ArgumentKind::Array(..) => return TokenStream::new(),
                 ArgumentKind::Buffer(BufferType { element, .. }) => {
                     given.push(quote!(#arguments.buffer::<#element>(#at)?;));
@@ -148,6 +153,6 @@ impl Expansion<'_> {
                 false => quote!(#name),
             }
         };
-        self.scalars().map(value).collect()
+        self.known().map(value).collect()
     }
 }

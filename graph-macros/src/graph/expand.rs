@@ -17,13 +17,14 @@ use super::idents::{ident, type_at};
 use super::lower::Lowered;
 use super::paths;
 use super::setters::{Setter, setters};
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
+use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, HostType, Signature};
 use super::steps::Steps;
 use super::table;
 
 /// Prints a function.
 pub fn expand(function: &ItemFn, signature: &Signature, lowered: &Lowered) -> TokenStream {
-    let scalars = signature.arguments.iter().filter(|argument| argument.buffer().is_none());
+    let scalars =
+        signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
     let names: Vec<String> = scalars.map(|argument| argument.name.to_string()).collect();
     let setters = setters(lowered, &names);
     let expansion = Expansion { function, signature, lowered, steps: Steps::of(lowered), setters };
@@ -126,6 +127,12 @@ impl Argument {
     pub(super) fn parameter_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Host(HostType { ty, resource: false }) => {
+                quote!(impl ::cuweave::__private::BindHost<'a, #ty>)
+            }
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                quote!(impl ::cuweave::__private::BindResource<'a, #ty>)
+            }
             ArgumentKind::Buffer(buffer) => buffer.bindable(),
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bindable();
@@ -137,6 +144,12 @@ impl Argument {
     pub(super) fn field_type(&self) -> TokenStream {
         match &self.kind {
             ArgumentKind::Scalar(ty) => quote!(#ty),
+            ArgumentKind::Host(HostType { ty, resource: false }) => {
+                quote!(::cuweave::__private::Host<'a, #ty>)
+            }
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                quote!(::cuweave::__private::Resource<'a, #ty>)
+            }
             ArgumentKind::Buffer(buffer) => buffer.bound(),
             ArgumentKind::Array(buffer, count) => {
                 let one = buffer.bound();
@@ -150,6 +163,12 @@ impl Argument {
         let name = &self.name;
         match &self.kind {
             ArgumentKind::Scalar(_) => quote!(#name),
+            ArgumentKind::Host(HostType { resource: false, .. }) => {
+                quote!(::cuweave::__private::BindHost::bind_host(#name))
+            }
+            ArgumentKind::Host(HostType { resource: true, .. }) => {
+                quote!(::cuweave::__private::BindResource::bind_resource(#name))
+            }
             ArgumentKind::Buffer(buffer) => buffer.bind(&quote!(#name)),
             ArgumentKind::Array(buffer, _) => {
                 let one = Ident::new("one", Span::mixed_site());
@@ -159,9 +178,21 @@ impl Argument {
         }
     }
 
+    /// Returns the type by which expressions and calls know the argument; `None` for buffers, which they do not know.
+    pub(super) fn value_type(&self) -> Option<TokenStream> {
+        match &self.kind {
+            ArgumentKind::Scalar(ty) => Some(quote!(#ty)),
+            ArgumentKind::Host(HostType { ty, resource: false }) => Some(quote!(&'v #ty)),
+            ArgumentKind::Host(HostType { ty, resource: true }) => {
+                Some(quote!(::cuweave::__private::Lent<'v, #ty>))
+            }
+            ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => None,
+        }
+    }
+
     pub(super) fn buffer(&self) -> Option<&BufferType> {
         match &self.kind {
-            ArgumentKind::Scalar(_) => None,
+            ArgumentKind::Scalar(_) | ArgumentKind::Host(_) => None,
             ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => Some(buffer),
         }
     }
@@ -173,7 +204,12 @@ impl Expansion<'_> {
     }
 
     pub(super) fn scalars(&self) -> impl Iterator<Item = &Argument> {
-        self.signature.arguments.iter().filter(|argument| argument.buffer().is_none())
+        self.signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)))
+    }
+
+    /// Returns the arguments that expressions and calls know.
+    pub(super) fn known(&self) -> impl Iterator<Item = &Argument> {
+        self.signature.arguments.iter().filter(|argument| argument.value_type().is_some())
     }
 
     /// The function that builds.
@@ -280,7 +316,15 @@ impl Expansion<'_> {
     /// code that they could name.
     fn implementation(&self) -> TokenStream {
         let name = self.name();
-        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let scalars: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        let values = self.known().map(|argument| {
+            let name = &argument.name;
+            match &argument.kind {
+                ArgumentKind::Host(HostType { resource: false, .. }) => quote!(#name: &self.#name),
+                ArgumentKind::Host(HostType { resource: true, .. }) => quote!(#name: self.#name.lend()),
+                _ => quote!(#name: self.#name),
+            }
+        });
         let (chunks, evaluate) = self.steps.evaluation(name, &scalars);
         let table = table::table(self.lowered, self.signature, (&self.steps, &self.setters));
         let (leaf_chunks, leaf) = self.steps.leaves(name, &scalars);
@@ -307,7 +351,7 @@ impl Expansion<'_> {
                 }
 
                 fn values(&self, _: ::cuweave::__private::Token) -> #name::Values<'_> {
-                    #name::Values { #(#scalars: self.#scalars,)* __lifetime: ::core::marker::PhantomData }
+                    #name::Values { #(#values,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
             #[doc(hidden)]

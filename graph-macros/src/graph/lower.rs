@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use cuweave_core::codes::Code;
-use cuweave_core::ids::{ScalarId, VariableId};
+use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
@@ -33,7 +33,9 @@ mod arrays;
 mod calls;
 mod conditions;
 mod functions;
+mod hosts;
 pub mod kinds;
+pub mod library;
 mod names;
 mod numbers;
 mod refused;
@@ -203,6 +205,52 @@ struct Unrolling {
 struct Reported;
 type Lower<T> = Result<T, Reported>;
 
+impl<'r> Lowering<'r> {
+    /// Returns the lowering of a function, of which nothing is lowered yet.
+    fn new(report: &'r mut Report) -> Lowering<'r> {
+        Lowering {
+            report,
+            symbols: Symbols::default(),
+            scopes: Scopes::new(),
+            variables: Vec::new(),
+            callees: Vec::new(),
+            calls: Vector::new(),
+            scalar_numbers: BTreeMap::new(),
+            items: Vec::new(),
+            turns: Vec::new(),
+            structured: false,
+            choices: Vec::new(),
+            typed: Vec::new(),
+            conditions: Vec::new(),
+            outer_names: 0,
+            dims: Vector::new(),
+            dim_ids: BTreeMap::new(),
+            buffers: Vector::new(),
+            elements: Vec::new(),
+            poisoned: Vector::new(),
+            fresh: Vec::new(),
+            statements: Vector::new(),
+            syntax: Vec::new(),
+            lints: BTreeMap::new(),
+            levels: Vec::new(),
+            parts: BTreeSet::new(),
+            outputs: Vec::new(),
+            renames: Vec::new(),
+            spans: Spans::default(),
+            unrolling: None,
+            unrolled: 0,
+            too_many: false,
+            refused: false,
+            scalars: BTreeSet::new(),
+            integers: BTreeSet::new(),
+            mentioned: BTreeSet::new(),
+            returned_lengths: Vec::new(),
+            order_unknown: false,
+            unknown: Vec::new(),
+        }
+    }
+}
+
 /// Lowers a function of this head and body; `None` is a body that cannot be read.
 pub fn lower(
     name: &Ident,
@@ -213,46 +261,7 @@ pub fn lower(
     body: Option<&Block>,
     report: &mut Report,
 ) -> Lowered {
-    let mut lowering = Lowering {
-        report,
-        symbols: Symbols::default(),
-        scopes: Scopes::new(),
-        variables: Vec::new(),
-        callees: Vec::new(),
-        calls: Vector::new(),
-        scalar_numbers: BTreeMap::new(),
-        items: Vec::new(),
-        turns: Vec::new(),
-        structured: false,
-        choices: Vec::new(),
-        typed: Vec::new(),
-        conditions: Vec::new(),
-        outer_names: 0,
-        dims: Vector::new(),
-        dim_ids: BTreeMap::new(),
-        buffers: Vector::new(),
-        elements: Vec::new(),
-        poisoned: Vector::new(),
-        fresh: Vec::new(),
-        statements: Vector::new(),
-        syntax: Vec::new(),
-        lints: BTreeMap::new(),
-        levels: Vec::new(),
-        parts: BTreeSet::new(),
-        outputs: Vec::new(),
-        renames: Vec::new(),
-        spans: Spans::default(),
-        unrolling: None,
-        unrolled: 0,
-        too_many: false,
-        refused: false,
-        scalars: BTreeSet::new(),
-        integers: BTreeSet::new(),
-        mentioned: BTreeSet::new(),
-        returned_lengths: Vec::new(),
-        order_unknown: false,
-        unknown: Vec::new(),
-    };
+    let mut lowering = Lowering::new(report);
     lowering.dim(Bound::constant(0));
     (lowering.scalars, lowering.integers) = scalars(signature);
     let scalars =
@@ -348,9 +357,15 @@ impl Lowering<'_> {
 
     pub(super) fn arguments(&mut self, signature: &Signature) -> Vec<Option<BufferId>> {
         let mut first = Vec::new();
-        for argument in &signature.arguments {
+        for (number, argument) in signature.arguments.iter().enumerate() {
             first.push(match &argument.kind {
                 ArgumentKind::Scalar(_) => None,
+                ArgumentKind::Host(host) => {
+                    let binding =
+                        Binding::Host { argument: ArgumentId::new(number), resource: host.resource };
+                    self.scopes.bind(&argument.name, binding);
+                    None
+                }
                 ArgumentKind::Buffer(ty) => {
                     let view = self.argument(&argument.name, argument.name.to_string(), ty);
                     let id = view.buffer;
@@ -460,6 +475,10 @@ impl Lowering<'_> {
             ),
             Some(Binding::Moved(..)) => ("a buffer", "write a scalar".to_owned()),
             Some(Binding::Statement) => ("a statement", "give one of the two another name".to_owned()),
+            Some(Binding::Host { .. }) => {
+                self.host_elsewhere(name);
+                return;
+            }
             Some(Binding::Unknown | Binding::Number) | None => return,
         };
         self.refuse(

@@ -50,6 +50,8 @@ impl Expansion<'_> {
                         }
                     })
                 }
+                // The calls that are given it are captured.
+                ArgumentKind::Host(_) => None,
                 ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
                     let first = self.lowered.argument_buffers[at]?.as_u32();
                     let documented =

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use cuweave_core::ids::ArgumentId;
 use cuweave_core::ir::{BufferId, StatementId};
 use proc_macro2::Ident;
 
@@ -16,6 +17,13 @@ pub enum Binding {
     Array(Vec<View>),
     /// A statement.
     Statement,
+    /// A host value.
+    Host {
+        /// The argument that it is.
+        argument: ArgumentId,
+        /// True for a resource, taken by `&mut`.
+        resource: bool,
+    },
     /// The variable of a loop that is being unrolled.
     Number,
     /// Its buffer has another name since; what an assignment gives another buffer.

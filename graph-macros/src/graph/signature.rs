@@ -30,6 +30,15 @@ pub enum ArgumentKind {
     Buffer(BufferType),
     /// `[&[T; len]; N]`.
     Array(BufferType, usize),
+    /// `&T`: a host value, which library calls are given.
+    Host(HostType),
+}
+
+/// The type of a host value.
+pub struct HostType {
+    pub ty: Type,
+    /// True for `&mut T`, a resource: the calls that are given it stay in the order of the program.
+    pub resource: bool,
 }
 
 /// How a buffer is declared.
@@ -269,6 +278,9 @@ fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     if let Some(buffer) = buffer_type(ty) {
         return Some(ArgumentKind::Buffer(buffer));
     }
+    if let Some(host) = host_type(ty) {
+        return Some(ArgumentKind::Host(host));
+    }
     if matches!(ty, Type::Reference(_) | Type::Slice(_)) {
         report.error(
             ty.span(),
@@ -282,8 +294,36 @@ fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     Some(ArgumentKind::Scalar(Box::new(ty.clone())))
 }
 
+/// `&T` or `&mut T` of a type that is named by a path without lifetimes.
+pub fn host_type(ty: &Type) -> Option<HostType> {
+    /// The types that are passed by value.
+    const SCALARS: [&str; 16] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64",
+        "bool", "char",
+    ];
+    let Type::Reference(reference) = ungrouped(ty) else { return None };
+    let Type::Path(path) = ungrouped(&reference.elem) else { return None };
+    let mut lifetimes = Lifetimes { any: reference.lifetime.is_some() };
+    syn::visit::visit_type_path(&mut lifetimes, path);
+    if lifetimes.any || SCALARS.iter().any(|name| path.path.is_ident(name)) {
+        return None;
+    }
+    Some(HostType { ty: (*reference.elem).clone(), resource: reference.mutability.is_some() })
+}
+
+/// Tells if a type names lifetimes.
+struct Lifetimes {
+    any: bool,
+}
+
+impl<'t> syn::visit::Visit<'t> for Lifetimes {
+    fn visit_lifetime(&mut self, _: &'t syn::Lifetime) {
+        self.any = true;
+    }
+}
+
 /// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.
-fn buffer_type(ty: &Type) -> Option<BufferType> {
+pub fn buffer_type(ty: &Type) -> Option<BufferType> {
     match ungrouped(ty) {
         Type::Array(array) => Some(BufferType {
             element: (*array.elem).clone(),

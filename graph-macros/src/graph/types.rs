@@ -27,6 +27,11 @@ impl Argument {
             ArgumentKind::Scalar(ty) => {
                 return (!mutable).then(|| ViewField { ty: quote!(#ty), value: quote!(self.#name) });
             }
+            ArgumentKind::Host(host) => {
+                let ty = &host.ty;
+                let shown = !mutable && !host.resource;
+                return shown.then(|| ViewField { ty: quote!(&'v #ty), value: quote!(&self.#name) });
+            }
             ArgumentKind::Buffer(buffer) | ArgumentKind::Array(buffer, _) => {
                 let element = &buffer.element;
                 match (buffer.memory, mutable, buffer.mutable) {
@@ -118,8 +123,8 @@ impl Expansion<'_> {
         let names: Vec<&Ident> = arguments.iter().map(|argument| &argument.name).collect();
         let types: Vec<TokenStream> = arguments.iter().map(Argument::field_type).collect();
         let documented = names.iter().map(|name| format!("The argument `{name}`."));
-        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
-        let scalar_types = self.scalars().map(Argument::field_type);
+        let scalars: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
+        let scalar_types = self.known().filter_map(Argument::value_type);
         let buffers = arguments.iter().filter(|argument| argument.buffer().is_some());
         let shown = buffers.map(|argument| {
             let (name, text) = (&argument.name, argument.name.to_string());
@@ -134,7 +139,7 @@ impl Expansion<'_> {
                 __lifetime: ::core::marker::PhantomData<&'a ()>,
             }
 
-            /// The values of the scalar arguments.
+            /// The values of the scalar arguments, and the host values.
             #[doc(hidden)]
             pub struct Values<'v> {
                 #(pub(super) #scalars: #scalar_types,)*

@@ -116,10 +116,9 @@ fn reached(
             }
         });
     }
-    let fixed = frames
-        .iter()
-        .zip(&of_frames)
-        .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].fixed));
+    let fixed = frames.iter().zip(&of_frames).any(|(frame, scalars)| {
+        scalars.iter().any(|&scalar| frame.table.scalars[scalar].fixed || frame.table.capture().is_some())
+    });
     let templates: Vector<FrameId, Templates> =
         frames.iter().zip(&of_frames).map(|(frame, scalars)| Templates::of(&frame.table, scalars)).collect();
     let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {

@@ -48,7 +48,9 @@ impl Word {
 pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
     let Evaluated { syntax, .. } = of;
     match of.statement.kind {
-        Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
+        Kind::Call(_) | Kind::Capture(()) | Kind::Alloc(_) | Kind::Free(_) => {
+            quote!(::core::result::Result::Ok(()))
+        }
         Kind::Copy(()) => {
             let (from, to) = (of.element(0), of.element(1));
             // rustc holds one element type against the other, at the destination.
