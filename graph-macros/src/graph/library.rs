@@ -11,6 +11,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{FnArg, ItemFn, Pat, PatIdent, ReturnType, Safety, Type};
 
+use super::generics::TypeParameters;
 use super::lower::library::{ScratchParameter, lower_call};
 use super::lower::{Lowered, collect};
 use super::setters::Setter;
@@ -32,6 +33,7 @@ struct Declaration<'f> {
     /// The parameters of the body behind the stream, in the order of the declaration.
     parameters: Vec<Parameter<'f>>,
     stream: Option<&'f FnArg>,
+    types: TypeParameters,
 }
 
 /// A parameter: its pattern, and its index among those of its kind.
@@ -87,12 +89,6 @@ fn head(function: &ItemFn, report: &mut Report) {
     }
     if let Some(abi) = &head.abi {
         refuse(abi.span(), "has no ABI");
-    }
-    if !head.generics.params.is_empty() {
-        refuse(head.generics.span(), "has no generic parameters");
-    }
-    if let Some(clause) = &head.generics.where_clause {
-        refuse(clause.span(), "has no `where` clause");
     }
     if let Some(variadic) = &head.variadic {
         refuse(variadic.span(), "has no `...`");
@@ -152,7 +148,8 @@ fn declaration<'f>(function: &'f ItemFn, report: &mut Report) -> Declaration<'f>
         parameters.push(Parameter { pattern, of });
     }
     let signature = Signature { arguments, returned: Vec::new(), misreturned: false, unknown: Vec::new() };
-    Declaration { function, signature, scratch, parameters, stream }
+    let types = TypeParameters::of(&function.sig.generics, report);
+    Declaration { function, signature, scratch, parameters, stream, types }
 }
 
 /// Returns true for `name: &CallStream`.
@@ -204,10 +201,19 @@ impl Declaration<'_> {
         let name = &self.function.sig.ident;
         let module = self.module();
         let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
-        let (leaf_chunks, leaf) = steps.leaves(name, &known);
+        let (leaf_chunks, leaf) = steps.leaves(name, &known, &self.types);
         let kept = || Setter { fixed: Some("a library call keeps its value".to_owned()), passed: Vec::new() };
         let setters = self.known().map(|_| kept()).collect();
-        let table = table::table(lowered, &self.signature, (&steps, &setters));
+        let generic = !self.types.is_empty();
+        let table = table::table(lowered, &self.signature, (&steps, &setters), generic);
+        let own = match generic {
+            true => {
+                let layouts = table::layouts(lowered);
+                quote!(__table().of_elements(#layouts).handle())
+            }
+            false => quote!(__table().handle()),
+        };
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         let (body, capture, callee) = (self.body(), self.capture(), self.callee());
         let conditions = self.conditions();
         quote! {
@@ -228,12 +234,14 @@ impl Declaration<'_> {
                     #table
                 }
                 #[doc(hidden)]
-                impl ::cuweave::__private::Body for #name::Values<'_> {
+                impl<#declared> ::cuweave::__private::Body for #name::Values<'_, #names>
+                #bounds
+                {
                     fn table(
                         &self,
                         _: ::cuweave::__private::Token,
                     ) -> ::core::option::Option<::cuweave::__private::TableHandle> {
-                        __table().handle()
+                        #own
                     }
 
                     fn leaf(
@@ -298,6 +306,8 @@ impl Declaration<'_> {
         let conditions = self.conditions();
         let known = self.known().map(|argument| &argument.name);
         let types = self.known().filter_map(Argument::value_type);
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
+        let marker = self.types.marker();
         quote! {
             #[doc = #head]
             #[doc = ""]
@@ -319,12 +329,16 @@ impl Declaration<'_> {
 
                 /// The values that the body is given.
                 #[doc(hidden)]
-                pub struct Values<'v> {
+                pub struct Values<'v, #declared>
+                #bounds
+                {
                     #(pub(super) #known: #types,)*
-                    pub(super) __lifetime: ::core::marker::PhantomData<&'v ()>,
+                    pub(super) __marker: ::core::marker::PhantomData<#marker>,
                 }
 
-                impl ::core::fmt::Debug for Values<'_> {
+                impl<#declared> ::core::fmt::Debug for Values<'_, #names>
+                #bounds
+                {
                     fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                         f.debug_struct("Values").finish_non_exhaustive()
                     }
@@ -356,6 +370,7 @@ impl Declaration<'_> {
             parameters.push(quote!(_: #generic));
         }
         let known = self.known().map(|argument| &argument.name);
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
         quote! {
             #[doc(hidden)]
             impl ::cuweave::__private::Returns<0> for #name::#name {}
@@ -372,8 +387,10 @@ impl Declaration<'_> {
                     self
                 }
 
-                pub fn __call<'v, #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v> {
-                    #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
+                pub fn __call<'v, #declared #(#generics),*>(self, #(#parameters),*) -> #name::Values<'v, #names>
+                #bounds
+                {
+                    #name::Values { #(#known,)* __marker: ::core::marker::PhantomData }
                 }
             }
         }
@@ -412,13 +429,16 @@ impl Declaration<'_> {
                 },
             }
         });
+        let (declared, bounds) = (self.types.declared(), self.types.conditions());
         // rustc tells parameters that neither the body nor a length uses.
         let in_lengths = self.in_lengths();
         let stream = self.stream;
         quote_spanned! {self.function.sig.ident.span()=>
             #(#attributes)*
             #[allow(clippy::too_many_arguments, clippy::missing_safety_doc, clippy::ptr_arg)]
-            unsafe fn #name(#stream, #(#parameters),*) #output {
+            unsafe fn #name<#declared>(#stream, #(#parameters),*) #output
+            #bounds
+            {
                 #(let _ = &#in_lengths;)*
                 #block
             }
@@ -483,7 +503,9 @@ impl Declaration<'_> {
                 },
             }
         });
-        let call = quote!(unsafe { #body(#stream, #(#given),*) });
+        let (declared, names, bounds) = (self.types.declared(), self.types.names(), self.types.conditions());
+        let explicit = (!self.types.is_empty()).then(|| quote!(::<#names>));
+        let call = quote!(unsafe { #body #explicit(#stream, #(#given),*) });
         let run = match &self.function.sig.output {
             ReturnType::Default => quote!(#capture.run(|#stream| {
                 #call;
@@ -494,10 +516,12 @@ impl Declaration<'_> {
         };
         quote! {
             #[allow(unsafe_code, unused_mut)]
-            fn __capture(
-                #values: &#name::Values<'_>,
+            fn __capture<#declared>(
+                #values: &#name::Values<'_, #names>,
                 #capture: &mut ::cuweave::__private::Capture<'_>,
-            ) -> ::cuweave::Result<()> {
+            ) -> ::cuweave::Result<()>
+            #bounds
+            {
                 let #name::Values { #(#known,)* .. } = #values;
                 #(let #known = *#known;)*
                 #(#memory)*
