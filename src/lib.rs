@@ -377,10 +377,15 @@
 //!
 //! - `half`: `f16` and `bf16` of the crate `half` (2.x) as elements and scalars, `&[half::f16; n]` in kernels and graphs
 //!   alike; `f16` is its earlier name;
+//! - `blas`: products of matrices by cuBLASLt, [`blas`](crate::blas);
 //! - `cuda-version-from-build-system` and `fallback-latest`, both on: the CUDA version of cudarc's bindings. No CUDA toolkit is
 //!   needed to build.
 
 #![deny(missing_debug_implementations)]
+
+// The calls of `blas` are declared by the crate's own attribute.
+#[cfg(feature = "blas")]
+extern crate self as cuweave;
 
 pub use cudarc;
 #[doc(inline)]
@@ -390,6 +395,8 @@ pub use cuweave_core::runtime::{
 };
 pub use cuweave_macros::{call, graph, kernels};
 
+#[cfg(feature = "blas")]
+pub mod blas;
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;

@@ -63,6 +63,7 @@ __device__ inline A summed(const Product& p, const T* a, const T* b, long long m
     a += member * p.a_member + i * p.a_row;
     b += member * p.b_member + j * p.b_column;
     A sum = 0;
+#pragma unroll 1
     for (unsigned l = from; l < to; ++l) sum += load(a, l * p.a_column) * load(b, l * p.b_row);
     return sum;
 }
@@ -111,6 +112,7 @@ __device__ void finish(const Product& p, const A* workspace, const C* bias, C* c
     ELEMENTS(all) {
         long long member = e / each, i = e % each / p.n, j = e % p.n;
         A sum = 0;
+#pragma unroll 1
         for (unsigned part = 0; part < p.parts; ++part) sum += workspace[part * all + e];
         if (p.parts == 0) sum = load(c, member * p.c_member + i * p.c_row + j * p.c_column);
         finished(p, sum, bias, c, member, i, j);

@@ -64,6 +64,7 @@ pub mod private {
         Body, CalledItem, Capture, Given, LaunchedItem, Rules, Sets, change_next_plan, change_next_rules,
         change_next_tables,
     };
+    pub use crate::runtime::context::is_simulated;
     pub use crate::runtime::cuda::{
         Bits, CallBuffer, CallStream, NotAnyBits, Packed, PinnedViewMut, any_bits,
     };

@@ -1,0 +1,4 @@
+//! Products of `cuweave::blas` in graphs, against products in `f64`: by cuBLAS where it can be loaded, else by kernels of cuweave's.
+
+mod support;
+mod products;
