@@ -78,7 +78,9 @@ impl fmt::Display for Error {
                 "cuBLAS cannot be loaded: {tried}; it comes with the CUDA toolkit, and as the Python wheel `nvidia-cublas`, whose `lib` folder then belongs into LD_LIBRARY_PATH"
             ),
             Reason::Simulated => f.write_str("cuBLAS does not run on the simulated driver"),
-            Reason::Kernels => f.write_str("this `Blas` has no cuBLAS: its products run on kernels of cuweave's"),
+            Reason::Kernels => {
+                f.write_str("this `Blas` has no cuBLAS: its products run on kernels of cuweave's")
+            }
             Reason::OtherContext => {
                 f.write_str("the graph is built for another context than the `Blas` was made for")
             }

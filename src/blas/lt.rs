@@ -176,8 +176,7 @@ impl<'l> Description<'l> {
         };
         let summed = data_type(factors.summed());
         // SAFETY: the pointers are to fields of a local.
-        let status =
-            unsafe { (library.cublasLtMatmulDescCreate)(&mut of.operation, compute as u32, summed) };
+        let status = unsafe { (library.cublasLtMatmulDescCreate)(&mut of.operation, compute as u32, summed) };
         done("cublasLtMatmulDescCreate", status)?;
         let [x, y] = problem.factors();
         let c = problem.matrices[2];
@@ -219,15 +218,13 @@ fn layout(
     let mut made = null_mut();
     let leading = i64::from(matrix.leading);
     // SAFETY: the pointer is to a local.
-    let status = unsafe {
-        (library.cublasLtMatrixLayoutCreate)(&mut made, data_type(kind), rows, columns, leading)
-    };
+    let status =
+        unsafe { (library.cublasLtMatrixLayoutCreate)(&mut made, data_type(kind), rows, columns, leading) };
     done("cublasLtMatrixLayoutCreate", status)?;
     if batch > 1 {
         let set = |attribute: u32, value: *const c_void, bytes| {
             // SAFETY: the layout lives, and the value has the size of the attribute.
-            let status =
-                unsafe { (library.cublasLtMatrixLayoutSetAttribute)(made, attribute, value, bytes) };
+            let status = unsafe { (library.cublasLtMatrixLayoutSetAttribute)(made, attribute, value, bytes) };
             done("cublasLtMatrixLayoutSetAttribute", status)
         };
         let (count, stride) = (batch, matrix.stride);
@@ -358,8 +355,7 @@ impl Lt {
         if problem.matrices[2].order == Order::Row {
             (x, y) = (y, x);
         }
-        let (wide, narrow) =
-            ([product.alpha, product.beta], [product.alpha as f32, product.beta as f32]);
+        let (wide, narrow) = ([product.alpha, product.beta], [product.alpha as f32, product.beta as f32]);
         let scale = |at: usize| -> *const c_void {
             match problem.kinds.factors {
                 Kind::F64 => from_ref(&wide[at]).cast(),

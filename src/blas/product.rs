@@ -231,8 +231,7 @@ impl Product {
     }
 
     fn matrix(&self, at: usize) -> Matrix {
-        let (name, rows, columns) =
-            [("a", self.m, self.k), ("b", self.k, self.n), ("c", self.m, self.n)][at];
+        let (name, rows, columns) = [("a", self.m, self.k), ("b", self.k, self.n), ("c", self.m, self.n)][at];
         let mut matrix = Matrix { name, rows, columns, order: self.orders[at], leading: 0, stride: 0 };
         let (side, lines) = matrix.lines();
         matrix.leading = self.leading[at].unwrap_or(side.max(1));

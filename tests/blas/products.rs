@@ -45,6 +45,7 @@ macro_rules! plain {
                         alpha: 1.0,
                         beta: 0.0,
                         activation: same,
+                        row_major: true,
                     };
                     case.check((&a, &b, None), &before, &device.download(&dc), 1.0);
                     if n == 1 || m == 1 {

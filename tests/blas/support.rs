@@ -79,6 +79,8 @@ pub struct Case {
     pub alpha: f64,
     pub beta: f64,
     pub activation: fn(f64) -> f64,
+    /// True if c is row-major: a bias then has an element for each column.
+    pub row_major: bool,
 }
 
 pub fn same(x: f64) -> f64 {
@@ -118,10 +120,13 @@ impl Case {
                     let at = lc.at(member, i, j);
                     touched[at] = true;
                     let old = if self.beta == 0.0 { 0.0 } else { self.beta * before[at].wide() };
-                    let bias = bias.map_or(0.0, |bias| bias[if lc.column == 1 { j } else { i } as usize].wide());
+                    let bias =
+                        bias.map_or(0.0, |bias| bias[if self.row_major { j } else { i } as usize].wide());
                     let expected = (self.activation)(self.alpha * sum + old + bias);
                     let size = self.alpha.abs() * size + old.abs() + bias.abs();
-                    let bound = size * (f64::from(k) + 4.0) * sums * loose + expected.abs() * C::EPSILON + 1e-7 * loose.min(1.0);
+                    let bound = size * (f64::from(k) + 4.0) * sums * loose
+                        + expected.abs() * C::EPSILON
+                        + 1e-7 * loose.min(1.0);
                     let found = after[at].wide();
                     assert!(
                         (found - expected).abs() <= bound,
