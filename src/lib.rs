@@ -246,7 +246,7 @@ pub use cudarc;
 pub use cuweave_core::runtime::{
     AnyBits, ArenaPool, Buffer, Error, Exec, Graph, GraphFn, Loaded, Output, Pinned, Result, context,
 };
-pub use cuweave_macros::{graph, kernels};
+pub use cuweave_macros::{arguments, graph, kernels};
 
 #[cfg(doctest)]
 mod borrows;

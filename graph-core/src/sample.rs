@@ -98,6 +98,7 @@ impl Sampler<'_> {
                 Item::Choice(choice) => self.choice(choice.number, &choice.arms),
                 Item::Rename { to, from } => self.buffers[*to] = self.buffers[*from],
                 Item::Swap(a, b) => self.buffers.swap(*a, *b),
+                Item::Needs(_) => {}
             }
         }
     }
@@ -240,6 +241,14 @@ impl Sampler<'_> {
         if let Some(count) = turns.as_constant() {
             return count > 0;
         }
+        let at_least = self.shape.structure.at_least.iter();
+        let mut known = at_least.filter_map(|(_, dim, least)| {
+            let above = turns.minus(&self.source.polys[*dim])?.as_constant()?;
+            above.checked_add(i128::from(*least))
+        });
+        if known.any(|fewest| fewest > 0) {
+            return true;
+        }
         let mut terms = turns.terms();
         let (Some((factors, 1)), None) = (terms.next(), terms.next()) else { return false };
         let lengths =
@@ -275,7 +284,9 @@ impl Sampler<'_> {
         for item in body {
             let statement = match item {
                 Item::Statement(statement) => &self.source.program.statements[*statement],
-                Item::Loop(_) | Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) => continue,
+                Item::Loop(_) | Item::Choice(_) | Item::Rename { .. } | Item::Swap(..) | Item::Needs(_) => {
+                    continue;
+                }
             };
             for access in statement
                 .accesses

@@ -9,6 +9,7 @@ mod image;
 mod kernels;
 mod parameters;
 mod proof;
+mod record;
 mod report;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,12 @@ use proc_macro::TokenStream;
 #[proc_macro_attribute]
 pub fn kernels(attribute: TokenStream, item: TokenStream) -> TokenStream {
     kernels::kernels(attribute.into(), item.into()).into()
+}
+
+/// Makes a record of arguments of a struct: `#[cuweave::arguments] struct Layer { d: u32, q: &[f32; d * d], .. }`.
+#[proc_macro_attribute]
+pub fn arguments(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    record::arguments(attribute.into(), item.into()).into()
 }
 
 /// Makes a CUDA graph of a function: `#[cuweave::graph] fn name(args) { .. }`.

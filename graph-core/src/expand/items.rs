@@ -12,6 +12,13 @@ use crate::table::{Decoded, Parameter};
 impl<A: Answers> Expansion<'_, A> {
     pub(super) fn body(&mut self, scope: &mut Scope) -> Result<(), A::Error> {
         let table = scope.table;
+        for (name, dim, least) in &table.structure.at_least {
+            let value = self.number(scope, *dim)?.value;
+            if value < *least {
+                let refusal = Refusal::AtLeast { argument: name.to_string(), least: *least, value };
+                return Err(self.refuse(scope, None, refusal));
+            }
+        }
         if table.structure.is_flat() {
             for statement in table.program.statements.ids() {
                 self.statement(scope, statement)?;
@@ -73,8 +80,15 @@ impl<A: Answers> Expansion<'_, A> {
     }
 
     pub(super) fn items(&mut self, scope: &mut Scope, items: &'static [Item]) -> Result<(), A::Error> {
-        for item in items {
+        for (at, item) in items.iter().enumerate() {
             match item {
+                Item::Needs(part) => {
+                    let behind = items[at..].iter().find_map(|item| match item {
+                        Item::Statement(statement) => Some(*statement),
+                        _ => None,
+                    });
+                    self.part(scope, *part, behind)?;
+                }
                 Item::Statement(statement) => self.statement(scope, *statement)?,
                 Item::Loop(each) => self.turns(scope, each)?,
                 Item::Choice(choice) => {
@@ -112,7 +126,7 @@ impl<A: Answers> Expansion<'_, A> {
     pub(super) fn turns(&mut self, scope: &mut Scope, each: &'static Loop) -> Result<(), A::Error> {
         let (lo, hi) = match each.turns {
             Turns::Range(lo, hi) => (self.number(scope, lo)?.value, self.number(scope, hi)?.value),
-            Turns::Elements(part) => match self.part(scope, part)? {
+            Turns::Elements(part) => match self.part(scope, part, None)? {
                 Value::List(elements) => (0, wide(elements.len())),
                 _ => return Err(self.refuse(scope, None, Refusal::Malformed("a loop over what is no list"))),
             },
@@ -207,7 +221,7 @@ impl<A: Answers> Expansion<'_, A> {
                     Value::Buffer(Window { buffer: window.buffer, lo, hi })
                 }
                 Argument::Moved(buffer) => Value::Buffer(self.view(scope, *buffer, Some(id))?),
-                Argument::Part(part) => self.part(scope, *part)?,
+                Argument::Part(part) => self.part(scope, *part, Some(id))?,
             };
             inner.arguments.push(value);
         }
@@ -237,6 +251,9 @@ impl<A: Answers> Expansion<'_, A> {
                 (&Parameter::Buffer(buffer), value) => vec![(buffer, value.clone())],
                 (&Parameter::Array(first, _), Value::List(list)) => {
                     array(first, list.len()).zip(list.iter().cloned()).collect()
+                }
+                (&Parameter::Buffers(declared), Value::List(list)) => {
+                    list.iter().map(|element| (declared, element.clone())).collect()
                 }
                 _ => Vec::new(),
             })

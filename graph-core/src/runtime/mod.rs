@@ -48,23 +48,27 @@ pub use observe::{
 
 /// The items that generated code names. Nothing here is for users, and all of it may change.
 pub mod private {
+    pub use crate::expand::Described;
     pub use crate::runtime::bind::{
-        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Exclusive, ExclusivePinned, Handed,
-        HandedOver, Lend, Lender, Output, OutputDescription, Shared, SharedPinned, Taken, Visitor,
+        BindMut, BindPinned, BindPinnedMut, BindShared, BindTaken, Bound, Declaration, Exclusive,
+        ExclusivePinned, Handed, HandedOver, Lend, Lender, List, Output, OutputDescription, Record, Shared,
+        SharedPinned, Taken, Visitor, count as __count, describe_records,
     };
     pub use crate::runtime::build::{
         Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, ToDim, TurnVariable,
-        change_next_plan, change_next_rules, change_next_tables, dim, per_item, turn,
+        change_next_plan, change_next_rules, change_next_tables, dim, index, per_item, turn,
     };
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
-    pub use crate::runtime::exec::{Exec, ExecCore, Generated, Graph, GraphFn, build, operations};
+    pub use crate::runtime::exec::{
+        Element, Exec, ExecCore, Generated, Graph, GraphFn, PartMut, Settable, build, operations,
+    };
     pub use crate::runtime::kernels::mark::{Fits, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
-        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Shared, Unique};
+        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Shared, Unique, element, element_mut, same};
     }
     pub use crate::table::{Layout, Table};
     pub use cuweave_ptx::declare::Open;

@@ -10,7 +10,7 @@ impl Expansion<'_> {
     /// The function by which other graph functions call this one, with the bounds that hold arguments against parameters.
     pub(super) fn callee(&self) -> TokenStream {
         let name = self.name();
-        let scalars: Vec<&Ident> = self.scalars().map(|argument| &argument.name).collect();
+        let known: Vec<&Ident> = self.known().map(|argument| &argument.name).collect();
         let (mut generics, mut parameters) = (Vec::new(), Vec::new());
         for (at, argument) in self.signature.arguments.iter().enumerate() {
             let (value, private) = (&argument.name, quote!(::cuweave::__private));
@@ -31,14 +31,17 @@ impl Expansion<'_> {
                     );
                     parameters.push(quote!(_: #generic));
                 }
-                ArgumentKind::Array(..) => return TokenStream::new(),
+                ArgumentKind::Array(..) | ArgumentKind::Part(_) => {
+                    let ty = argument.value_type();
+                    parameters.push(quote!(#value: #ty));
+                }
             }
         }
         quote! {
             #[doc(hidden)]
             impl #name::#name {
                 pub fn __call<'v, #(#generics),*>(#(#parameters),*) -> #name::Values<'v> {
-                    #name::Values { #(#scalars,)* __lifetime: ::core::marker::PhantomData }
+                    #name::Values { #(#known,)* __lifetime: ::core::marker::PhantomData }
                 }
             }
         }

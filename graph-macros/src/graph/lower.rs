@@ -2,10 +2,11 @@
 //! buffers. Syntax outside the language is CW001; statements that depend on a faulty name are left out without further errors.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use cuweave_core::codes::Code;
 use cuweave_core::diagnostic::Site;
-use cuweave_core::ids::{ScalarId, VariableId};
+use cuweave_core::ids::{ArgumentId, ScalarId, VariableId};
 use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
@@ -25,23 +26,28 @@ use syn::{Attribute, Block, Expr, Path, Type};
 use super::attributes::Attributes;
 
 use super::launch::Literal;
+use super::parts::PartType;
 use super::scope::{AfterName, Binding, Borrow, Resolved, Scopes, View};
-use super::signature::{ArgumentKind, BufferMemory, BufferType, Signature};
+use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
 use crate::dims::{Bound, Meaning, Substitute, turn, variable};
 use crate::report::Report;
 
 mod calls;
+mod elements;
 mod functions;
 mod names;
 mod numbers;
+mod places;
 mod statements;
 mod structure;
 mod tail;
 mod views;
 
-pub use names::collect;
+pub use names::{chains, collect, indexed};
 pub use numbers::{Turn, turns_in};
 use numbers::{codes, readable, scalars, variables};
+use places::Parts;
+pub use places::Place;
 
 /// A lowered function: the IR, and what only the expansion needs.
 pub struct Lowered {
@@ -74,6 +80,14 @@ pub struct Lowered {
     pub conditions: Vec<Condition>,
     /// The variable of each of these loops in the polynomials.
     pub variables: Vector<VariableId, Poly>,
+    /// The expressions by which generated code names the buffers that are parts of arguments.
+    pub part_exprs: BTreeMap<BufferId, Expr>,
+    /// The names of the arguments.
+    pub argument_names: Vector<ArgumentId, String>,
+    /// The names of those that have parts.
+    pub roots: BTreeSet<String>,
+    /// The scalars of records that arguments of calls mention, in the order of their numbers.
+    pub field_scalars: Vec<String>,
     /// Names that are no buffers: rustc reports them.
     pub unknown: Vec<Ident>,
     /// There were faults: only the signature is left.
@@ -117,6 +131,8 @@ pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
     Buffer(u32),
+    /// A record or a list, for a graph function.
+    Part(Box<Expr>),
 }
 
 /// The spans behind the sites.
@@ -156,6 +172,16 @@ struct Lowering<'r> {
     calls: Vector<CallId, Call>,
     /// The numbers of the scalar arguments.
     scalar_numbers: BTreeMap<String, ScalarId>,
+    /// The scalars of records that arguments of calls mention.
+    field_scalars: Vec<String>,
+    /// The names of the arguments that have parts.
+    roots: BTreeSet<String>,
+    /// The names of the arguments.
+    argument_names: Vector<ArgumentId, String>,
+    /// The parts of arguments.
+    parts_of_arguments: Parts,
+    /// Arguments with `#[at_least(n)]`.
+    at_least: Vec<(ir::Text, DimId, u64)>,
     /// The items of the block that is being lowered.
     items: Vec<Item>,
     /// The loops that are unrolled when the graph is built, with their ranges as they are written.
@@ -224,6 +250,7 @@ pub fn lower(
     body: &Block,
     report: &mut Report,
 ) -> Lowered {
+    let names: Vec<String> = signature.arguments.iter().map(|argument| argument.name.to_string()).collect();
     let mut lowering = Lowering {
         report,
         symbols: Symbols::default(),
@@ -231,6 +258,16 @@ pub fn lower(
         variables: Vec::new(),
         calls: Vector::new(),
         scalar_numbers: BTreeMap::new(),
+        field_scalars: Vec::new(),
+        argument_names: names.into(),
+        roots: signature
+            .arguments
+            .iter()
+            .filter(|argument| matches!(argument.kind, ArgumentKind::Part(_) | ArgumentKind::Array(..)))
+            .map(|argument| argument.name.to_string())
+            .collect(),
+        parts_of_arguments: Parts::default(),
+        at_least: Vec::new(),
         items: Vec::new(),
         turns: Vec::new(),
         structured: false,
@@ -303,7 +340,8 @@ impl Lowering<'_> {
             calls: self.calls,
             variables: variables(&self.turns, &dims, &leaves),
             leaf_variables: leaves.iter().map(|leaf| turns_in(leaf.clone())).collect(),
-            ..Structure::default()
+            parts: self.parts_of_arguments.list,
+            at_least: self.at_least,
         };
         let program = Program {
             name: name.to_string().into(),
@@ -337,6 +375,10 @@ impl Lowering<'_> {
             choices: self.choices,
             conditions: self.conditions,
             variables: symbols,
+            part_exprs: self.parts_of_arguments.exprs,
+            argument_names: self.argument_names,
+            roots: self.roots,
+            field_scalars: self.field_scalars,
             unknown: self.unknown,
             faulty: false,
         }
@@ -346,8 +388,20 @@ impl Lowering<'_> {
 
     pub(super) fn arguments(&mut self, signature: &Signature) -> Vec<Option<BufferId>> {
         let mut first = Vec::new();
-        for argument in &signature.arguments {
+        for (at, argument) in signature.arguments.iter().enumerate() {
+            let at = ArgumentId::new(at);
             first.push(match &argument.kind {
+                ArgumentKind::Part(part) => {
+                    let place = Place::argument(at, &argument.name, part);
+                    self.scopes.bind(&argument.name, Binding::Part(Rc::new(place)));
+                    self.structured = true;
+                    match part {
+                        PartType::Buffers(ty) => {
+                            Some(self.argument(&argument.name, argument.name.to_string(), ty).buffer)
+                        }
+                        PartType::Record(_) | PartType::Records(..) => None,
+                    }
+                }
                 ArgumentKind::Scalar(_) => None,
                 ArgumentKind::Buffer(ty) => {
                     let view = self.argument(&argument.name, argument.name.to_string(), ty);
@@ -360,12 +414,36 @@ impl Lowering<'_> {
                     let views = (0..*count)
                         .map(|i| self.argument(&argument.name, format!("{}[{i}]", argument.name), ty))
                         .collect();
-                    self.scopes.bind(&argument.name, Binding::Array(views));
+                    let place = Place::argument(at, &argument.name, &PartType::Buffers(Box::new(ty.clone())));
+                    self.scopes.bind(&argument.name, Binding::Array(views, Rc::new(place)));
                     Some(first)
                 }
             });
         }
+        for argument in &signature.arguments {
+            if let Some(least) = argument.at_least {
+                self.at_least(argument, least);
+            }
+        }
         first
+    }
+
+    /// `#[at_least(n)]` on a scalar or a slice.
+    fn at_least(&mut self, argument: &Argument, least: u64) {
+        let name = &argument.name;
+        let bound = match &argument.kind {
+            ArgumentKind::Scalar(_) => self.bound(&syn::parse_quote!(#name)),
+            ArgumentKind::Part(PartType::Records(_, None) | PartType::Buffers(_)) => {
+                self.count(&syn::parse_quote!(#name))
+            }
+            ArgumentKind::Part(_) | ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
+                let what = "`#[at_least(n)]` stands on scalars and slices";
+                let _ = self.refuse(name, what, "remove it: the lengths of buffers are declared");
+                return;
+            }
+        };
+        let dim = self.dim(bound);
+        self.at_least.push((name.to_string().into(), dim, least));
     }
 
     pub(super) fn argument(&mut self, name: &Ident, text: String, ty: &BufferType) -> View {
@@ -419,6 +497,9 @@ impl Lowering<'_> {
             return expr.clone();
         }
         let found = self.names(expr);
+        if !self.roots.is_empty() && !matches!(expr, Expr::Path(_)) {
+            self.needs(expr);
+        }
         let mut expr = expr.clone();
         if !self.variables.is_empty() {
             if found.binds(&self.variables) {
@@ -444,7 +525,8 @@ impl Lowering<'_> {
     /// Reports a name in an expression of scalars that is bound to a buffer or a statement.
     fn is_no_buffer(&mut self, name: &Ident) {
         let what = match self.scopes.get(name) {
-            Some(Binding::View(_) | Binding::Array(_) | Binding::Moved(_)) => "a buffer",
+            Some(Binding::View(_) | Binding::Array(..) | Binding::Moved(_)) => "a buffer",
+            Some(Binding::Part(_)) => return,
             Some(Binding::Statement) => "a statement",
             Some(Binding::Unknown | Binding::Number) | None => return,
         };

@@ -1,11 +1,12 @@
 //! The methods of a graph function's exec: `launch`, the outputs, the setters, and what every exec has.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Type;
 
 use super::expand::Expansion;
 use super::idents::ident;
+use super::parts::{PartType, with_lifetime};
 use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
 
 impl Expansion<'_> {
@@ -14,11 +15,14 @@ impl Expansion<'_> {
         let name = self.name();
         let (launch, common) = (self.launch(), self.common());
         let core = self.core("core_mut");
+        let number = Ident::new("first", Span::mixed_site());
+        let parts = self.parts();
         let setters = self.signature.arguments.iter().enumerate().filter_map(|(at, argument)| {
             let setter = self.setter(&argument.name);
             let value = &argument.name;
             let (ty, bound) = (argument.parameter_type(), argument.bound_value());
             match &argument.kind {
+                ArgumentKind::Part(_) => None,
                 ArgumentKind::Scalar(_) => {
                     let index = self.scalars().position(|scalar| scalar.name == argument.name)?;
                     let documented = format!("Sets the argument `{value}`: only what uses it is updated.");
@@ -35,7 +39,16 @@ impl Expansion<'_> {
                     })
                 }
                 ArgumentKind::Buffer(_) | ArgumentKind::Array(..) => {
-                    let first = self.lowered.argument_buffers[at]?.as_u32();
+                    let first = match self.has_parts() {
+                        true => {
+                            let (at, core) = (at as u32, self.core("core"));
+                            quote!({ #core.arguments().__first(#at, ::cuweave::__private::Token) })
+                        }
+                        false => {
+                            let first = self.lowered.argument_buffers[at]?.as_u32();
+                            quote!(#first)
+                        }
+                    };
                     let documented =
                         format!("Binds the argument `{value}` anew: only what uses it is updated.");
                     Some(quote! {
@@ -46,7 +59,8 @@ impl Expansion<'_> {
                         /// A buffer that is too short, of another context, or that overlaps another of which one is
                         /// written; a failure of the driver.
                         pub fn #setter(&mut self, #value: #ty) -> ::cuweave::Result<()> {
-                            #core.set_buffer(#first, #bound, |args| &mut args.#value)
+                            let #number = #first;
+                            #core.set_buffer(#number, #bound, |args| &mut args.#value)
                         }
                     })
                 }
@@ -58,9 +72,82 @@ impl Expansion<'_> {
             impl<'a> #name::Exec<'a> {
                 #launch
                 #(#setters)*
+                #parts
                 #common
             }
         }
+    }
+
+    /// Returns the functions that give the setters of records and of elements.
+    fn parts(&self) -> TokenStream {
+        let name = self.name();
+        let [core, core_mut] = ["core", "core_mut"].map(|method| self.core(method));
+        let [first, index] = ["first", "index"].map(|name| Ident::new(name, Span::mixed_site()));
+        let arguments = (0u32..).zip(&self.signature.arguments);
+        let part = |(at, argument): (u32, &Argument)| {
+            let (value, text) = (&argument.name, argument.name.to_string());
+            let record = |ty: &Type| {
+                let ty = with_lifetime(ty, "'a");
+                quote!(<#ty as ::cuweave::__private::Settable>)
+            };
+            let element = |buffer: &BufferType| {
+                let bound = buffer.bound("'a");
+                (
+                    quote!(::cuweave::__private::Element<'_, #bound>),
+                    quote!(::cuweave::__private::Element::new),
+                )
+            };
+            let (of, indexed) = match &argument.kind {
+                ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) => return None,
+                ArgumentKind::Array(buffer, _) => (element(buffer), true),
+                ArgumentKind::Part(PartType::Buffers(buffer)) => (element(buffer), true),
+                ArgumentKind::Part(PartType::Record(ty)) => {
+                    let record = record(ty);
+                    ((quote!(#record::Setters<'_>), quote!(#record::setters)), false)
+                }
+                ArgumentKind::Part(PartType::Records(ty, _)) => {
+                    let record = record(ty);
+                    ((quote!(#record::Setters<'_>), quote!(#record::setters)), true)
+                }
+            };
+            let (ty, setters) = of;
+            let method = method_name(value);
+            let number = match self.has_parts() {
+                true => quote!(#core.arguments().__first(#at, ::cuweave::__private::Token)),
+                false => {
+                    let first = self.lowered.argument_buffers[at as usize]?.as_u32();
+                    quote!(#first)
+                }
+            };
+            let part = quote! {
+                #core_mut.part((#at, #text), #first, |args: &mut #name::Args<'a>| &mut args.#value)
+            };
+            let token = quote!(::cuweave::__private::Token);
+            Some(if indexed {
+                let documented = format!("Returns the setters of an element of the argument `{value}`.");
+                quote! {
+                    #[doc = #documented]
+                    ///
+                    /// # Errors
+                    ///
+                    /// An index that is not below the length.
+                    pub fn #method(&mut self, #index: usize) -> ::cuweave::Result<#ty> {
+                        let #first = #number;
+                        ::core::result::Result::Ok(#setters(#part.element(#index)?, #token))
+                    }
+                }
+            } else {
+                let documented = format!("Returns the setters of the argument `{value}`.");
+                quote! {
+                    #[doc = #documented]
+                    pub fn #method(&mut self) -> #ty {
+                        let #first = #number;
+                        #setters(#part, #token)
+                    }
+                }
+            })
+        };
+        arguments.filter_map(part).collect()
     }
 
     /// Returns the expression that reaches the contents of `self` by a method of `Generated`.
@@ -225,4 +312,25 @@ impl Expansion<'_> {
             }
         }
     }
+}
+
+/// The methods that every exec has.
+const METHODS: [&str; 10] = [
+    "launch",
+    "output",
+    "upload",
+    "args",
+    "args_mut",
+    "into_args",
+    "report",
+    "dot",
+    "memory_svg",
+    "budget_curve",
+];
+
+/// Returns the name of the function that gives the setters of an argument's parts: the argument's own, with `_` behind it where
+/// the exec has a method of that name.
+fn method_name(argument: &Ident) -> Ident {
+    let text = argument.to_string();
+    if METHODS.contains(&text.as_str()) { format_ident!("{}_", argument) } else { argument.clone() }
 }

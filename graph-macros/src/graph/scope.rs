@@ -1,10 +1,12 @@
 //! Scopes of names. Names of statements may be used before their definition.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use cuweave_core::ir::{BufferId, StatementId};
 use proc_macro2::Ident;
 
+use super::lower::Place;
 use crate::dims::Bound;
 
 /// The meaning of a name.
@@ -12,8 +14,10 @@ use crate::dims::Bound;
 pub enum Binding {
     /// All or a part of a buffer, or the statement that allocates it.
     View(View),
-    /// The elements of an array of buffers.
-    Array(Vec<View>),
+    /// The elements of an array of buffers, and the array as an argument.
+    Array(Vec<View>, Rc<Place>),
+    /// A record, a list, or a part of them.
+    Part(Rc<Place>),
     /// A statement.
     Statement,
     /// The variable of a loop that is being unrolled.

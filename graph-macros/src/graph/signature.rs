@@ -10,6 +10,7 @@ use syn::visit_mut::VisitMut;
 use syn::{Attribute, Expr, FnArg, ItemFn, Pat, ReturnType, Safety, Type};
 
 use super::attributes;
+use super::parts::{PartType, Refused};
 use crate::report::Report;
 
 /// An argument.
@@ -18,6 +19,8 @@ pub struct Argument {
     /// The levels of lints that stand on it.
     pub levels: Vec<Attribute>,
     pub kind: ArgumentKind,
+    /// The number in `#[at_least(n)]`.
+    pub at_least: Option<u64>,
 }
 
 /// The kind of an argument.
@@ -28,6 +31,15 @@ pub enum ArgumentKind {
     Buffer(BufferType),
     /// `[&[T; len]; N]`.
     Array(BufferType, usize),
+    /// A record, or a list whose length the build knows.
+    Part(PartType),
+}
+
+impl Argument {
+    /// Returns true for a scalar.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.kind, ArgumentKind::Scalar(_))
+    }
 }
 
 /// How a buffer is declared.
@@ -125,7 +137,7 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
             return None;
         }
     };
-    let levels = attributes::of_argument(&typed.attrs, report);
+    let (levels, at_least) = attributes::of_argument(&typed.attrs, report);
     let Pat::Ident(name) = &*typed.pat else {
         report.error(
             typed.pat.span(),
@@ -137,11 +149,17 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
         return None;
     };
     let kind = argument_kind(&typed.ty, report)?;
-    Some(Argument { name: name.ident.clone(), levels, kind })
+    Some(Argument { name: name.ident.clone(), levels, kind, at_least })
 }
 
-fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
+/// Reads the type of an argument, or of a field of a record.
+pub fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
     let ty = ungrouped(ty);
+    match PartType::of(ty, report) {
+        Ok(Some(part)) => return Some(ArgumentKind::Part(part)),
+        Ok(None) => {}
+        Err(Refused) => return None,
+    }
     if let Type::Array(array) = ty
         && let Type::Reference(_) = ungrouped(&array.elem)
     {
@@ -188,7 +206,7 @@ fn argument_kind(ty: &Type, report: &mut Report) -> Option<ArgumentKind> {
 }
 
 /// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.
-fn buffer_type(ty: &Type) -> Option<BufferType> {
+pub fn buffer_type(ty: &Type) -> Option<BufferType> {
     match ungrouped(ty) {
         Type::Array(array) => Some(BufferType {
             element: (*array.elem).clone(),
@@ -244,7 +262,8 @@ fn maybe_uninit(ty: &Type) -> Option<&Type> {
     }
 }
 
-fn ungrouped(mut ty: &Type) -> &Type {
+/// Returns the type inside parentheses and the groups that `macro_rules!` puts around its arguments.
+pub fn ungrouped(mut ty: &Type) -> &Type {
     loop {
         match ty {
             Type::Group(group) => ty = &group.elem,

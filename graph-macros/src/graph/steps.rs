@@ -10,8 +10,9 @@ use std::marker::PhantomData;
 
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::{Index, ids};
-use cuweave_core::ir::{Kind, Mode, Program, Statement, StatementId};
+use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
 use cuweave_core::kind::Stage;
+use cuweave_core::structure::{Part, Step};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -19,7 +20,7 @@ use syn::{Attribute, Expr, Path, Type};
 
 use super::idents::{ident, named};
 use super::launch;
-use super::lower::{CallSyntax, LaunchArgument, LaunchSyntax, Lowered, collect, turns_in};
+use super::lower::{CallSyntax, LaunchArgument, LaunchSyntax, Lowered, chains, collect, indexed, turns_in};
 use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
@@ -53,20 +54,30 @@ impl<'l> Stage for Shared<'l> {
     /// Kernel, configuration and arguments.
     type Launch = (&'l Path, &'l Expr, Vec<Given<'l>>);
     /// The element type and the value.
-    type Fill = (&'l Type, &'l Expr);
+    type Fill = (Elements<'l>, &'l Expr);
     /// The element types of both sides.
-    type Copy = (&'l Type, &'l Type);
+    type Copy = [Elements<'l>; 2];
     /// The callee and the arguments.
     type Call = (&'l Path, Vec<Given<'l>>);
     type Memory = Infallible;
 }
+
+/// The element type of an access, and the part of an argument that it is, which has the type.
+type Elements<'l> = (&'l Type, Option<&'l Expr>);
 
 #[derive(PartialEq, Eq, Hash)]
 enum Given<'l> {
     Scalar(&'l Expr),
     /// The name stands in rustc's messages; left out in a large function.
     Buffer(u8, Option<&'l str>, &'l Type),
+    /// A buffer that is a part of an argument.
+    Field(u8, Option<&'l str>, &'l Expr),
+    /// A record or a list.
+    Part(&'l Expr),
 }
+
+/// Marks the names of scalars of records among names.
+pub const FIELD: char = '@';
 
 impl<'l> Steps<'l> {
     /// Groups the statements.
@@ -106,7 +117,34 @@ impl<'l> Steps<'l> {
     }
 
     fn buffer_name(&self, at: usize, access: usize) -> &'l str {
-        self.program().buffers[self.statement(at).accesses[access].buffer].base_name()
+        let buffer = &self.program().buffers[self.statement(at).accesses[access].buffer];
+        let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
+        let Part { argument, path } = &self.lowered.structure.parts[part];
+        let field = path.iter().rev().find_map(Step::field);
+        field.map_or_else(|| self.lowered.argument_names[*argument].as_str(), |field| field)
+    }
+
+    /// Returns the expression of an access of a part of an argument.
+    fn part(&self, at: usize, access: usize) -> Option<&'l Expr> {
+        self.lowered.part_exprs.get(&self.statement(at).accesses[access].buffer)
+    }
+
+    /// Returns the expression by which generated code names the element type of an access, as a `PhantomData`.
+    fn element_of(&self, at: usize, access: usize, written: bool) -> TokenStream {
+        match self.part(at, access) {
+            Some(part) => {
+                let function = ident(if written { "element_mut" } else { "element" });
+                let name = named(self.buffer_name(at, access));
+                let span = self.lowered.spans.accesses[at][access];
+                quote_spanned! {span=>
+                    ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
+                }
+            }
+            None => {
+                let element = self.element(at, access);
+                quote!(::core::marker::PhantomData::<#element>)
+            }
+        }
     }
 
     /// Returns the kind of a statement by which it shares a step; `None` for memory statements, which have no step.
@@ -118,8 +156,10 @@ impl<'l> Steps<'l> {
                 let given = |argument: &'l LaunchArgument| self.given(at, argument, large);
                 Kind::Call((callee, arguments.iter().map(given).collect()))
             }
-            Kind::Copy(()) => Kind::Copy((self.element(at, 0), self.element(at, 1))),
-            Kind::Fill(value) => Kind::Fill((self.element(at, 0), value)),
+            Kind::Copy(()) => {
+                Kind::Copy([0, 1].map(|access| (self.element(at, access), self.part(at, access))))
+            }
+            Kind::Fill(value) => Kind::Fill(((self.element(at, 0), self.part(at, 0)), value)),
             Kind::Launch(LaunchSyntax { faulty: true, .. }) => return None,
             Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
                 let given = |argument: &'l LaunchArgument| self.given(at, argument, large);
@@ -135,8 +175,12 @@ impl<'l> Steps<'l> {
                 let index = *index as usize;
                 let mode = self.statement(at).accesses[index].mode as u8;
                 let name = (!large).then(|| self.buffer_name(at, index));
-                Given::Buffer(mode, name, self.element(at, index))
+                match self.part(at, index) {
+                    Some(part) => Given::Field(mode, name, part),
+                    None => Given::Buffer(mode, name, self.element(at, index)),
+                }
             }
+            LaunchArgument::Part(part) => Given::Part(part),
         }
     }
 
@@ -146,7 +190,7 @@ impl<'l> Steps<'l> {
             Kind::Launch(LaunchSyntax { config, arguments, .. }) => {
                 let scalars = arguments.iter().filter_map(|argument| match argument {
                     LaunchArgument::Scalar(value) => Some(&**value),
-                    LaunchArgument::Buffer(_) => None,
+                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) => None,
                 });
                 self.names(scalars.chain([config]))
             }
@@ -154,7 +198,7 @@ impl<'l> Steps<'l> {
             Kind::Call(CallSyntax { arguments, .. }) => {
                 let scalars = arguments.iter().filter_map(|argument| match argument {
                     LaunchArgument::Scalar(value) => Some(&**value),
-                    LaunchArgument::Buffer(_) => None,
+                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) => None,
                 });
                 self.names(scalars)
             }
@@ -179,7 +223,15 @@ impl<'l> Steps<'l> {
     /// Returns the names in tokens.
     pub fn names<T: ToTokens>(&self, tokens: impl IntoIterator<Item = T>) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
-        tokens.into_iter().for_each(|tokens| collect(tokens.to_token_stream(), &mut names));
+        let mut fields = BTreeSet::new();
+        for tokens in tokens {
+            let tokens = tokens.to_token_stream();
+            if !self.lowered.roots.is_empty() {
+                chains(tokens.clone(), &self.lowered.roots, &mut fields);
+            }
+            collect(tokens, &mut names);
+        }
+        names.extend(fields.into_iter().map(|field| format!("{FIELD}{field}")));
         names
     }
 
@@ -305,6 +357,7 @@ impl<'l> Steps<'l> {
             let arguments = arguments.iter().map(|argument| match argument {
                 LaunchArgument::Scalar(value) => quote!(#value),
                 LaunchArgument::Buffer(index) => self.marker(at, *index),
+                LaunchArgument::Part(part) => quote_spanned!(part.span()=> &#part),
             });
             let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
             let call = quote_spanned!(callee.span()=> #callee::#last::__call(#(#arguments),*));
@@ -334,6 +387,8 @@ impl<'l> Steps<'l> {
 
     /// Returns an expression with the variables of the loops that it mentions in scope, of the types of their ranges.
     fn in_turn(&self, expression: TokenStream, turns: &Ident) -> TokenStream {
+        let roots = &self.lowered.roots;
+        let expression = if roots.is_empty() { expression } else { indexed(expression, roots) };
         let mut mentioned: BTreeSet<VariableId> = turns_in(expression.clone()).into_iter().collect();
         // The ranges of inner loops mention outer ones, which have lower numbers.
         for variable in ids::<VariableId>(self.lowered.turns.len()).rev() {
@@ -358,6 +413,12 @@ impl<'l> Steps<'l> {
     fn step(&self, at: usize, evaluation: &Ident) -> TokenStream {
         match &self.lowered.kinds[at] {
             Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
+            Kind::Copy(()) if self.part(at, 0).is_some() || self.part(at, 1).is_some() => {
+                let (from, to) = (self.element_of(at, 0, false), self.element_of(at, 1, true));
+                let span = self.lowered.spans.accesses[at][1];
+                let same = quote_spanned!(span=> ::cuweave::__private::mark::same(#from, #to););
+                quote!({ #same #evaluation.copy() })
+            }
             Kind::Copy(()) => {
                 let (from, to) = (self.element(at, 0), self.element(at, 1));
                 // rustc holds one element type against the other, at the destination.
@@ -366,6 +427,11 @@ impl<'l> Steps<'l> {
                     let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
                 };
                 quote!({ #same #evaluation.copy() })
+            }
+            Kind::Fill(value) if self.part(at, 0).is_some() => {
+                let element = self.element_of(at, 0, true);
+                let fill = quote_spanned!(self.lowered.spans.accesses[at][0]=> fill_part);
+                quote!(#evaluation.#fill(#element, #value))
             }
             Kind::Fill(value) => {
                 let element = self.element(at, 0);
@@ -377,6 +443,7 @@ impl<'l> Steps<'l> {
                 let arguments = arguments.iter().map(|argument| match argument {
                     LaunchArgument::Scalar(value) => quote!(#value),
                     LaunchArgument::Buffer(index) => self.marker(at, *index),
+                    LaunchArgument::Part(part) => quote!(&#part),
                 });
                 // rustc points at the kernel where the number of arguments is wrong.
                 let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
@@ -400,6 +467,9 @@ impl<'l> Steps<'l> {
         };
         let span = self.lowered.spans.accesses[at][index as usize];
         let (kind, buffer) = (ident(kind), named(self.buffer_name(at, index as usize)));
+        if let Some(part) = self.part(at, index as usize) {
+            return quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, _>::of(#index, &#part));
+        }
         let element = self.element(at, index as usize);
         quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use cuweave_core::ids::ScalarId;
+use cuweave_core::ids::{ArgumentId, ScalarId};
 use cuweave_core::index::Index;
 use cuweave_core::ir::{BufferId, StatementId};
 use cuweave_core::table::{Parameter, Printed, Scalar, encode};
@@ -12,7 +12,7 @@ use syn::Type;
 
 use super::lower::Lowered;
 use super::signature::{Argument, ArgumentKind, Signature};
-use super::steps::Steps;
+use super::steps::{FIELD, Steps};
 
 /// Returns the body of a function that returns the table.
 pub fn table(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> TokenStream {
@@ -42,6 +42,8 @@ fn parameters(lowered: &Lowered, signature: &Signature) -> Vec<(String, Paramete
     let mut scalars = (0..).map(ScalarId::from_u32);
     let one = |(argument, first): (&Argument, &Option<BufferId>)| {
         let parameter = match (&argument.kind, first) {
+            (ArgumentKind::Part(_), Some(declared)) => Parameter::Buffers(*declared),
+            (ArgumentKind::Part(_), None) => Parameter::Part,
             (ArgumentKind::Array(_, count), Some(first)) => Parameter::Array(*first, *count as u32),
             (_, Some(first)) => Parameter::Buffer(*first),
             (_, None) => Parameter::Scalar(scalars.next().unwrap_or(ScalarId::NONE)),
@@ -66,33 +68,54 @@ fn types(lowered: &Lowered) -> (Vec<&Type>, Vec<u32>) {
     (types, layouts)
 }
 
-/// Returns the scalar arguments with their uses: in lengths, bounds and choices, in statements, in grids and in blocks.
+/// Returns the scalar arguments, then the scalars of records, with their uses: in lengths, bounds and choices, in statements, in
+/// grids and in blocks.
 fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<Scalar> {
     // What decides the structure is settled when the graph is built, as lengths are.
     let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
     let (uses, configured) = (steps.mentioned(), steps.configured());
-    let scalars =
-        signature.arguments.iter().filter(|argument| matches!(argument.kind, ArgumentKind::Scalar(_)));
-    scalars
-        .map(|argument| {
-            let name = argument.name.to_string();
-            let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
-                // A faulty statement has no step.
-                let evaluated = |statement: &usize| {
-                    !lowered.kinds[*statement].is_memory() && (steps.of[*statement] as usize) < uses.len()
-                };
-                let statements = (0..lowered.kinds.len()).filter(evaluated);
-                let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
-                mentioned.map(StatementId::new).collect()
+    let named = |name: String, argument: usize, path: &[&str], mention: &str| {
+        let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
+            // A faulty statement has no step.
+            let evaluated = |statement: &usize| {
+                !lowered.kinds[*statement].is_memory() && (steps.of[*statement] as usize) < uses.len()
             };
-            Scalar {
-                line: argument.name.span().start().line as u32,
-                dims: dims.contains(&name),
-                statements: statements_where(&|step| uses[step].contains(&name)),
-                grids: statements_where(&|step| configured[step][0].contains(&name)),
-                blocks: statements_where(&|step| configured[step][1].contains(&name)),
-                name: name.into(),
-            }
+            let statements = (0..lowered.kinds.len()).filter(evaluated);
+            let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
+            mentioned.map(StatementId::new).collect()
+        };
+        Scalar {
+            line: signature.arguments[argument].name.span().start().line as u32,
+            argument: ArgumentId::new(argument),
+            path: path.iter().map(|&field| field.to_owned().into()).collect(),
+            dims: dims.contains(mention),
+            statements: statements_where(&|step| uses[step].contains(mention)),
+            grids: statements_where(&|step| configured[step][0].contains(mention)),
+            blocks: statements_where(&|step| configured[step][1].contains(mention)),
+            name: name.into(),
+        }
+    };
+    let arguments = signature.arguments.iter().enumerate();
+    let mut scalars: Vec<Scalar> = arguments
+        .filter(|(_, argument)| argument.is_scalar())
+        .map(|(at, argument)| {
+            let name = argument.name.to_string();
+            named(name.clone(), at, &[], &name)
         })
-        .collect()
+        .collect();
+    let mut fields = lowered.field_scalars.clone();
+    let sets = uses.iter().chain(configured.iter().flatten()).chain([&dims]);
+    for mention in sets.flatten().filter_map(|name| name.strip_prefix(FIELD)) {
+        if !fields.iter().any(|known| known == mention) {
+            fields.push(mention.to_owned());
+        }
+    }
+    scalars.extend(fields.into_iter().filter_map(|chain| {
+        let mut path = chain.split('.');
+        let root = path.next()?;
+        let argument = signature.arguments.iter().position(|argument| argument.name == root)?;
+        let path: Vec<&str> = path.collect();
+        Some(named(chain.clone(), argument, &path, &format!("{FIELD}{chain}")))
+    }));
+    scalars
 }

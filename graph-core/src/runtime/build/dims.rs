@@ -78,6 +78,11 @@ pub fn turn<T: TurnVariable>(_: impl FnOnce() -> std::ops::Range<T>, value: u64)
     T::of_turn(value)
 }
 
+/// Returns an index as a `usize`. One without a value is beyond every list.
+pub fn index(value: impl ToDim) -> usize {
+    value.to_dim().value().ok().and_then(|value| usize::try_from(value).ok()).unwrap_or(usize::MAX)
+}
+
 /// An integer as a dimension.
 pub fn dim(value: impl ToDim) -> Dim {
     value.to_dim()

@@ -4,6 +4,7 @@
 //! graph is built, and made again, in the same space, when an argument is set.
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use crate::codes::Code;
 use crate::diagnostic::render;
@@ -310,6 +311,15 @@ impl Evaluation<'_> {
         }
         self.records.push(Kind::Fill(FillRecord { bits: value.bits(), size, first: narrow(first) }));
         Ok(())
+    }
+
+    /// Records a fill of a part of an argument, whose elements are of type `T`.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements.
+    pub fn fill_part<T: Fillable>(&mut self, _: PhantomData<T>, value: T) -> Result<()> {
+        self.fill(value)
     }
 
     /// Records a copy.

@@ -1,14 +1,15 @@
 //! The flat program of a function: where its statements come from, and which of them its scalars reach.
 
 use std::any::TypeId;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::check::Checked;
-use crate::expand::{Frame, FrameId, Instance};
-use crate::ids::ScalarId;
+use crate::expand::{Described, Frame, FrameId, Instance};
+use crate::ids::{ArgumentId, ScalarId};
 use crate::index::Vector;
-use crate::ir::{BufferId, DimId, StatementId};
-use crate::structure::Argument;
+use crate::ir::{BufferId, DimId, StatementId, Text};
+use crate::structure::{Argument, Part, Step};
 use crate::table::{Decoded, Parameter, Scalar};
 
 /// A flat program that is ordered and checked.
@@ -23,25 +24,85 @@ pub(crate) struct Flattened {
     pub instances: Vector<StatementId, Instance>,
     /// The functions that were entered.
     pub frames: Vector<FrameId, Frame>,
-    /// The scalars of the outermost function, with the statements of the flat program that they reach.
+    /// The scalars of the outermost function, and then those of its records that have setters, with the statements of the flat
+    /// program that they reach.
     pub scalars: Vector<ScalarId, Scalar>,
 }
 
 impl Flattened {
-    pub fn new(
-        checked: Arc<Checked>,
-        values: Vector<DimId, u64>,
-        elements: Vector<BufferId, TypeId>,
-        instances: Vector<StatementId, Instance>,
-        frames: Vector<FrameId, Frame>,
-    ) -> Flattened {
+    /// Returns the flat program of a function for these arguments, which are records and lists. O(statements) for each scalar
+    /// that has a setter.
+    pub fn new(checked: Arc<Checked>, expanded: Parts, arguments: &[Described]) -> Flattened {
+        let Parts { values, elements, instances, frames } = expanded;
         let table = frames[FrameId::OUTERMOST].table;
-        let scalars = if table.structure.is_flat() {
+        let scalars = if table.structure.is_flat() && arguments.is_empty() {
             table.scalars.clone()
         } else {
-            table.scalars.enumerate().map(|(at, scalar)| reached(at, scalar, &instances, &frames)).collect()
+            let own = table.scalars.iter().filter(|scalar| scalar.path.is_empty());
+            let own = own.map(|scalar| (scalar.name.clone(), scalar.line, scalar.argument, Vec::new()));
+            let reached = own
+                .chain(fields(table, arguments))
+                .map(|scalar| Reach { instances: &instances, frames: &frames }.scalar(scalar));
+            reached.collect::<Vec<_>>().into()
         };
         Flattened { checked, values, elements, instances, frames, scalars }
+    }
+
+    /// Returns a scalar in a record, by its argument and the fields on the way to it.
+    pub fn field(&self, argument: ArgumentId, path: &[Text]) -> Option<&Scalar> {
+        self.scalars.iter().find(|scalar| scalar.argument == argument && scalar.path == path)
+    }
+}
+
+/// The parts of an expansion beside its program.
+pub(crate) struct Parts {
+    pub values: Vector<DimId, u64>,
+    pub elements: Vector<BufferId, TypeId>,
+    pub instances: Vector<StatementId, Instance>,
+    pub frames: Vector<FrameId, Frame>,
+}
+
+/// A scalar that a setter changes: its name and line, its argument, and the fields on the way to it.
+type Named = (Text, u32, ArgumentId, Vec<Text>);
+
+/// Returns the scalars of records that have setters: those of the elements of a list count as one.
+fn fields(table: &Decoded, arguments: &[Described]) -> Vec<Named> {
+    let mut found = BTreeSet::new();
+    let parts = table
+        .parameters
+        .enumerate()
+        .filter(|(_, parameter)| matches!(parameter, Parameter::Part | Parameter::Buffers(_)));
+    for ((argument, _), described) in parts.zip(arguments) {
+        collect(described, argument, &mut Vec::new(), &mut found);
+    }
+    let named = |(argument, path): (ArgumentId, Vec<Text>)| {
+        let name =
+            path.iter().fold(table.arguments[argument].to_string(), |name, field| format!("{name}.{field}"));
+        (name.into(), 0, argument, path)
+    };
+    found.into_iter().map(named).collect()
+}
+
+/// Collects the scalars of a part of an argument. Records do not hold themselves, so the depth is that of a type.
+fn collect(
+    described: &Described,
+    argument: ArgumentId,
+    path: &mut Vec<Text>,
+    found: &mut BTreeSet<(ArgumentId, Vec<Text>)>,
+) {
+    match described {
+        Described::Scalar => drop(found.insert((argument, path.clone()))),
+        Described::Fixed | Described::Buffers(_) | Described::Buffer(_) => {}
+        Described::List(elements) => {
+            elements.iter().for_each(|element| collect(element, argument, path, found));
+        }
+        Described::Record(fields) => {
+            for (name, field) in fields {
+                path.push(name.clone());
+                collect(field, argument, path, found);
+                path.pop();
+            }
+        }
     }
 }
 
@@ -72,58 +133,98 @@ impl Templates {
     }
 }
 
-/// Returns a scalar of the outermost function with what it reaches, also through the arguments of calls. O(statements).
-fn reached(
-    at: ScalarId,
-    scalar: &Scalar,
-    instances: &Vector<StatementId, Instance>,
-    frames: &Vector<FrameId, Frame>,
-) -> Scalar {
-    // The scalars of each frame that the scalar reaches.
-    let mut of_frames: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
-    for frame in frames {
-        of_frames.push(match &frame.call {
-            None => vec![at],
-            Some((caller, call, _)) => passed(frames[*caller].table, *call, &of_frames[*caller], frame.table),
-        });
-    }
-    let dims = frames
-        .iter()
-        .zip(&of_frames)
-        .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims));
-    let templates: Vector<FrameId, Templates> =
-        frames.iter().zip(&of_frames).map(|(frame, scalars)| Templates::of(frame.table, scalars)).collect();
-    let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
-        let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
-        instances
-            .enumerate()
-            .filter(|(_, instance)| reaches(instance))
-            .map(|(statement, _)| statement)
-            .collect()
+/// A scalar as a function sees it: its argument, and the fields on the way to it.
+type Target = (ArgumentId, Vec<Text>);
+
+/// Returns the scalars of a function that are a part of a target, or that it is a part of.
+fn mentioned(table: &Decoded, targets: &[Target]) -> Vec<ScalarId> {
+    let touches = |scalar: &Scalar| {
+        targets.iter().any(|(argument, path)| {
+            *argument == scalar.argument && path.iter().zip(&scalar.path).all(|(one, other)| one == other)
+        })
     };
-    Scalar {
-        name: scalar.name.clone(),
-        line: scalar.line,
-        dims,
-        statements: list(|templates| &templates.statements),
-        grids: list(|templates| &templates.grids),
-        blocks: list(|templates| &templates.blocks),
+    table.scalars.enumerate().filter(|(_, scalar)| touches(scalar)).map(|(id, _)| id).collect()
+}
+
+/// The statements that a scalar of the outermost function reaches.
+struct Reach<'f> {
+    instances: &'f Vector<StatementId, Instance>,
+    frames: &'f Vector<FrameId, Frame>,
+}
+
+impl Reach<'_> {
+    /// Returns a scalar with what it reaches, also through the arguments of calls. O(statements).
+    fn scalar(&self, (name, line, argument, path): Named) -> Scalar {
+        let Reach { instances, frames } = self;
+        let mut targets: Vector<FrameId, Vec<Target>> = Vector::with_capacity(frames.len());
+        let mut scalars: Vector<FrameId, Vec<ScalarId>> = Vector::with_capacity(frames.len());
+        for frame in *frames {
+            let of_frame = match &frame.call {
+                None => vec![(argument, path.clone())],
+                Some((caller, call, _)) => {
+                    let by = (targets[*caller].as_slice(), scalars[*caller].as_slice());
+                    passed(frames[*caller].table, *call, by, frame.table)
+                }
+            };
+            scalars.push(mentioned(frame.table, &of_frame));
+            targets.push(of_frame);
+        }
+        let dims = frames
+            .iter()
+            .zip(&scalars)
+            .any(|(frame, scalars)| scalars.iter().any(|&scalar| frame.table.scalars[scalar].dims));
+        let templates: Vector<FrameId, Templates> =
+            frames.iter().zip(&scalars).map(|(frame, scalars)| Templates::of(frame.table, scalars)).collect();
+        let list = |marks: fn(&Templates) -> &Vector<StatementId, bool>| -> Vec<StatementId> {
+            let reaches = |instance: &Instance| marks(&templates[instance.frame])[instance.template];
+            instances
+                .enumerate()
+                .filter(|(_, instance)| reaches(instance))
+                .map(|(statement, _)| statement)
+                .collect()
+        };
+        Scalar {
+            name,
+            argument,
+            path,
+            line,
+            dims,
+            statements: list(|templates| &templates.statements),
+            grids: list(|templates| &templates.grids),
+            blocks: list(|templates| &templates.blocks),
+        }
     }
 }
 
-/// Returns the scalars of a callee whose arguments are computed of some scalars of the caller.
-fn passed(caller: &Decoded, call: StatementId, scalars: &[ScalarId], callee: &Decoded) -> Vec<ScalarId> {
+/// Returns the targets of a callee whose arguments are computed of some scalars of the caller, or have a target of the
+/// caller as a part.
+fn passed(
+    caller: &Decoded,
+    call: StatementId,
+    (targets, scalars): (&[Target], &[ScalarId]),
+    callee: &Decoded,
+) -> Vec<Target> {
     let crate::ir::Kind::Call(call) = caller.program.statements[call].kind else {
         return Vec::new();
     };
     let arguments = &caller.structure.calls[call].arguments;
-    let pairs = callee.parameters.iter().zip(arguments);
-    pairs
-        .filter_map(|(parameter, argument)| match (parameter, argument) {
-            (Parameter::Scalar(own), Argument::Scalar(of)) => {
-                of.iter().any(|scalar| scalars.contains(scalar)).then_some(*own)
+    let mut found = Vec::new();
+    for ((parameter, _), argument) in callee.parameters.enumerate().zip(arguments) {
+        match argument {
+            Argument::Scalar(of) if of.iter().any(|scalar| scalars.contains(scalar)) => {
+                found.push((parameter, Vec::new()));
             }
-            _ => None,
-        })
-        .collect()
+            Argument::Part(part) => {
+                let Part { argument, path } = &caller.structure.parts[*part];
+                let fields: Vec<&Text> = path.iter().filter_map(Step::field).collect();
+                for (of, target) in targets {
+                    if of == argument && target.iter().zip(&fields).all(|(one, other)| one == *other) {
+                        found.push((parameter, target.get(fields.len()..).unwrap_or_default().to_vec()));
+                    }
+                }
+            }
+            Argument::Scalar(_) | Argument::Access(_) | Argument::Moved(_) => {}
+        }
+    }
+    found
 }

@@ -37,7 +37,7 @@ pub use body::Body;
 pub(crate) use checks::{check_new_overlap, check_operands, check_overlap};
 pub use config::{Config, PerItem, per_item};
 pub(crate) use definition::Definition;
-pub use dims::{Dim, ToDim, TurnVariable, dim, turn};
+pub use dims::{Dim, ToDim, TurnVariable, dim, index, turn};
 pub use evaluate::Evaluation;
 pub(crate) use evaluate::Open;
 pub use fill::Fillable;

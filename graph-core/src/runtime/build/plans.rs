@@ -16,7 +16,7 @@ use crate::runtime::error::{Error, refused_program};
 
 use super::answers::Asked;
 use super::checks::check_lengths;
-use super::flattened::Flattened;
+use super::flattened::{Flattened, Parts};
 
 /// The inputs of a plan.
 struct Key {
@@ -89,7 +89,7 @@ pub(crate) fn flattened(
     asked: &mut Asked<'_>,
 ) -> Result<Arc<Flattened>, Error> {
     if !table.structure.is_flat() {
-        return Ok(Arc::new(checked(expand(table, arguments, asked)?)?));
+        return Ok(Arc::new(checked(expand(table, arguments, asked)?, arguments)?));
     }
     let root = Vector::from(vec![Frame::outermost(table)]);
     let at = At { frames: &root, frame: FrameId::OUTERMOST, turns: &[] };
@@ -97,11 +97,11 @@ pub(crate) fn flattened(
         table.program.dims.ids().map(|dim| Ok(asked.bound(at, dim, &mut |_| None)?.value)).collect();
     let values = values?;
     let key = (std::ptr::from_ref(table).addr(), values.clone());
-    FLAT.get_or_make(key, || checked(expand(table, &[], &mut Known { values: &values, asked })?))
+    FLAT.get_or_make(key, || checked(expand(table, &[], &mut Known { values: &values, asked })?, &[]))
 }
 
 /// Orders and checks a flat program.
-fn checked(expanded: Expanded) -> Result<Flattened, Error> {
+fn checked(expanded: Expanded, arguments: &[Described]) -> Result<Flattened, Error> {
     let Expanded { source, values, elements, instances, frames } = expanded;
     check_lengths(&source.program, &values)?;
     let checked = CHECKED.get_or_make((source.program.clone(), values.clone()), || {
@@ -109,7 +109,7 @@ fn checked(expanded: Expanded) -> Result<Flattened, Error> {
         let (checked, found) = compile::front(source);
         checked.ok_or_else(|| refused_program(&program, &found))
     })?;
-    Ok(Flattened::new(checked, values, elements, instances, frames))
+    Ok(Flattened::new(checked, Parts { values, elements, instances, frames }, arguments))
 }
 
 /// The answers for a flat function whose bounds are computed.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use cudarc::driver::CudaStream;
 
+use crate::expand::Described;
 use crate::operation::Operations;
 use crate::plan::budget::CurvePoint;
 use crate::table::Table;
@@ -59,6 +60,16 @@ pub trait GraphFn: Generated {
     /// Returns the checked program, the scalar arguments and what computes lengths and bounds.
     #[doc(hidden)]
     fn table(token: Token) -> &'static Table;
+    /// Returns its records and lists, in the order of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// A length without a value.
+    #[doc(hidden)]
+    fn described(&self, token: Token) -> Result<Vec<Described>> {
+        let _ = token;
+        Ok(Vec::new())
+    }
     /// The values of its scalars, which its expressions are evaluated with.
     #[doc(hidden)]
     type Values<'v>: Body
@@ -221,6 +232,12 @@ impl<A: GraphFn> ExecCore<A> {
     /// See the generated `args_mut`.
     pub fn views_mut(&mut self) -> A::ViewsMut<'_> {
         self.args.views_mut(&self.core.lender(), Token)
+    }
+
+    /// Returns the bound arguments.
+    #[must_use]
+    pub fn arguments(&self) -> &A {
+        &self.args
     }
 
     /// See the generated `into_args`.

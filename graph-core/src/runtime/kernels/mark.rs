@@ -3,6 +3,8 @@
 
 use std::marker::PhantomData;
 
+use crate::runtime::bind;
+
 /// The forms of parameter declarations. rustc prints the types behind the aliases, which are close to the user's text.
 pub mod param {
     use std::mem::MaybeUninit;
@@ -56,6 +58,73 @@ marks! {
     /// `atomic(&mut b)`.
     Atomic: TakesAtomic;
 }
+
+impl<B, T> Shared<B, T> {
+    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    pub fn of<F: Lends<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+impl<B, T> Unique<B, T> {
+    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    pub fn of<F: LendsMut<B> + Lends<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+impl<B, T> Atomic<B, T> {
+    /// Returns the mark of the statement's access with that index, of a part of an argument.
+    pub fn of<F: LendsMut<B> + Lends<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+        Self::at(access)
+    }
+}
+
+/// A part of an argument that is a buffer. `B` is a type named as it.
+#[diagnostic::on_unimplemented(
+    message = "`{B}` is not a buffer",
+    label = "a buffer is needed here, and this is a `{Self}`",
+    note = "buffers of a record are fields `&[T; len]` and `&mut [T; len]`, and elements of arrays and slices of them",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
+)]
+pub trait Lends<B> {
+    /// The element.
+    type Element;
+}
+
+impl<B, T> Lends<B> for bind::Shared<'_, T> {
+    type Element = T;
+}
+
+impl<B, T> Lends<B> for bind::Exclusive<'_, T> {
+    type Element = T;
+}
+
+/// A part of an argument that is a buffer and may be written.
+#[diagnostic::on_unimplemented(
+    message = "CW205: `{B}` is written, but it is borrowed shared",
+    label = "declared as `&[_; _]`",
+    note = "declare it as `&mut [_; _]` in the record or the signature"
+)]
+pub trait LendsMut<B> {}
+
+impl<B, T> LendsMut<B> for bind::Exclusive<'_, T> {}
+
+/// Returns the element of a part of an argument.
+pub fn element<B, F: Lends<B> + ?Sized>(_: PhantomData<B>, _: &F) -> PhantomData<F::Element> {
+    PhantomData
+}
+
+/// Returns the element of a part of an argument that is written.
+pub fn element_mut<B, F: LendsMut<B> + Lends<B> + ?Sized>(
+    _: PhantomData<B>,
+    _: &F,
+) -> PhantomData<F::Element> {
+    PhantomData
+}
+
+/// Compares the elements of the two ends of a copy.
+pub fn same<T>(_: PhantomData<T>, _: PhantomData<T>) {}
 
 /// A buffer argument of a launch.
 pub trait Mark {
