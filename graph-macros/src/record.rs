@@ -13,7 +13,7 @@ use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
 
 use crate::dims::{compact, dim_tokens};
 use crate::graph::lower::collect;
-use crate::graph::parts::{PartType, with_lifetime};
+use crate::graph::parts::PartType;
 use crate::graph::signature::{ArgumentKind, BufferMemory, BufferType, argument_kind};
 use crate::report::Report;
 use crate::words::words;
@@ -199,6 +199,7 @@ impl Record {
     fn expand(&self) -> TokenStream {
         let (structure, views, setters) = (self.structure(), self.views(), self.setters());
         let (bound, described, debug) = (self.bound(), self.described(), self.debug());
+        let lent = self.lent();
         quote! {
             #structure
             #views
@@ -213,6 +214,7 @@ impl Record {
             const _: () = {
                 #bound
                 #described
+                #lent
                 #debug
             };
         }
@@ -263,6 +265,30 @@ impl Record {
 
                 fn count(&self) -> u32 {
                     0 #(+ ::cuweave::__private::Bound::count(&self.#counted))*
+                }
+            }
+        }
+    }
+
+    /// How it is lent to graph functions.
+    fn lent(&self) -> TokenStream {
+        let name = &self.name;
+        quote! {
+            #[doc(hidden)]
+            impl<'v, B> ::cuweave::__private::mark::Lent<'v, B> for #name<'v> {
+                type Argument = &'v Self;
+
+                fn lent(&'v self) -> &'v Self {
+                    self
+                }
+            }
+
+            #[doc(hidden)]
+            impl<'v, B> ::cuweave::__private::mark::LentMut<'v, B> for #name<'v> {
+                type Argument = &'v Self;
+
+                fn lent_mut(&'v self) -> &'v Self {
+                    self
                 }
             }
         }
@@ -377,10 +403,4 @@ impl Record {
             }
         })
     }
-}
-
-/// Returns the type of a record with a lifetime, as a record.
-fn as_record(ty: &Type) -> TokenStream {
-    let ty = with_lifetime(ty, "'a");
-    quote!(<#ty as ::cuweave::__private::Settable>)
 }

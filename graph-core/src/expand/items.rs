@@ -202,6 +202,12 @@ impl<A: Answers> Expansion<'_, A> {
         call: &'static Call,
     ) -> Result<(), A::Error> {
         let template = &scope.table.program.statements[id];
+        // The elements that generated code names must exist.
+        for argument in &call.arguments {
+            if let Argument::Part(part) = argument {
+                self.part(scope, *part, Some(id))?;
+            }
+        }
         let at = At { frames: &self.frames, frame: scope.frame, turns: &scope.turns };
         let callee = self.answers.callee(at, id)?;
         self.not_again(scope, id, callee)?;

@@ -233,7 +233,7 @@ pub enum Error {
         len: usize,
     },
     /// A scalar, or the length of a list, is smaller than `#[at_least]` says.
-    #[error("{at} is {value}, and `#[at_least({least})]` stands on it")]
+    #[error("{at}: its value or length is {value}, and `#[at_least({least})]` is declared")]
     #[non_exhaustive]
     AtLeast {
         /// The argument.

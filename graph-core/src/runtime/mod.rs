@@ -61,14 +61,17 @@ pub mod private {
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
-        Element, Exec, ExecCore, Generated, Graph, GraphFn, PartMut, Settable, build, operations,
+        Element, ElementMut, Exec, ExecCore, Generated, Graph, GraphFn, OfExec, OfList, OfRecord, PartMut,
+        Place, Settable, build, operations,
     };
     pub use crate::runtime::kernels::mark::{Fits, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {
-        pub use crate::runtime::kernels::mark::{Atomic, Fresh, Shared, Unique, element, element_mut, same};
+        pub use crate::runtime::kernels::mark::{
+            Atomic, Fresh, Lent, LentMut, Shared, Unique, element, element_mut, lent, lent_mut, same,
+        };
     }
     pub use crate::table::{Layout, Table};
     pub use cuweave_ptx::declare::Open;

@@ -133,6 +133,8 @@ pub enum LaunchArgument {
     Buffer(u32),
     /// A record or a list, for a graph function.
     Part(Box<Expr>),
+    /// A field of a record, for a graph function: a buffer, by the statement's access of this index, a record or a list.
+    Field(u32, Borrow),
 }
 
 /// The spans behind the sites.

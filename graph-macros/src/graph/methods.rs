@@ -86,31 +86,17 @@ impl Expansion<'_> {
         let arguments = (0u32..).zip(&self.signature.arguments);
         let part = |(at, argument): (u32, &Argument)| {
             let (value, text) = (&argument.name, argument.name.to_string());
-            let record = |ty: &Type| {
-                let ty = with_lifetime(ty, "'a");
-                quote!(<#ty as ::cuweave::__private::Settable>)
-            };
-            let element = |buffer: &BufferType| {
-                let bound = buffer.bound("'a");
-                (
-                    quote!(::cuweave::__private::Element<'_, #bound>),
-                    quote!(::cuweave::__private::Element::new),
-                )
-            };
-            let (of, indexed) = match &argument.kind {
+            let bound = argument.field_type();
+            let whole = quote!(::cuweave::__private::OfExec<'_, #name::Args<'a>, #bound>);
+            let place = quote!(::cuweave::__private::OfList<#whole>);
+            let (indexed, setters) = match &argument.kind {
                 ArgumentKind::Scalar(_) | ArgumentKind::Buffer(_) => return None,
-                ArgumentKind::Array(buffer, _) => (element(buffer), true),
-                ArgumentKind::Part(PartType::Buffers(buffer)) => (element(buffer), true),
-                ArgumentKind::Part(PartType::Record(ty)) => {
-                    let record = record(ty);
-                    ((quote!(#record::Setters<'_>), quote!(#record::setters)), false)
-                }
-                ArgumentKind::Part(PartType::Records(ty, _)) => {
-                    let record = record(ty);
-                    ((quote!(#record::Setters<'_>), quote!(#record::setters)), true)
-                }
+                ArgumentKind::Array(buffer, _) => (true, element(buffer, &place)),
+                ArgumentKind::Part(PartType::Buffers(buffer)) => (true, element(buffer, &place)),
+                ArgumentKind::Part(PartType::Record(ty)) => (false, record(ty, &whole)),
+                ArgumentKind::Part(PartType::Records(ty, _)) => (true, record(ty, &place)),
             };
-            let (ty, setters) = of;
+            let (ty, setters) = setters;
             let method = method_name(value);
             let number = match self.has_parts() {
                 true => quote!(#core.arguments().__first(#at, ::cuweave::__private::Token)),
@@ -312,6 +298,19 @@ impl Expansion<'_> {
             }
         }
     }
+}
+
+/// Returns the type of the setters of a record at a place, and the function that makes them.
+pub fn record(ty: &Type, place: &TokenStream) -> (TokenStream, TokenStream) {
+    let ty = with_lifetime(ty, "'a");
+    let settable = quote!(<#ty as ::cuweave::__private::Settable>);
+    (quote!(#settable::Setters<#place>), quote!(#settable::setters))
+}
+
+/// Returns the type of the setter of a buffer at a place, and the function that makes it.
+pub fn element(buffer: &BufferType, place: &TokenStream) -> (TokenStream, TokenStream) {
+    let name = ident(if buffer.mutable { "ElementMut" } else { "Element" });
+    (quote!(::cuweave::__private::#name<#place>), quote!(::cuweave::__private::#name::new))
 }
 
 /// The methods that every exec has.

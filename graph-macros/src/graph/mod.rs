@@ -12,7 +12,7 @@ mod expand;
 mod idents;
 mod launch;
 pub mod lower;
-mod methods;
+pub mod methods;
 pub mod parts;
 mod scope;
 pub mod signature;

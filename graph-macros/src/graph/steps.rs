@@ -21,6 +21,7 @@ use syn::{Attribute, Expr, Path, Type};
 use super::idents::{ident, named};
 use super::launch;
 use super::lower::{CallSyntax, LaunchArgument, LaunchSyntax, Lowered, chains, collect, indexed, turns_in};
+use super::scope::Borrow;
 use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
@@ -171,7 +172,7 @@ impl<'l> Steps<'l> {
     fn given(&self, at: usize, argument: &'l LaunchArgument, large: bool) -> Given<'l> {
         match argument {
             LaunchArgument::Scalar(value) => Given::Scalar(value),
-            LaunchArgument::Buffer(index) => {
+            LaunchArgument::Buffer(index) | LaunchArgument::Field(index, _) => {
                 let index = *index as usize;
                 let mode = self.statement(at).accesses[index].mode as u8;
                 let name = (!large).then(|| self.buffer_name(at, index));
@@ -190,7 +191,7 @@ impl<'l> Steps<'l> {
             Kind::Launch(LaunchSyntax { config, arguments, .. }) => {
                 let scalars = arguments.iter().filter_map(|argument| match argument {
                     LaunchArgument::Scalar(value) => Some(&**value),
-                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) => None,
+                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => None,
                 });
                 self.names(scalars.chain([config]))
             }
@@ -198,7 +199,7 @@ impl<'l> Steps<'l> {
             Kind::Call(CallSyntax { arguments, .. }) => {
                 let scalars = arguments.iter().filter_map(|argument| match argument {
                     LaunchArgument::Scalar(value) => Some(&**value),
-                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) => None,
+                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => None,
                 });
                 self.names(scalars)
             }
@@ -358,6 +359,7 @@ impl<'l> Steps<'l> {
                 LaunchArgument::Scalar(value) => quote!(#value),
                 LaunchArgument::Buffer(index) => self.marker(at, *index),
                 LaunchArgument::Part(part) => quote_spanned!(part.span()=> &#part),
+                LaunchArgument::Field(index, borrow) => self.field(at, *index as usize, *borrow),
             });
             let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
             let call = quote_spanned!(callee.span()=> #callee::#last::__call(#(#arguments),*));
@@ -444,6 +446,7 @@ impl<'l> Steps<'l> {
                     LaunchArgument::Scalar(value) => quote!(#value),
                     LaunchArgument::Buffer(index) => self.marker(at, *index),
                     LaunchArgument::Part(part) => quote!(&#part),
+                    LaunchArgument::Field(index, borrow) => self.field(at, *index as usize, *borrow),
                 });
                 // rustc points at the kernel where the number of arguments is wrong.
                 let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
@@ -472,6 +475,16 @@ impl<'l> Steps<'l> {
         }
         let element = self.element(at, index as usize);
         quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
+    }
+
+    /// Returns the argument for a field of a record in a call.
+    fn field(&self, at: usize, access: usize, borrow: Borrow) -> TokenStream {
+        let function = ident(if borrow == Borrow::Mutable { "lent_mut" } else { "lent" });
+        let (name, part) = (named(self.buffer_name(at, access)), self.part(at, access));
+        let span = self.lowered.spans.accesses[at][access];
+        quote_spanned! {span=>
+            ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
+        }
     }
 
     /// Returns the assertions that kernels take the literals of their configurations, each once.

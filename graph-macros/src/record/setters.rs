@@ -3,9 +3,10 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-use super::{Field, Record, as_record};
+use super::{Field, Record};
+use crate::graph::methods::{element, record};
 use crate::graph::parts::PartType;
-use crate::graph::signature::{ArgumentKind, BufferType};
+use crate::graph::signature::ArgumentKind;
 
 impl Record {
     /// Returns the type that has the setters.
@@ -18,23 +19,23 @@ impl Record {
             #[doc = #documented]
             #[derive(Debug)]
             #[allow(dead_code)]
-            #visibility struct #setters<'e, 'a> {
-                part: ::cuweave::__private::PartMut<'e, #name<'a>>,
+            #visibility struct #setters<P> {
+                part: ::cuweave::__private::PartMut<P>,
             }
 
             #[allow(clippy::all, clippy::used_underscore_binding, unused, non_snake_case)]
-            impl<'a> #setters<'_, 'a> {
+            impl<'a, P: ::cuweave::__private::Place<Part = #name<'a>>> #setters<P> {
                 #(#methods)*
             }
 
             #[doc(hidden)]
             impl<'a> ::cuweave::__private::Settable for #name<'a> {
-                type Setters<'e> = #setters<'e, 'a> where Self: 'e;
+                type Setters<P: ::cuweave::__private::Place<Part = Self>> = #setters<P>;
 
-                fn setters<'e>(
-                    part: ::cuweave::__private::PartMut<'e, Self>,
+                fn setters<P: ::cuweave::__private::Place<Part = Self>>(
+                    part: ::cuweave::__private::PartMut<P>,
                     _: ::cuweave::__private::Token,
-                ) -> #setters<'e, 'a> {
+                ) -> #setters<P> {
                     #setters { part }
                 }
             }
@@ -49,10 +50,9 @@ impl Record {
         let index = Ident::new("index", Span::mixed_site());
         let token = quote!(::cuweave::__private::Token);
         let part = quote!(self.part.field((#at, #text), |record| &mut record.#name));
-        let element = |buffer: &BufferType| {
-            let bound = buffer.bound("'a");
-            (quote!(::cuweave::__private::Element<'_, #bound>), quote!(::cuweave::__private::Element::new))
-        };
+        let bound = field.bound("'a");
+        let whole = quote!(::cuweave::__private::OfRecord<'_, P, #bound>);
+        let place = quote!(::cuweave::__private::OfList<#whole>);
         let (ty, setters) = match &field.kind {
             ArgumentKind::Scalar(_) if self.lengths.contains(&text) => return None,
             ArgumentKind::Scalar(ty) => {
@@ -85,21 +85,18 @@ impl Record {
                 });
             }
             ArgumentKind::Part(PartType::Record(ty)) => {
-                let record = as_record(ty);
+                let (ty, setters) = record(ty, &whole);
                 let documented = format!("Returns the setters of the field `{name}`.");
                 return Some(quote! {
                     #[doc = #documented]
-                    #visibility fn #name(&mut self) -> #record::Setters<'_> {
-                        #record::setters(#part, #token)
+                    #visibility fn #name(&mut self) -> #ty {
+                        #setters(#part, #token)
                     }
                 });
             }
-            ArgumentKind::Part(PartType::Records(ty, _)) => {
-                let record = as_record(ty);
-                (quote!(#record::Setters<'_>), quote!(#record::setters))
-            }
-            ArgumentKind::Part(PartType::Buffers(buffer)) => element(buffer),
-            ArgumentKind::Array(buffer, _) => element(buffer),
+            ArgumentKind::Part(PartType::Records(ty, _)) => record(ty, &place),
+            ArgumentKind::Part(PartType::Buffers(buffer)) => element(buffer, &place),
+            ArgumentKind::Array(buffer, _) => element(buffer, &place),
         };
         let documented = format!("Returns the setters of an element of the field `{name}`.");
         Some(quote! {

@@ -270,6 +270,12 @@ impl<A: GraphFn> ExecCore<A> {
     }
 }
 
+impl fmt::Debug for Core {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.describe("Core", f)
+    }
+}
+
 impl Core {
     fn dot(&self) -> String {
         observe::dot(self.definition.program(), &self.nodes.operations)

@@ -20,5 +20,5 @@ mod state;
 
 pub use arena::ArenaPool;
 pub use graph::{Exec, ExecCore, Generated, Graph, GraphFn, operations};
-pub use part::{Element, PartMut, Settable};
+pub use part::{Element, ElementMut, OfExec, OfList, OfRecord, PartMut, Place, Settable};
 pub use pipeline::build;

@@ -123,6 +123,92 @@ pub fn element_mut<B, F: LendsMut<B> + Lends<B> + ?Sized>(
     PhantomData
 }
 
+/// A part of an argument that `&` lends to a graph function.
+#[diagnostic::on_unimplemented(
+    message = "`{B}` is neither a buffer nor a record nor a list of them",
+    label = "a `{Self}` cannot be lent to a graph function",
+    note = "a scalar of a record is passed by value: `layer.d`"
+)]
+pub trait Lent<'v, B> {
+    /// The argument.
+    type Argument;
+
+    /// Returns the argument.
+    fn lent(&'v self) -> Self::Argument;
+}
+
+/// A part of an argument that `&mut` lends to a graph function.
+#[diagnostic::on_unimplemented(
+    message = "`{B}` cannot be lent mutably to a graph function",
+    label = "a `{Self}`",
+    note = "a buffer is declared as `&mut [_; _]` where it is written (CW205); a scalar of a record is passed by value: `layer.d`"
+)]
+pub trait LentMut<'v, B> {
+    /// The argument.
+    type Argument;
+
+    /// Returns the argument.
+    fn lent_mut(&'v self) -> Self::Argument;
+}
+
+impl<'v, B, T> Lent<'v, B> for bind::Shared<'_, T> {
+    type Argument = Shared<B, T>;
+
+    fn lent(&'v self) -> Shared<B, T> {
+        Shared::at(0)
+    }
+}
+
+impl<'v, B, T> Lent<'v, B> for bind::Exclusive<'_, T> {
+    type Argument = Shared<B, T>;
+
+    fn lent(&'v self) -> Shared<B, T> {
+        Shared::at(0)
+    }
+}
+
+impl<'v, B, T> LentMut<'v, B> for bind::Exclusive<'_, T> {
+    type Argument = Unique<B, T>;
+
+    fn lent_mut(&'v self) -> Unique<B, T> {
+        Unique::at(0)
+    }
+}
+
+macro_rules! lists {
+    ($({$($generics:tt)*} $list:ty => $lent:ty;)*) => {$(
+        impl<'v, B, L: 'v, $($generics)*> Lent<'v, B> for $list {
+            type Argument = &'v $lent;
+
+            fn lent(&'v self) -> &'v $lent {
+                self
+            }
+        }
+
+        impl<'v, B, L: 'v, $($generics)*> LentMut<'v, B> for $list {
+            type Argument = &'v $lent;
+
+            fn lent_mut(&'v self) -> &'v $lent {
+                self
+            }
+        }
+    )*};
+}
+lists! {
+    {} Vec<L> => [L];
+    {const N: usize} [L; N] => [L; N];
+}
+
+/// Returns the argument for a part of an argument in a call of a graph function.
+pub fn lent<'v, B, F: Lent<'v, B>>(_: PhantomData<B>, part: &'v F) -> F::Argument {
+    part.lent()
+}
+
+/// Returns the argument for a part of an argument in a call of a graph function that may write it.
+pub fn lent_mut<'v, B, F: LentMut<'v, B>>(_: PhantomData<B>, part: &'v F) -> F::Argument {
+    part.lent_mut()
+}
+
 /// Compares the elements of the two ends of a copy.
 pub fn same<T>(_: PhantomData<T>, _: PhantomData<T>) {}
 

@@ -55,6 +55,11 @@ impl Lowering<'_> {
                     arguments.push(LaunchArgument::Buffer(accesses.len() as u32));
                     accesses.push(access);
                 }
+                Ok(Passed::Field(place, access, borrow)) => {
+                    bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
+                    arguments.push(LaunchArgument::Field(accesses.len() as u32, borrow));
+                    accesses.push(access);
+                }
                 Ok(Passed::Part(place)) => {
                     self.accesses_of_array(argument, &place, &mut accesses);
                     bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
@@ -114,6 +119,9 @@ impl Lowering<'_> {
         {
             return Ok(Passed::Part(place));
         }
+        if let Some(passed) = self.lent_field(argument)? {
+            return Ok(passed);
+        }
         if let Expr::Path(_) = argument
             && let Some(view @ View { borrow: None, .. }) = self.view(argument)?
         {
@@ -131,6 +139,21 @@ impl Lowering<'_> {
 }
 
 impl Lowering<'_> {
+    /// A field of a record, or an element of one, by `&` or `&mut`: rustc knows whether it is a buffer, a record or a list.
+    fn lent_field(&mut self, argument: &Expr) -> Lower<Option<Passed>> {
+        let Some(place) = self.place(argument)? else { return Ok(None) };
+        let borrow = match argument {
+            Expr::Reference(reference) if reference.mutability.is_some() => Some(Borrow::Mutable),
+            Expr::Reference(_) => Some(Borrow::Shared),
+            _ => place.borrow,
+        };
+        let (PlaceKind::Field, Some(borrow)) = (&place.kind, borrow) else { return Ok(None) };
+        let view = self.part_view(&place, argument)?;
+        let mode = if borrow == Borrow::Mutable { Mode::ReadWrite } else { Mode::Read };
+        let access = self.access(&view, mode, borrowed(argument).span());
+        Ok(Some(Passed::Field(place, access, borrow)))
+    }
+
     /// Returns the part that an expression names, or the array of buffers.
     fn whole(&mut self, expr: &Expr) -> Lower<Option<Place>> {
         let inner = match expr {
@@ -250,4 +273,5 @@ enum Passed {
     Borrowed((Access, Span)),
     Moved((Access, Span)),
     Part(Place),
+    Field(Place, (Access, Span), Borrow),
 }
