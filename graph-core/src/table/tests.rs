@@ -94,6 +94,7 @@ fn structure() -> Structure {
     let variable = |name: &'static str, dims: &[usize]| Variable { name: name.into(), dims: list(dims) };
     Structure {
         body: vec![
+            Item::Needs(id(1)),
             Item::Loop(range),
             Item::Loop(turn(vec![Item::Choice(Choice { line: 9, number: 128, arms })])),
         ],
@@ -111,6 +112,7 @@ fn structure() -> Structure {
         .into(),
         returned: vec![(id(5), id(1), id(2))],
         leaf_variables: vec![list(&[0, 1]), vec![]].into(),
+        at_least: vec![("n".into(), id(300), 1 << 40)],
     }
 }
 
@@ -130,9 +132,20 @@ fn everything() -> (Vec<u8>, Decoded) {
         ],
     ];
     let scalars = vec![
-        Scalar { name: "n".into(), line: 3, dims: true, statements: vec![], grids: vec![], blocks: vec![] },
         Scalar {
-            name: "by".into(),
+            name: "n".into(),
+            argument: id(0),
+            path: vec![],
+            line: 3,
+            dims: true,
+            statements: vec![],
+            grids: vec![],
+            blocks: vec![],
+        },
+        Scalar {
+            name: "layers.by".into(),
+            argument: id(3),
+            path: vec!["by".into()],
             line: 4,
             dims: false,
             statements: list(&[1, 300]),
@@ -147,6 +160,7 @@ fn everything() -> (Vec<u8>, Decoded) {
         ("n".to_owned(), Parameter::Scalar(id(1))),
         ("w".to_owned(), Parameter::Array(id(2), 300)),
         ("layers".to_owned(), Parameter::Part),
+        ("caches".to_owned(), Parameter::Buffers(id(300))),
     ];
     let printed = Printed {
         program: &program,

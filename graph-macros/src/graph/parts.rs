@@ -55,10 +55,20 @@ impl PartType {
                     "take the array itself, as in `[Layer<'_>; 4]`, or a slice, `&[Layer<'_>]`",
                     report,
                 )),
-                Type::Slice(slice) if is_record(&slice.elem) => {
-                    Ok(Some(PartType::Records(slice.elem.clone(), None)))
+                Type::Slice(slice) if is_record(&slice.elem) || is_reference(&slice.elem) => {
+                    if reference.mutability.is_some() {
+                        return Err(refuse(
+                            ty,
+                            "a slice of records or of buffers is not taken by `&mut`",
+                            "write `&[Layer<'_>]` or `&[&mut [T; len]]`: the buffers that are written are declared by `&mut`",
+                            report,
+                        ));
+                    }
+                    match is_record(&slice.elem) {
+                        true => Ok(Some(PartType::Records(slice.elem.clone(), None))),
+                        false => PartType::buffers(ty, &slice.elem, report).map(Some),
+                    }
                 }
-                Type::Slice(slice) => PartType::buffers(ty, &slice.elem, report).map(Some),
                 _ => Ok(None),
             },
             _ => Ok(None),
@@ -124,6 +134,10 @@ impl PartType {
             }
         }
     }
+}
+
+fn is_reference(ty: &Type) -> bool {
+    matches!(ungrouped(ty), Type::Reference(_))
 }
 
 /// Returns true for a path with lifetimes among its arguments.

@@ -70,6 +70,8 @@ pub struct Returned {
 pub struct Signature {
     pub arguments: Vec<Argument>,
     pub returned: Vec<Returned>,
+    /// The names of faulty arguments: nothing is said of their uses.
+    pub faulty: Vec<Ident>,
 }
 
 /// Reads the head, and reports what is not part of the language.
@@ -103,8 +105,9 @@ pub fn signature(function: &ItemFn, report: &mut Report) -> Signature {
     let mut head = head.clone();
     let types: Vec<Ident> = head.generics.type_params().map(|parameter| parameter.ident.clone()).collect();
     Concrete { types }.visit_signature_mut(&mut head);
-    let arguments = head.inputs.iter().filter_map(|input| argument(input, report)).collect();
-    Signature { arguments, returned: returned(&head.output, report) }
+    let mut faulty = Vec::new();
+    let arguments = head.inputs.iter().filter_map(|input| argument(input, &mut faulty, report)).collect();
+    Signature { arguments, returned: returned(&head.output, report), faulty }
 }
 
 /// Puts a type in place of generic ones.
@@ -123,7 +126,7 @@ impl VisitMut for Concrete {
     }
 }
 
-fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
+fn argument(input: &FnArg, faulty: &mut Vec<Ident>, report: &mut Report) -> Option<Argument> {
     let typed = match input {
         FnArg::Typed(typed) => typed,
         FnArg::Receiver(receiver) => {
@@ -148,7 +151,10 @@ fn argument(input: &FnArg, report: &mut Report) -> Option<Argument> {
         );
         return None;
     };
-    let kind = argument_kind(&typed.ty, report)?;
+    let Some(kind) = argument_kind(&typed.ty, report) else {
+        faulty.push(name.ident.clone());
+        return None;
+    };
     Some(Argument { name: name.ident.clone(), levels, kind, at_least })
 }
 

@@ -358,7 +358,7 @@ impl<'l> Steps<'l> {
             let arguments = arguments.iter().map(|argument| match argument {
                 LaunchArgument::Scalar(value) => quote!(#value),
                 LaunchArgument::Buffer(index) => self.marker(at, *index),
-                LaunchArgument::Part(part) => quote_spanned!(part.span()=> &#part),
+                LaunchArgument::Part(part) => quote!(#part),
                 LaunchArgument::Field(index, borrow) => self.field(at, *index as usize, *borrow),
             });
             let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
@@ -445,7 +445,7 @@ impl<'l> Steps<'l> {
                 let arguments = arguments.iter().map(|argument| match argument {
                     LaunchArgument::Scalar(value) => quote!(#value),
                     LaunchArgument::Buffer(index) => self.marker(at, *index),
-                    LaunchArgument::Part(part) => quote!(&#part),
+                    LaunchArgument::Part(part) => quote!(#part),
                     LaunchArgument::Field(index, borrow) => self.field(at, *index as usize, *borrow),
                 });
                 // rustc points at the kernel where the number of arguments is wrong.

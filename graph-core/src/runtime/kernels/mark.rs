@@ -68,14 +68,14 @@ impl<B, T> Shared<B, T> {
 
 impl<B, T> Unique<B, T> {
     /// Returns the mark of the statement's access with that index, of a part of an argument.
-    pub fn of<F: LendsMut<B> + Lends<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: LendsMut<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
 
 impl<B, T> Atomic<B, T> {
     /// Returns the mark of the statement's access with that index, of a part of an argument.
-    pub fn of<F: LendsMut<B> + Lends<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
+    pub fn of<F: LendsMut<B, Element = T> + ?Sized>(access: u32, _: &F) -> Self {
         Self::at(access)
     }
 }
@@ -102,13 +102,19 @@ impl<B, T> Lends<B> for bind::Exclusive<'_, T> {
 
 /// A part of an argument that is a buffer and may be written.
 #[diagnostic::on_unimplemented(
-    message = "CW205: `{B}` is written, but it is borrowed shared",
-    label = "declared as `&[_; _]`",
-    note = "declare it as `&mut [_; _]` in the record or the signature"
+    message = "CW205: `{B}` is written, but it is not declared as `&mut [_; _]`",
+    label = "a `{Self}`",
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature",
+    note = "a scalar of a record is passed by value: `layer.d`; a nested record or a list goes to a graph function as `record(layer.inner)`"
 )]
-pub trait LendsMut<B> {}
+pub trait LendsMut<B> {
+    /// The element.
+    type Element;
+}
 
-impl<B, T> LendsMut<B> for bind::Exclusive<'_, T> {}
+impl<B, T> LendsMut<B> for bind::Exclusive<'_, T> {
+    type Element = T;
+}
 
 /// Returns the element of a part of an argument.
 pub fn element<B, F: Lends<B> + ?Sized>(_: PhantomData<B>, _: &F) -> PhantomData<F::Element> {
@@ -116,10 +122,7 @@ pub fn element<B, F: Lends<B> + ?Sized>(_: PhantomData<B>, _: &F) -> PhantomData
 }
 
 /// Returns the element of a part of an argument that is written.
-pub fn element_mut<B, F: LendsMut<B> + Lends<B> + ?Sized>(
-    _: PhantomData<B>,
-    _: &F,
-) -> PhantomData<F::Element> {
+pub fn element_mut<B, F: LendsMut<B> + ?Sized>(_: PhantomData<B>, _: &F) -> PhantomData<F::Element> {
     PhantomData
 }
 
@@ -139,9 +142,9 @@ pub trait Lent<'v, B> {
 
 /// A part of an argument that `&mut` lends to a graph function.
 #[diagnostic::on_unimplemented(
-    message = "`{B}` cannot be lent mutably to a graph function",
+    message = "CW205: `{B}` is lent mutably, but it is not declared as `&mut [_; _]`",
     label = "a `{Self}`",
-    note = "a buffer is declared as `&mut [_; _]` where it is written (CW205); a scalar of a record is passed by value: `layer.d`"
+    note = "a buffer that is written is declared as `&mut [T; len]` in the record or the signature; a scalar of a record is passed by value: `layer.d`"
 )]
 pub trait LentMut<'v, B> {
     /// The argument.

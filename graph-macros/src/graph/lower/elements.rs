@@ -8,7 +8,7 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
-use super::{Lower, Lowering, Place, Turn};
+use super::{Lower, Lowering, Place, Reported, Turn};
 use crate::dims::{Bound, Meaning, turn};
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -40,6 +40,7 @@ impl Lowering<'_> {
         };
         let array = match ungrouped(list) {
             Expr::Path(path) => match path.path.get_ident().and_then(|name| self.scopes.get(name)) {
+                Some(Binding::Unknown) => return Err(Reported),
                 Some(Binding::Array(views, _)) => Some(views.clone()),
                 _ => None,
             },

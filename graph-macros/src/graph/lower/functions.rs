@@ -63,7 +63,7 @@ impl Lowering<'_> {
                 Ok(Passed::Part(place)) => {
                     self.accesses_of_array(argument, &place, &mut accesses);
                     bindings.push(Argument::Part(self.parts_of_arguments.number(&place)));
-                    arguments.push(LaunchArgument::Part(Box::new(place.expr.clone())));
+                    arguments.push(LaunchArgument::Part(Box::new(place.reference())));
                     whole.push((place, argument));
                 }
                 Err(Reported) => faulty = true,

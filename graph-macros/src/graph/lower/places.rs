@@ -9,9 +9,10 @@ use cuweave_core::ids::{ArgumentId, PartId};
 use cuweave_core::index::Vector;
 use cuweave_core::ir::{BufferId, DimId, Origin, Text};
 use cuweave_core::structure::{Item, Part, Step};
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span};
 use syn::spanned::Spanned;
 use syn::visit::Visit;
+use syn::visit_mut::VisitMut;
 use syn::{Expr, Member, Type};
 
 use super::{Lower, Lowering};
@@ -104,13 +105,26 @@ impl Place {
                 PlaceKind::Field
             }
         };
-        Place { path, expr: syn::parse_quote!(#expr[#written]), kind, borrow: self.borrow, ..*self }
+        let expr = syn::parse_quote_spanned!(expr.span()=> #expr[#written]);
+        Place { path, expr, kind, borrow: self.borrow, ..*self }
     }
 
     fn field(&self, name: &Ident) -> Place {
         let (mut path, expr) = (self.path.clone(), &self.expr);
         path.push(Step::Field(name.to_string().into()));
-        Place { path, expr: syn::parse_quote!(#expr.#name), kind: PlaceKind::Field, borrow: None, ..*self }
+        Place {
+            path,
+            expr: syn::parse_quote_spanned!(name.span()=> #expr.#name),
+            kind: PlaceKind::Field,
+            borrow: None,
+            ..*self
+        }
+    }
+
+    /// Returns the expression of a reference to it. An argument is known by a reference.
+    pub fn reference(&self) -> Expr {
+        let expr = &self.expr;
+        if self.path.is_empty() { expr.clone() } else { syn::parse_quote_spanned!(expr.span()=> &#expr) }
     }
 
     /// Returns true if a call takes it as it is: a record or a list.
@@ -143,9 +157,10 @@ impl Lowering<'_> {
             Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => self.place(&unary.expr),
             Expr::Path(path) => Ok(path.path.get_ident().and_then(|name| match self.scopes.get(name) {
                 Some(Binding::Part(place)) => {
-                    let place = (**place).clone();
+                    let mut place = (**place).clone();
                     let root = self.argument_names[place.argument].clone();
                     self.mentioned.insert(root);
+                    locate(&mut place.expr, name.span());
                     Some(place)
                 }
                 _ => None,
@@ -255,6 +270,17 @@ impl Lowering<'_> {
         self.variables.push((name.to_string(), meaning));
         self.scopes.bind(name, Binding::Part(std::rc::Rc::new(place)));
     }
+}
+
+/// Has messages about the expression of a part point at its use.
+fn locate(expr: &mut Expr, span: Span) {
+    struct Locate(Span);
+    impl VisitMut for Locate {
+        fn visit_ident_mut(&mut self, name: &mut Ident) {
+            name.set_span(name.span().located_at(self.0));
+        }
+    }
+    Locate(span).visit_expr_mut(expr);
 }
 
 /// Returns the text of a part as it is written, without the borrow.
