@@ -251,20 +251,7 @@ pub use cuweave_macros::{arguments, graph, kernels};
 #[cfg(doctest)]
 mod borrows;
 pub mod codes;
-mod language;
-
-/// The words of the language, so that editors know them.
-pub mod prelude {
-    #[doc(hidden)]
-    pub use crate::language::__Prelude;
-    pub use crate::language::{alloc, atomic, copy, fill, free, per_item};
-    pub use cudarc::driver::LaunchConfig;
-    #[doc(inline)]
-    pub use cuweave_core::runtime::Pinned;
-    #[doc(inline)]
-    pub use cuweave_core::runtime::private::param::Atomic;
-    pub use std::mem::MaybeUninit;
-}
+pub mod prelude;
 
 pub mod bind {
     //! The arguments of graphs: the traits of types that bind, and the types that they are bound as.
@@ -326,5 +313,5 @@ pub mod __private {
     pub use cudarc::driver::{CudaContext, CudaStream, CudaView, CudaViewMut, PinnedHostSlice};
     pub use cuweave_core::runtime::private::*;
 
-    pub use crate::language::found;
+    pub use crate::prelude::language::found;
 }

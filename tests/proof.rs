@@ -114,7 +114,7 @@ fn in_order(program: &Program, x: &[u32; LEN]) -> Vector<BufferId, [u32; LEN]> {
                         .wrapping_add(constant(id));
                 }
             }
-            Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => {}
+            kind => assert!(kind.is_memory(), "there is no other kind here"),
         }
     }
     memory

@@ -18,7 +18,7 @@ mod written;
 use crate::codes::Code;
 use crate::diagnostic::{Diagnostic, Site};
 use crate::index::{Vector, narrow, size};
-use crate::ir::{Access, BufferId, Kind, Mode, Order, Origin, Program, StatementId};
+use crate::ir::{Access, BufferId, Kind, Mode, Order, Program, StatementId};
 use crate::order::Ordered;
 use crate::reach::Reach;
 use lives::{Life, lives};
@@ -91,11 +91,7 @@ fn borrows(ordered: &Ordered, found: &mut Vec<Diagnostic>) {
             let buffer = &program.buffers[access.buffer];
             let site = Site::Access(id, narrow(index));
             // The declaration is known even if nothing else about the buffer is.
-            let shared = matches!(
-                buffer.origin,
-                Origin::Device { mutable: false } | Origin::Pinned { mutable: false }
-            );
-            if shared && access.mode.writes() {
+            if !buffer.origin.is_writable() && access.mode.writes() {
                 found.push(
                     Diagnostic::new(
                         Code::CW205,
@@ -169,7 +165,7 @@ fn ownership(
         }
         let name = ordered.buffer_name(buffer);
         let declared = &program.buffers[buffer];
-        if matches!(declared.origin, Origin::Device { .. } | Origin::Pinned { .. }) {
+        if declared.origin.is_lent() {
             found.push(
                 Diagnostic::new(
                     Code::CW104,
@@ -226,7 +222,7 @@ fn uses_after_free(
     for (buffer, life) in lives.enumerate() {
         let Some(free) = life.free else { continue };
         let declared = &ordered.source.program.buffers[buffer];
-        if ordered.poisoned(buffer) || !matches!(declared.origin, Origin::Alloc(_) | Origin::Taken) {
+        if ordered.poisoned(buffer) || !declared.origin.is_owned() {
             continue;
         }
         let exclusive = |id: StatementId| ordered.source.regions.exclusive(free, id);

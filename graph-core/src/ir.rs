@@ -130,6 +130,40 @@ pub enum Origin {
     Part(PartId),
 }
 
+impl Origin {
+    /// Returns true if the graph may write it.
+    pub fn is_writable(self) -> bool {
+        match self {
+            Origin::Device { mutable } | Origin::Pinned { mutable } => mutable,
+            Origin::Alloc(_) | Origin::Taken | Origin::Part(_) => true,
+        }
+    }
+
+    /// Returns true for memory that the caller keeps.
+    pub fn is_lent(self) -> bool {
+        match self {
+            Origin::Device { .. } | Origin::Pinned { .. } => true,
+            Origin::Alloc(_) | Origin::Taken | Origin::Part(_) => false,
+        }
+    }
+
+    /// Returns true for memory that the graph frees or hands over.
+    pub fn is_owned(self) -> bool {
+        match self {
+            Origin::Alloc(_) | Origin::Taken => true,
+            Origin::Device { .. } | Origin::Pinned { .. } | Origin::Part(_) => false,
+        }
+    }
+
+    /// Returns true for memory of the host.
+    pub fn is_pinned(self) -> bool {
+        match self {
+            Origin::Pinned { .. } => true,
+            Origin::Alloc(_) | Origin::Device { .. } | Origin::Taken | Origin::Part(_) => false,
+        }
+    }
+}
+
 /// A part of a view of a buffer: of the result of `split_at_mut` or of a range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct View {

@@ -112,30 +112,88 @@ impl<S: Stage> Kind<S> {
     /// Returns true if the declaration of a kernel or of a graph function says what is read and written through `&mut`: rustc
     /// holds it against the mode that [`check`](crate::check) settles.
     pub fn has_declaration(&self) -> bool {
-        matches!(self, Kind::Launch(_) | Kind::Call(_))
+        match self {
+            Kind::Launch(_) | Kind::Call(_) => true,
+            Kind::Fill(_) | Kind::Copy(_) | Kind::Alloc(_) | Kind::Free(_) => false,
+        }
     }
 
     /// Returns true for memset and memcpy nodes, whose ranges have at least one element.
     pub fn is_transfer(&self) -> bool {
-        matches!(self, Kind::Fill(_) | Kind::Copy(_))
-    }
-}
-
-impl<S: Stage<Memory = BufferId>> Kind<S> {
-    /// Returns the kind without the facts of this stage; `call` gives the number of a call.
-    pub fn written(&self, call: impl FnOnce(&S::Call) -> CallId) -> Kind {
         match self {
-            Kind::Launch(_) => Kind::Launch(()),
-            Kind::Fill(_) => Kind::Fill(()),
-            Kind::Copy(_) => Kind::Copy(()),
-            Kind::Call(of) => Kind::Call(call(of)),
-            &Kind::Alloc(buffer) => Kind::Alloc(buffer),
-            &Kind::Free(buffer) => Kind::Free(buffer),
+            Kind::Fill(_) | Kind::Copy(_) => true,
+            Kind::Launch(_) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => false,
         }
     }
 }
 
+impl Kind {
+    /// Returns the word that a statement of this kind is a call of; `None` for launches and calls, which name what they run.
+    pub fn word(&self) -> Option<&'static str> {
+        match self {
+            Kind::Fill(()) | Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => Some(self.name()),
+            Kind::Launch(()) | Kind::Call(_) => None,
+        }
+    }
+
+    /// Returns the words that statements are calls of.
+    pub fn words() -> impl Iterator<Item = &'static str> {
+        (0..).map_while(|tag| Kind::read(tag, || Some(0))).filter_map(|kind| kind.word())
+    }
+
+    /// Returns the tag that stands for it in tables, and the index that follows the tag there.
+    pub fn written_as(&self) -> (u32, Option<u32>) {
+        match self {
+            Kind::Launch(()) => (0, None),
+            Kind::Fill(()) => (1, None),
+            Kind::Copy(()) => (2, None),
+            Kind::Alloc(buffer) => (3, Some(buffer.as_u32())),
+            Kind::Free(buffer) => (4, Some(buffer.as_u32())),
+            Kind::Call(call) => (5, Some(call.as_u32())),
+        }
+    }
+
+    /// Returns the kind of a tag; `index` reads the index that follows it. `None` if there is no such kind.
+    pub fn read(tag: u32, index: impl FnOnce() -> Option<u32>) -> Option<Kind> {
+        Some(match tag {
+            0 => Kind::Launch(()),
+            1 => Kind::Fill(()),
+            2 => Kind::Copy(()),
+            3 => Kind::Alloc(BufferId::from_u32(index()?)),
+            4 => Kind::Free(BufferId::from_u32(index()?)),
+            5 => Kind::Call(CallId::from_u32(index()?)),
+            _ => return None,
+        })
+    }
+}
+
+/// The number of nodes of each kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Launches of the user's kernels.
+    pub kernels: usize,
+    /// Memsets.
+    pub fills: usize,
+    /// Memcpys.
+    pub copies: usize,
+    /// No-op kernels in the middle of wide joins.
+    pub hubs: usize,
+    /// Memory alloc nodes.
+    pub allocs: usize,
+    /// Memory free nodes.
+    pub frees: usize,
+}
+
 impl Kind<Runs> {
+    /// Returns the count of nodes of its kind.
+    pub fn count(self, counts: &mut Counts) -> &mut usize {
+        match self {
+            Kind::Launch(()) => &mut counts.kernels,
+            Kind::Fill(()) => &mut counts.fills,
+            Kind::Copy(()) => &mut counts.copies,
+        }
+    }
+
     /// Returns the name of its node in pictures and dumps.
     pub fn node(self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 
 use crate::index::{Index, Vector};
 use crate::ir::{BufferId, DimId, Kind, Program, StatementId, Text};
-use crate::kind::Runs;
+use crate::kind::{Counts, Runs};
 use crate::launches::Batch;
 
 pub use crate::ids::{BatchId, MemoryId, OperationId, PointedId};
@@ -194,34 +194,13 @@ pub struct Operations {
     pub overlapped: usize,
 }
 
-/// The number of nodes of each kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Launches of the user's kernels.
-    pub kernels: usize,
-    /// Memsets.
-    pub fills: usize,
-    /// Memcpys.
-    pub copies: usize,
-    /// No-op kernels in the middle of wide joins.
-    pub hubs: usize,
-    /// Memory alloc nodes.
-    pub allocs: usize,
-    /// Memory free nodes.
-    pub frees: usize,
-}
-
 impl Operations {
     /// Counts the nodes of each kind.
     pub fn counts(&self) -> Counts {
         let mut counts = Counts::default();
         for operation in &self.list {
             *match operation.what {
-                What::Statement(kind) => match kind {
-                    Kind::Launch(()) => &mut counts.kernels,
-                    Kind::Fill(()) => &mut counts.fills,
-                    Kind::Copy(()) => &mut counts.copies,
-                },
+                What::Statement(kind) => kind.count(&mut counts),
                 What::Hub => &mut counts.hubs,
                 What::Alloc { .. } => &mut counts.allocs,
                 What::Free { .. } | What::FreeTaken { .. } => &mut counts.frees,

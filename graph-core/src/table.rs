@@ -210,23 +210,24 @@ pub fn encode(printed: &Printed<'_>) -> Vec<u8> {
 
 impl<'p> Writer<'p> {
     fn options(&mut self, options: &Options) {
-        self.number(match options.order {
+        let Options { order, memory, launches, budget } = options;
+        self.number(match order {
             Order::Inferred => 0,
             Order::Explicit => 1,
         });
-        self.number(match options.memory {
+        self.number(match memory {
             None => 0,
             Some(Memory::Nodes) => 1,
             Some(Memory::Arena) => 2,
             Some(Memory::Owned) => 3,
         });
-        self.number(match options.launches {
+        self.number(match launches {
             None => 0,
             Some(Launches::AsWritten) => 1,
             Some(Launches::Batched) => 2,
             Some(Launches::Overlapped) => 3,
         });
-        self.ids(options.budget.as_slice());
+        self.ids(budget.as_slice());
     }
 
     fn op(&mut self, op: Op) {
@@ -278,23 +279,9 @@ impl<'p> Writer<'p> {
     fn statement(&mut self, statement: &'p Statement) {
         self.text(&statement.name);
         self.number(statement.line);
-        match statement.kind {
-            Kind::Launch(()) => self.number(0),
-            Kind::Fill(()) => self.number(1),
-            Kind::Copy(()) => self.number(2),
-            Kind::Alloc(buffer) => {
-                self.number(3);
-                self.id(buffer);
-            }
-            Kind::Free(buffer) => {
-                self.number(4);
-                self.id(buffer);
-            }
-            Kind::Call(call) => {
-                self.number(5);
-                self.id(call);
-            }
-        }
+        let (tag, index) = statement.kind.written_as();
+        self.number(tag);
+        index.into_iter().for_each(|index| self.number(index));
         self.list(statement.accesses.iter(), |writer, access| {
             writer.id(access.buffer);
             let mode = match access.mode {
@@ -440,15 +427,8 @@ impl Reader {
 
     fn statement(&mut self) -> Option<Statement> {
         let (name, line) = (self.text()?, self.number()?);
-        let kind = match self.number()? {
-            0 => Kind::Launch(()),
-            1 => Kind::Fill(()),
-            2 => Kind::Copy(()),
-            3 => Kind::Alloc(self.id()?),
-            4 => Kind::Free(self.id()?),
-            5 => Kind::Call(self.id()?),
-            _ => return None,
-        };
+        let tag = self.number()?;
+        let kind = Kind::read(tag, || self.number())?;
         let accesses = self.list(Reader::access)?;
         let after = self.ids()?;
         Some(Statement { name, line, file: None, kind, accesses: accesses.into(), after: after.into() })

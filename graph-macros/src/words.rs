@@ -3,20 +3,22 @@
 //! The macros read `alloc`, `fill` and so on as tokens and generate no call of them, so rustc would report the import
 //! of the prelude as unused. Generated code therefore imports each used word from the user's scope. Such an import
 //! resolves in every namespace: to the prelude's function, to an item of the program with that name, or, if the program
-//! has neither, to a macro of that name that does nothing (`found` in the facade's `language.rs`).
+//! has neither, to a macro of that name that does nothing (`found` in the facade's `prelude.rs`).
 
 use std::collections::BTreeSet;
 
+use cuweave_core::ir::Kind;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
-const WORDS: [&str; 9] =
-    ["alloc", "fill", "copy", "free", "atomic", "per_item", "Atomic", "MaybeUninit", "Pinned"];
+/// The words beside those of statements.
+const WORDS: [&str; 5] = ["atomic", "per_item", "Atomic", "MaybeUninit", "Pinned"];
 
 /// Returns an item that refers to each word in `tokens`.
 pub fn words(tokens: &TokenStream) -> TokenStream {
+    let known: Vec<&'static str> = WORDS.into_iter().chain(Kind::words()).collect();
     let mut found = BTreeSet::new();
-    collect(tokens, &mut found);
+    collect(tokens, &known, &mut found);
     // Marks a glob import of the prelude as used.
     found.insert("__Prelude");
     let words = found.iter().map(|word| {
@@ -40,12 +42,12 @@ pub fn words(tokens: &TokenStream) -> TokenStream {
     }
 }
 
-fn collect(tokens: &TokenStream, found: &mut BTreeSet<&'static str>) {
+fn collect(tokens: &TokenStream, words: &[&'static str], found: &mut BTreeSet<&'static str>) {
     for token in tokens.clone() {
         match token {
-            TokenTree::Group(group) => collect(&group.stream(), found),
+            TokenTree::Group(group) => collect(&group.stream(), words, found),
             TokenTree::Ident(name) => {
-                found.extend(WORDS.iter().filter(|word| name == **word));
+                found.extend(words.iter().filter(|word| name == **word));
             }
             _ => {}
         }

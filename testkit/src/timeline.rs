@@ -117,7 +117,7 @@ pub fn of(calls: &[Call]) -> Vec<Work> {
         let (name, thread) = (call.name.as_str(), call.thread);
         let argument = |at: usize| call.arguments[at];
         // What ends something's life does so even if it then fails; nothing else has an effect that fails.
-        let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost");
+        let ends = matches!(name, "cuMemFreeAsync" | "cuModuleUnload" | "cuMemFreeHost" | "cuMemUnmap");
         if call.result != 0 && !ends {
             continue;
         }
@@ -146,7 +146,7 @@ pub fn of(calls: &[Call]) -> Vec<Work> {
                 let clocks: Vec<_> = state.streams.values().cloned().collect();
                 clocks.iter().for_each(|clock| join(state.hosts.entry(thread).or_default(), clock));
             }
-            "cuModuleUnload" | "cuMemFreeHost" => all.push(Work {
+            "cuModuleUnload" | "cuMemFreeHost" | "cuMemMap" | "cuMemUnmap" => all.push(Work {
                 name: name.to_owned(),
                 arguments: call.arguments.clone(),
                 made: 0,

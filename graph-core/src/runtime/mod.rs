@@ -7,12 +7,13 @@
 //! Its rooms, from the lowest floor up; each imports only those before it (`tests/layers.rs` checks it):
 //!
 //! - `cuda`: the driver's calls and handles, the one room with `unsafe`;
-//! - `waits`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, the one error type, the
-//!   current context, and the token of generated code;
+//! - `waits`, `ranges`, `error`, `context`, `token`: small floors. How streams and the host are made to wait, memory in
+//!   ranges of reserved addresses, the one error type, the current context, and the token of generated code;
 //! - `bind`: bound arguments, operands and outputs;
-//! - `kernels`: declarations, modules, and the launches that are recorded of them;
+//! - `kernels`: declarations, modules, and the properties of launches;
+//! - `statements`: the values of statements by their kinds, and the parameters of their nodes;
 //! - `observe`: reports, pictures, and the names that the simulated driver is told;
-//! - `build`: evaluation, checks, the plan, and the nodes;
+//! - `build`: checks, the plan, and the nodes;
 //! - `exec`: graphs and execs.
 //!
 //! No memory is used after it is freed, whatever safe code drops, forgets or moves: `bind/operand.rs` and `bind/output.rs`
@@ -26,6 +27,8 @@ mod error;
 mod exec;
 mod kernels;
 mod observe;
+mod ranges;
+mod statements;
 mod token;
 mod waits;
 
@@ -54,10 +57,7 @@ pub mod private {
         ExclusivePinned, Handed, HandedOver, Lend, Lender, List, Output, OutputDescription, Record, Shared,
         SharedPinned, Taken, Visitor, count as __count, describe_records,
     };
-    pub use crate::runtime::build::{
-        Arguments, Body, Config, Dim, Evaluation, Fillable, PerItem, Rules, ToDim, TurnVariable,
-        change_next_plan, change_next_rules, change_next_tables, dim, index, per_item, turn,
-    };
+    pub use crate::runtime::build::{Body, Rules, change_next_plan, change_next_rules, change_next_tables};
     pub use crate::runtime::cuda::{Bits, NotAnyBits, Packed, PinnedViewMut, any_bits};
     pub use crate::runtime::error::{Error, Result};
     pub use crate::runtime::exec::{
@@ -66,6 +66,10 @@ pub mod private {
     };
     pub use crate::runtime::kernels::mark::{Fits, param};
     pub use crate::runtime::kernels::{Kernel, KernelItem, Loaded, Module, Param, ParamKind, Updates, load};
+    pub use crate::runtime::statements::{
+        Arguments, Config, Dim, Evaluation, Fillable, PerItem, ToDim, TurnVariable, dim, index, per_item,
+        turn,
+    };
     pub use crate::runtime::token::Token;
     /// The kinds of buffer arguments.
     pub mod mark {

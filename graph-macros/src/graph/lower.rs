@@ -11,7 +11,6 @@ use cuweave_core::index::{Index, Vector, ids};
 use cuweave_core::ir::{
     self, Access, Buffer, BufferId, CallId, DimId, Kind, Options, Origin, Program, Statement, StatementId,
 };
-use cuweave_core::kind::Stage;
 use cuweave_core::order::{Regions, Source};
 use cuweave_core::sample::Condition;
 use cuweave_core::structure::{Call, Item, Structure};
@@ -35,6 +34,7 @@ use crate::report::Report;
 mod calls;
 mod elements;
 mod functions;
+pub mod kinds;
 mod names;
 mod numbers;
 mod places;
@@ -62,8 +62,8 @@ pub struct Lowered {
     pub mentioned: BTreeSet<String>,
     /// The element type of each buffer.
     pub elements: Vec<Type>,
-    /// The kind of each statement, with the expressions that generated code evaluates.
-    pub kinds: Vec<Kind<Syntax>>,
+    /// The expressions of each statement.
+    pub syntax: Vec<Syntax>,
     /// The levels of lints that statements set, where they do.
     pub lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// Index of the first buffer of each argument, for those that are buffers.
@@ -94,39 +94,31 @@ pub struct Lowered {
     pub faulty: bool,
 }
 
-/// The stage of lowering: the user's expressions.
-pub struct Syntax;
-
-impl Stage for Syntax {
-    type Launch = LaunchSyntax;
-    /// The value.
-    type Fill = Expr;
-    type Copy = ();
-    type Call = CallSyntax;
-    type Memory = BufferId;
-}
-
-/// A launch as it is written.
-pub struct LaunchSyntax {
-    pub kernel: Path,
-    pub config: Expr,
+/// The user's expressions in a statement, whatever its kind: generated code evaluates them.
+#[derive(Default)]
+pub struct Syntax {
+    /// The kernel of a launch, the callee of a call.
+    pub path: Option<Path>,
+    /// The configuration of a launch.
+    pub config: Option<Expr>,
+    /// The literals of the configuration.
     pub literals: Vec<Literal>,
     pub arguments: Vec<LaunchArgument>,
-    /// True if an argument is faulty: generated code does not evaluate the launch, and rustc says nothing more of it.
+    /// True if an argument is faulty: generated code does not evaluate the statement, and rustc says nothing more of it.
     pub faulty: bool,
 }
 
-/// A call of a graph function as it is written.
-pub struct CallSyntax {
-    /// Its number.
-    pub id: CallId,
-    pub callee: Path,
-    pub arguments: Vec<LaunchArgument>,
-    /// True if an argument is faulty.
-    pub faulty: bool,
+impl Syntax {
+    /// Returns the expressions of scalars among the arguments.
+    pub fn scalars(&self) -> impl Iterator<Item = &Expr> {
+        self.arguments.iter().filter_map(|argument| match argument {
+            LaunchArgument::Scalar(value) => Some(&**value),
+            LaunchArgument::Buffer(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => None,
+        })
+    }
 }
 
-/// An argument of a launch.
+/// An argument of a statement.
 pub enum LaunchArgument {
     Scalar(Box<Expr>),
     /// The statement's access of this index.
@@ -202,7 +194,7 @@ struct Lowering<'r> {
     elements: Vec<Type>,
     poisoned: Vector<BufferId, bool>,
     statements: Vector<StatementId, Statement>,
-    kinds: Vec<Kind<Syntax>>,
+    syntax: Vec<Syntax>,
     lints: BTreeMap<StatementId, Vec<Attribute>>,
     /// The lint levels that the enclosing blocks set.
     levels: Vec<Attribute>,
@@ -282,7 +274,7 @@ pub fn lower(
         elements: Vec::new(),
         poisoned: Vector::new(),
         statements: Vector::new(),
-        kinds: Vec::new(),
+        syntax: Vec::new(),
         lints: BTreeMap::new(),
         levels: Vec::new(),
         parts: BTreeSet::new(),
@@ -368,7 +360,7 @@ impl Lowering<'_> {
             integers: self.integers,
             mentioned: self.mentioned,
             elements: self.elements,
-            kinds: self.kinds,
+            syntax: self.syntax,
             lints: self.lints,
             argument_buffers,
             spans: self.spans,
@@ -557,7 +549,7 @@ impl Lowering<'_> {
         &mut self,
         name: String,
         span: Span,
-        kind: Kind<Syntax>,
+        (kind, syntax): (Kind, Syntax),
         accesses: Vec<(Access, Span)>,
     ) -> StatementId {
         let start = span.start();
@@ -565,13 +557,12 @@ impl Lowering<'_> {
         self.spans.places.push((start.line, start.column));
         self.spans.accesses.push(accesses.iter().map(|access| access.1).collect());
         self.spans.after.push(Vec::new());
-        let written = kind.written(|call| call.id);
-        self.kinds.push(kind);
+        self.syntax.push(syntax);
         let id = self.statements.push(Statement {
             name: name.into(),
             line: start.line as u32,
             file: None,
-            kind: written,
+            kind,
             accesses: accesses.into_iter().map(|access| access.0).collect(),
             after: Vec::new().into(),
         });

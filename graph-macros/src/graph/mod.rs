@@ -131,7 +131,7 @@ impl lower::Lowered {
             outputs: Vec::new().into(),
             ..program.clone()
         };
-        self.kinds.clear();
+        self.syntax.clear();
         // rustc reports errors in lengths once the macro finds nothing.
         self.leaves.clear();
         self.structure = Structure::default();

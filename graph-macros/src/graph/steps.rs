@@ -5,23 +5,20 @@
 //! kernel, configuration, scalars, and kinds and elements of the buffers. rustc then reports the first of them.
 
 use std::collections::{BTreeSet, HashMap};
-use std::convert::Infallible;
-use std::marker::PhantomData;
+use std::mem::{Discriminant, discriminant};
 
 use cuweave_core::ids::VariableId;
 use cuweave_core::index::{Index, ids};
-use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
-use cuweave_core::kind::Stage;
-use cuweave_core::structure::{Part, Step};
+use cuweave_core::ir::{Kind, StatementId};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Path, Type};
 
-use super::idents::{ident, named};
+use super::idents::named;
 use super::launch;
-use super::lower::{CallSyntax, LaunchArgument, LaunchSyntax, Lowered, chains, collect, indexed, turns_in};
-use super::scope::Borrow;
+use super::lower::kinds::{self, Evaluated};
+use super::lower::{LaunchArgument, Lowered, Syntax, chains, collect, indexed, turns_in};
 use crate::dims::turn;
 
 /// The number of steps of a generated function: rustc's time for one function grows faster than its length.
@@ -41,30 +38,15 @@ pub struct Steps<'l> {
 /// The properties that statements with one step share.
 #[derive(PartialEq, Eq, Hash)]
 struct Alike<'l> {
-    kind: Kind<Shared<'l>>,
+    kind: Discriminant<Kind>,
+    /// The kernel or the callee.
+    path: Option<&'l Path>,
+    config: Option<&'l Expr>,
+    arguments: Vec<Given<'l>>,
     levels: Option<&'l [Attribute]>,
     /// In a small function: line and column.
     place: Option<(usize, usize)>,
 }
-
-/// The expressions and types of a statement by which it shares a step with others.
-#[derive(PartialEq, Eq, Hash)]
-struct Shared<'l>(PhantomData<&'l Expr>);
-
-impl<'l> Stage for Shared<'l> {
-    /// Kernel, configuration and arguments.
-    type Launch = (&'l Path, &'l Expr, Vec<Given<'l>>);
-    /// The element type and the value.
-    type Fill = (Elements<'l>, &'l Expr);
-    /// The element types of both sides.
-    type Copy = [Elements<'l>; 2];
-    /// The callee and the arguments.
-    type Call = (&'l Path, Vec<Given<'l>>);
-    type Memory = Infallible;
-}
-
-/// The element type of an access, and the part of an argument that it is, which has the type.
-type Elements<'l> = (&'l Type, Option<&'l Expr>);
 
 #[derive(PartialEq, Eq, Hash)]
 enum Given<'l> {
@@ -85,17 +67,16 @@ impl<'l> Steps<'l> {
     pub fn of(lowered: &'l Lowered) -> Steps<'l> {
         let places: BTreeSet<(usize, usize)> = lowered.spans.places.iter().copied().collect();
         let large = places.len() >= LARGE;
-        let mut steps = Steps { lowered, of: Vec::with_capacity(lowered.kinds.len()), first: Vec::new() };
+        let statements = lowered.source.program.statements.len();
+        let mut steps = Steps { lowered, of: Vec::with_capacity(statements), first: Vec::new() };
         let mut known: HashMap<Alike<'l>, u32> = HashMap::new();
-        for at in 0..lowered.kinds.len() {
-            let Some(kind) = steps.shared(at, large) else {
+        for at in 0..statements {
+            let Some(alike) = steps.alike(at, large) else {
                 steps.of.push(0);
                 continue;
             };
-            let place = (!large).then(|| lowered.spans.places[at]);
             let next = steps.first.len() as u32;
-            let levels = lowered.lints.get(&StatementId::new(at)).map(Vec::as_slice);
-            let step = *known.entry(Alike { kind, levels, place }).or_insert(next);
+            let step = *known.entry(alike).or_insert(next);
             if step == next {
                 steps.first.push(at);
             }
@@ -104,119 +85,55 @@ impl<'l> Steps<'l> {
         steps
     }
 
-    fn program(&self) -> &'l Program {
-        &self.lowered.source.program
+    /// Returns a statement.
+    fn statement(&self, at: usize) -> Evaluated<'l> {
+        Evaluated::of(self.lowered, at)
     }
 
-    fn statement(&self, at: usize) -> &'l Statement {
-        &self.program().statements.as_slice()[at]
-    }
-
-    /// The type of the elements that an access of a statement is about.
-    fn element(&self, at: usize, access: usize) -> &'l Type {
-        &self.lowered.elements[self.statement(at).accesses[access].buffer.index()]
-    }
-
-    fn buffer_name(&self, at: usize, access: usize) -> &'l str {
-        let buffer = &self.program().buffers[self.statement(at).accesses[access].buffer];
-        let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
-        let Part { argument, path } = &self.lowered.structure.parts[part];
-        let field = path.iter().rev().find_map(Step::field);
-        field.map_or_else(|| self.lowered.argument_names[*argument].as_str(), |field| field)
-    }
-
-    /// Returns the expression of an access of a part of an argument.
-    fn part(&self, at: usize, access: usize) -> Option<&'l Expr> {
-        self.lowered.part_exprs.get(&self.statement(at).accesses[access].buffer)
-    }
-
-    /// Returns the expression by which generated code names the element type of an access, as a `PhantomData`.
-    fn element_of(&self, at: usize, access: usize, written: bool) -> TokenStream {
-        match self.part(at, access) {
-            Some(part) => {
-                let function = ident(if written { "element_mut" } else { "element" });
-                let name = named(self.buffer_name(at, access));
-                let span = self.lowered.spans.accesses[at][access];
-                quote_spanned! {span=>
-                    ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
-                }
-            }
-            None => {
-                let element = self.element(at, access);
-                quote!(::core::marker::PhantomData::<#element>)
-            }
+    /// Returns the properties by which a statement shares a step; `None` for memory statements and faulty ones, which have no
+    /// step.
+    fn alike(&self, at: usize, large: bool) -> Option<Alike<'l>> {
+        let of = self.statement(at);
+        if of.statement.kind.is_memory() || of.syntax.faulty {
+            return None;
         }
-    }
-
-    /// Returns the kind of a statement by which it shares a step; `None` for memory statements, which have no step.
-    fn shared(&self, at: usize, large: bool) -> Option<Kind<Shared<'l>>> {
-        Some(match &self.lowered.kinds[at] {
-            Kind::Alloc(_) | Kind::Free(_) => return None,
-            Kind::Call(CallSyntax { faulty: true, .. }) => return None,
-            Kind::Call(CallSyntax { callee, arguments, .. }) => {
-                let given = |argument: &'l LaunchArgument| self.given(at, argument, large);
-                Kind::Call((callee, arguments.iter().map(given).collect()))
-            }
-            Kind::Copy(()) => {
-                Kind::Copy([0, 1].map(|access| (self.element(at, access), self.part(at, access))))
-            }
-            Kind::Fill(value) => Kind::Fill(((self.element(at, 0), self.part(at, 0)), value)),
-            Kind::Launch(LaunchSyntax { faulty: true, .. }) => return None,
-            Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
-                let given = |argument: &'l LaunchArgument| self.given(at, argument, large);
-                Kind::Launch((kernel, config, arguments.iter().map(given).collect()))
-            }
-        })
-    }
-
-    fn given(&self, at: usize, argument: &'l LaunchArgument, large: bool) -> Given<'l> {
-        match argument {
+        let given = |argument: &'l LaunchArgument| match argument {
             LaunchArgument::Scalar(value) => Given::Scalar(value),
             LaunchArgument::Buffer(index) | LaunchArgument::Field(index, _) => {
                 let index = *index as usize;
-                let mode = self.statement(at).accesses[index].mode as u8;
-                let name = (!large).then(|| self.buffer_name(at, index));
-                match self.part(at, index) {
+                let (name, mode) =
+                    ((!large).then(|| of.buffer_name(index)), of.statement.accesses[index].mode as u8);
+                match of.part(index) {
                     Some(part) => Given::Field(mode, name, part),
-                    None => Given::Buffer(mode, name, self.element(at, index)),
+                    None => Given::Buffer(mode, name, of.element(index)),
                 }
             }
             LaunchArgument::Part(part) => Given::Part(part),
-        }
+        };
+        Some(Alike {
+            kind: discriminant(&of.statement.kind),
+            path: of.syntax.path.as_ref(),
+            config: of.syntax.config.as_ref(),
+            arguments: of.syntax.arguments.iter().map(given).collect(),
+            levels: self.lowered.lints.get(&StatementId::new(at)).map(Vec::as_slice),
+            place: (!large).then(|| self.lowered.spans.places[at]),
+        })
     }
 
-    /// The names that stand in the configuration, the arguments or the value of each step.
+    /// Returns the names in the configuration and the arguments of each step.
     pub fn mentioned(&self) -> Vec<BTreeSet<String>> {
-        let one = |&at: &usize| match &self.lowered.kinds[at] {
-            Kind::Launch(LaunchSyntax { config, arguments, .. }) => {
-                let scalars = arguments.iter().filter_map(|argument| match argument {
-                    LaunchArgument::Scalar(value) => Some(&**value),
-                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => None,
-                });
-                self.names(scalars.chain([config]))
-            }
-            Kind::Fill(value) => self.names([value]),
-            Kind::Call(CallSyntax { arguments, .. }) => {
-                let scalars = arguments.iter().filter_map(|argument| match argument {
-                    LaunchArgument::Scalar(value) => Some(&**value),
-                    LaunchArgument::Buffer(_) | LaunchArgument::Part(_) | LaunchArgument::Field(..) => None,
-                });
-                self.names(scalars)
-            }
-            Kind::Copy(()) | Kind::Alloc(_) | Kind::Free(_) => BTreeSet::new(),
+        let one = |&at: &usize| {
+            let syntax = self.statement(at).syntax;
+            self.names(syntax.scalars().chain(&syntax.config))
         };
         self.first.iter().map(one).collect()
     }
 
     /// Returns the names in the configuration of each step: in the grid, and in the block and the shared memory.
     pub fn configured(&self) -> Vec<[BTreeSet<String>; 2]> {
-        let one = |&at: &usize| match &self.lowered.kinds[at] {
-            Kind::Launch(LaunchSyntax { config, .. }) => {
-                launch::configured_by(config).map(|part| self.names(part))
-            }
-            Kind::Fill(_) | Kind::Copy(()) | Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => {
-                Default::default()
-            }
+        let one = |&at: &usize| match &self.statement(at).syntax.config {
+            Some(config) => launch::configured_by(config).map(|part| self.names(part)),
+            None => Default::default(),
         };
         self.first.iter().map(one).collect()
     }
@@ -240,7 +157,8 @@ impl<'l> Steps<'l> {
     pub fn buffer_names(&self) -> TokenStream {
         let mut names = BTreeSet::new();
         for &at in &self.first {
-            names.extend((0..self.statement(at).accesses.len()).map(|access| self.buffer_name(at, access)));
+            let of = self.statement(at);
+            names.extend((0..of.statement.accesses.len()).map(|access| of.buffer_name(access)));
         }
         let names = names.into_iter().map(named);
         quote! {
@@ -261,7 +179,7 @@ impl<'l> Steps<'l> {
         let mut arms = TokenStream::new();
         for (index, statements) in self.first.chunks(CHUNK).enumerate() {
             let steps = (index * CHUNK..).zip(statements).map(|(step, &at)| {
-                let (step, evaluated) = (step as u32, self.step(at, &evaluation));
+                let (step, evaluated) = (step as u32, kinds::step(&self.statement(at), &evaluation));
                 let evaluated = self.in_turn(evaluated, &turns);
                 match self.lowered.lints.get(&StatementId::new(at)) {
                     Some(levels) => quote!(#step => { #(#levels)* let done = #evaluated; done }),
@@ -354,14 +272,10 @@ impl<'l> Steps<'l> {
             ["values", "number", "turns", "enter"].map(|name| Ident::new(name, Span::mixed_site()));
         let mut arms = TokenStream::new();
         for (step, &at) in (0u32..).zip(&self.first) {
-            let Kind::Call(CallSyntax { callee, arguments, .. }) = &self.lowered.kinds[at] else { continue };
-            let arguments = arguments.iter().map(|argument| match argument {
-                LaunchArgument::Scalar(value) => quote!(#value),
-                LaunchArgument::Buffer(index) => self.marker(at, *index),
-                LaunchArgument::Part(part) => quote!(#part),
-                LaunchArgument::Field(index, borrow) => self.field(at, *index as usize, *borrow),
-            });
+            let of = self.statement(at);
+            let (Kind::Call(_), Some(callee)) = (of.statement.kind, &of.syntax.path) else { continue };
             let Some(last) = callee.segments.last().map(|last| &last.ident) else { continue };
+            let arguments = of.arguments();
             let call = quote_spanned!(callee.span()=> #callee::#last::__call(#(#arguments),*));
             let entered = self.in_turn(quote!(#enter(&#call)), &turns);
             arms.extend(quote!(#step => { #entered }));
@@ -411,90 +325,12 @@ impl<'l> Steps<'l> {
         quote!({ #(#bindings)* #expression })
     }
 
-    /// The expression that evaluates a step.
-    fn step(&self, at: usize, evaluation: &Ident) -> TokenStream {
-        match &self.lowered.kinds[at] {
-            Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
-            Kind::Copy(()) if self.part(at, 0).is_some() || self.part(at, 1).is_some() => {
-                let (from, to) = (self.element_of(at, 0, false), self.element_of(at, 1, true));
-                let span = self.lowered.spans.accesses[at][1];
-                let same = quote_spanned!(span=> ::cuweave::__private::mark::same(#from, #to););
-                quote!({ #same #evaluation.copy() })
-            }
-            Kind::Copy(()) => {
-                let (from, to) = (self.element(at, 0), self.element(at, 1));
-                // rustc holds one element type against the other, at the destination.
-                let span = self.lowered.spans.accesses[at][1];
-                let same = quote_spanned! {span=>
-                    let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
-                };
-                quote!({ #same #evaluation.copy() })
-            }
-            Kind::Fill(value) if self.part(at, 0).is_some() => {
-                let element = self.element_of(at, 0, true);
-                let fill = quote_spanned!(self.lowered.spans.accesses[at][0]=> fill_part);
-                quote!(#evaluation.#fill(#element, #value))
-            }
-            Kind::Fill(value) => {
-                let element = self.element(at, 0);
-                // rustc says at the buffer that its elements cannot be filled with.
-                let fill = quote_spanned!(self.lowered.spans.accesses[at][0]=> fill::<#element>);
-                quote!(#evaluation.#fill(#value))
-            }
-            Kind::Launch(LaunchSyntax { kernel, config, arguments, .. }) => {
-                let arguments = arguments.iter().map(|argument| match argument {
-                    LaunchArgument::Scalar(value) => quote!(#value),
-                    LaunchArgument::Buffer(index) => self.marker(at, *index),
-                    LaunchArgument::Part(part) => quote!(#part),
-                    LaunchArgument::Field(index, borrow) => self.field(at, *index as usize, *borrow),
-                });
-                // rustc points at the kernel where the number of arguments is wrong.
-                let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
-                // Only an item of `#[kernels]` has this: a type of the user's with a `__launch` is no kernel.
-                let item = quote_spanned! {kernel.span()=>
-                    <#kernel as ::cuweave::__private::KernelItem>::kernel(::cuweave::__private::Token)
-                };
-                let config = launch::tokens(config, &self.lowered.integers);
-                quote!(#evaluation.run(#item, #config, #call))
-            }
-        }
-    }
-
-    /// Returns the argument for a buffer of a launch, whose type rustc holds against the declaration.
-    fn marker(&self, at: usize, index: u32) -> TokenStream {
-        let kind = match self.statement(at).accesses[index as usize].mode {
-            Mode::Read => "Shared",
-            Mode::ReadWrite => "Unique",
-            Mode::Write => "Fresh",
-            Mode::Atomic => "Atomic",
-        };
-        let span = self.lowered.spans.accesses[at][index as usize];
-        let (kind, buffer) = (ident(kind), named(self.buffer_name(at, index as usize)));
-        if let Some(part) = self.part(at, index as usize) {
-            return quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, _>::of(#index, &#part));
-        }
-        let element = self.element(at, index as usize);
-        quote_spanned!(span=> ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index))
-    }
-
-    /// Returns the argument for a field of a record in a call.
-    fn field(&self, at: usize, access: usize, borrow: Borrow) -> TokenStream {
-        let function = ident(if borrow == Borrow::Mutable { "lent_mut" } else { "lent" });
-        let (name, part) = (named(self.buffer_name(at, access)), self.part(at, access));
-        let span = self.lowered.spans.accesses[at][access];
-        quote_spanned! {span=>
-            ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
-        }
-    }
-
     /// Returns the assertions that kernels take the literals of their configurations, each once.
     pub fn assertions(&self) -> TokenStream {
         let mut told = BTreeSet::new();
         let mut assertions = TokenStream::new();
         for &at in &self.first {
-            let Kind::Launch(LaunchSyntax { kernel, literals, .. }) = &self.lowered.kinds[at] else {
-                continue;
-            };
+            let Syntax { path: Some(kernel), literals, .. } = self.statement(at).syntax else { continue };
             for literal in literals {
                 let start = literal.span.start();
                 if told.insert((start.line, start.column, &literal.values)) {

@@ -74,15 +74,16 @@ fn scalars(lowered: &Lowered, signature: &Signature, steps: &Steps<'_>) -> Vec<S
     // What decides the structure is settled when the graph is built, as lengths are.
     let dims = &steps.names(&lowered.leaves) | &steps.names(&lowered.choices);
     let (uses, configured) = (steps.mentioned(), steps.configured());
+    let program = &lowered.source.program;
     let named = |name: String, argument: usize, path: &[&str], mention: &str| {
         let statements_where = |mentions: &dyn Fn(usize) -> bool| -> Vec<StatementId> {
             // A faulty statement has no step.
-            let evaluated = |statement: &usize| {
-                !lowered.kinds[*statement].is_memory() && (steps.of[*statement] as usize) < uses.len()
+            let evaluated = |statement: &StatementId| {
+                !program.statements[*statement].kind.is_memory()
+                    && (steps.of[statement.index()] as usize) < uses.len()
             };
-            let statements = (0..lowered.kinds.len()).filter(evaluated);
-            let mentioned = statements.filter(|&statement| mentions(steps.of[statement] as usize));
-            mentioned.map(StatementId::new).collect()
+            let statements = program.statements.ids().filter(evaluated);
+            statements.filter(|&statement| mentions(steps.of[statement.index()] as usize)).collect()
         };
         Scalar {
             line: signature.arguments[argument].name.span().start().line as u32,

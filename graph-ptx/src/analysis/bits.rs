@@ -5,7 +5,7 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
-use crate::isa::{self, Opcode, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Opcode, Operation, Selection};
 use crate::syntax::Instruction;
 use std::collections::BTreeSet;
 
@@ -221,38 +221,40 @@ impl<'a> Known<'_, '_, 'a> {
                 });
                 pieces.fold(Bits::may(0), Bits::plus)
             }
-            (Operation::Select, 3) => of(0).either(of(1)),
-            (Operation::And, 2) => {
+            (Operation::Selection(Selection::ByPredicate), 3) => of(0).either(of(1)),
+            (Operation::Bitwise(Bitwise::And), 2) => {
                 let (a, b) = (of(0), of(1));
                 Bits { may: a.may & b.may, must: a.must & b.must }
             }
-            (Operation::Or, 2) => {
+            (Operation::Bitwise(Bitwise::Or), 2) => {
                 let (a, b) = (of(0), of(1));
                 Bits { may: a.may | b.may, must: a.must | b.must }
             }
-            (Operation::Xor, 2) => Bits::may(of(0).may | of(1).may),
+            (Operation::Bitwise(Bitwise::Xor), 2) => Bits::may(of(0).may | of(1).may),
             // The table of the operation gives 0 for three zeros.
-            (Operation::Logic3, 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
+            (Operation::Bitwise(Bitwise::Logic3), 4) if matches!(sources[3], Source::Constant(table) if table & 1 == 0) => {
                 Bits::may(of(0).may | of(1).may | of(2).may)
             }
-            (Operation::Add, 2) => of(0).plus(of(1)),
-            (Operation::Mul, 2) if instruction.has("lo") => of(0).times(of(1)),
-            (Operation::Mad, 3) if instruction.has("lo") => of(0).times(of(1)).plus(of(2)),
-            (Operation::Min, 2) if is_unsigned(instruction) => {
+            (Operation::Arithmetic(Arithmetic::Add), 2) => of(0).plus(of(1)),
+            (Operation::Arithmetic(Arithmetic::Mul), 2) if instruction.has("lo") => of(0).times(of(1)),
+            (Operation::Arithmetic(Arithmetic::Mad), 3) if instruction.has("lo") => {
+                of(0).times(of(1)).plus(of(2))
+            }
+            (Operation::Arithmetic(Arithmetic::Min), 2) if is_unsigned(instruction) => {
                 let least = of(0).may.min(of(1).may);
                 Bits::may(u64::MAX.checked_shr(least.leading_zeros()).unwrap_or(0))
             }
-            (Operation::Shl, 2) => match by(sources.get(1)) {
+            (Operation::Bitwise(Bitwise::Shl), 2) => match by(sources.get(1)) {
                 Some(by) => Bits { may: of(0).may << by, must: of(0).must << by },
                 None => Bits::ANY,
             },
-            (Operation::Shr, 2) => match by(sources.get(1)) {
+            (Operation::Bitwise(Bitwise::Shr), 2) => match by(sources.get(1)) {
                 Some(by) if is_unsigned(instruction) || of(0).may >> (8 * size - 1) == 0 => {
                     Bits { may: of(0).may >> by, must: of(0).must >> by }
                 }
                 _ => Bits::ANY,
             },
-            (Operation::Permute, 3) => {
+            (Operation::Bitwise(Bitwise::Permute), 3) => {
                 let all = of(0).may | of(1).may;
                 let byte = (0..4).fold(0, |byte, nth| byte | ((all >> (8 * nth)) & 0xff));
                 Bits::may(byte * 0x0101_0101)
@@ -264,39 +266,12 @@ impl<'a> Known<'_, '_, 'a> {
                 | Operation::Convert
                 | Operation::Address
                 | Operation::SharedAddress
-                | Operation::Add
-                | Operation::Sub
-                | Operation::Mul
-                | Operation::Mad
-                | Operation::Fma
-                | Operation::Div
-                | Operation::Rem
-                | Operation::Neg
-                | Operation::Abs
-                | Operation::Min
-                | Operation::Max
-                | Operation::Copysign
-                | Operation::Transcendental
-                | Operation::Shl
-                | Operation::Shr
-                | Operation::And
-                | Operation::Or
-                | Operation::Xor
-                | Operation::Not
-                | Operation::ExtractField
-                | Operation::InsertField
-                | Operation::Permute
-                | Operation::Select
-                | Operation::SelectBySign
-                | Operation::Compare
-                | Operation::CompareToNumber
-                | Operation::Test
-                | Operation::Shuffle
-                | Operation::Logic3
-                | Operation::FunnelShift
-                | Operation::Arithmetic
-                | Operation::MatrixProduct
-                | Operation::Other,
+                | Operation::Arithmetic(_)
+                | Operation::Float(_)
+                | Operation::Bitwise(_)
+                | Operation::Selection(_)
+                | Operation::Comparison(_)
+                | Operation::Opaque(_),
                 _,
             ) => Bits::ANY,
         };

@@ -3,7 +3,7 @@
 use crate::analysis::cfg::Cfg;
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
-use crate::isa::{self, ControlFlow, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Comparison, ControlFlow, Operation};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
@@ -160,14 +160,16 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 self.of_the_thread(&read.filter_map(Source::value).collect::<Vec<u32>>())
             };
             match isa::row(instruction.op()).operation {
-                Operation::Or if !truth && inputs.len() == 2 => {
+                Operation::Bitwise(Bitwise::Or) if !truth && inputs.len() == 2 => {
                     stack.extend(inputs.iter().map(|&input| (input, false)));
                 }
-                Operation::And if truth && inputs.len() == 2 => {
+                Operation::Bitwise(Bitwise::And) if truth && inputs.len() == 2 => {
                     stack.extend(inputs.iter().map(|&input| (input, true)));
                 }
-                Operation::Not if inputs.len() == 1 => stack.push((inputs[0], !truth)),
-                Operation::Compare if step.guard.is_none() && step.sources.len() == 2 => {
+                Operation::Bitwise(Bitwise::Not) if inputs.len() == 1 => stack.push((inputs[0], !truth)),
+                Operation::Comparison(Comparison::ToPredicate)
+                    if step.guard.is_none() && step.sources.len() == 2 =>
+                {
                     // The second destination is the opposite.
                     let truth = truth ^ (step.defines.get(1) == Some(&predicate));
                     *plain &= self.compared(instruction, step, truth, facts) || !of_the_thread();
@@ -178,39 +180,12 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
                 | Operation::Convert
                 | Operation::Address
                 | Operation::SharedAddress
-                | Operation::Add
-                | Operation::Sub
-                | Operation::Mul
-                | Operation::Mad
-                | Operation::Fma
-                | Operation::Div
-                | Operation::Rem
-                | Operation::Neg
-                | Operation::Abs
-                | Operation::Min
-                | Operation::Max
-                | Operation::Copysign
-                | Operation::Transcendental
-                | Operation::Shl
-                | Operation::Shr
-                | Operation::And
-                | Operation::Or
-                | Operation::Xor
-                | Operation::Not
-                | Operation::ExtractField
-                | Operation::InsertField
-                | Operation::Permute
-                | Operation::Select
-                | Operation::SelectBySign
-                | Operation::Compare
-                | Operation::CompareToNumber
-                | Operation::Test
-                | Operation::Shuffle
-                | Operation::Logic3
-                | Operation::FunnelShift
-                | Operation::Arithmetic
-                | Operation::MatrixProduct
-                | Operation::Other => *plain &= !of_the_thread(),
+                | Operation::Arithmetic(_)
+                | Operation::Float(_)
+                | Operation::Bitwise(_)
+                | Operation::Selection(_)
+                | Operation::Comparison(_)
+                | Operation::Opaque(_) => *plain &= !of_the_thread(),
             }
         }
         *plain = false;
@@ -259,43 +234,17 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         let step = definition(self.code, canonical(self.code, value));
         let Some(instruction) = step.and_then(|step| step.instruction) else { return false };
         match isa::row(instruction.op()).operation {
-            Operation::Move | Operation::Mad => true,
+            Operation::Move | Operation::Arithmetic(Arithmetic::Mad) => true,
             Operation::None
             | Operation::Convert
             | Operation::Address
             | Operation::SharedAddress
-            | Operation::Add
-            | Operation::Sub
-            | Operation::Mul
-            | Operation::Fma
-            | Operation::Div
-            | Operation::Rem
-            | Operation::Neg
-            | Operation::Abs
-            | Operation::Min
-            | Operation::Max
-            | Operation::Copysign
-            | Operation::Transcendental
-            | Operation::Shl
-            | Operation::Shr
-            | Operation::And
-            | Operation::Or
-            | Operation::Xor
-            | Operation::Not
-            | Operation::ExtractField
-            | Operation::InsertField
-            | Operation::Permute
-            | Operation::Select
-            | Operation::SelectBySign
-            | Operation::Compare
-            | Operation::CompareToNumber
-            | Operation::Test
-            | Operation::Shuffle
-            | Operation::Logic3
-            | Operation::FunnelShift
-            | Operation::Arithmetic
-            | Operation::MatrixProduct
-            | Operation::Other => false,
+            | Operation::Arithmetic(_)
+            | Operation::Float(_)
+            | Operation::Bitwise(_)
+            | Operation::Selection(_)
+            | Operation::Comparison(_)
+            | Operation::Opaque(_) => false,
         }
     }
 
@@ -318,48 +267,23 @@ impl<'s, 'm, 'a> Conditions<'s, 'm, 'a> {
         let of = |count| step.sources.len() == count;
         let low = instruction.has("lo");
         match isa::row(instruction.op()).operation {
-            Operation::Add if of(2) => one(0)?.plus(&one(1)?),
-            Operation::Sub if of(2) => one(0)?.minus(&one(1)?),
-            Operation::Mul if of(2) && (low || instruction.has("wide")) => one(0)?.times(&one(1)?),
-            Operation::Mad if of(3) && low => one(0)?.times(&one(1)?)?.plus(&one(2)?),
+            Operation::Arithmetic(Arithmetic::Add) if of(2) => one(0)?.plus(&one(1)?),
+            Operation::Arithmetic(Arithmetic::Sub) if of(2) => one(0)?.minus(&one(1)?),
+            Operation::Arithmetic(Arithmetic::Mul) if of(2) && (low || instruction.has("wide")) => {
+                one(0)?.times(&one(1)?)
+            }
+            Operation::Arithmetic(Arithmetic::Mad) if of(3) && low => one(0)?.times(&one(1)?)?.plus(&one(2)?),
             Operation::None
             | Operation::Move
             | Operation::Convert
             | Operation::Address
             | Operation::SharedAddress
-            | Operation::Add
-            | Operation::Sub
-            | Operation::Mul
-            | Operation::Mad
-            | Operation::Fma
-            | Operation::Div
-            | Operation::Rem
-            | Operation::Neg
-            | Operation::Abs
-            | Operation::Min
-            | Operation::Max
-            | Operation::Copysign
-            | Operation::Transcendental
-            | Operation::Shl
-            | Operation::Shr
-            | Operation::And
-            | Operation::Or
-            | Operation::Xor
-            | Operation::Not
-            | Operation::ExtractField
-            | Operation::InsertField
-            | Operation::Permute
-            | Operation::Select
-            | Operation::SelectBySign
-            | Operation::Compare
-            | Operation::CompareToNumber
-            | Operation::Test
-            | Operation::Shuffle
-            | Operation::Logic3
-            | Operation::FunnelShift
-            | Operation::Arithmetic
-            | Operation::MatrixProduct
-            | Operation::Other => None,
+            | Operation::Arithmetic(_)
+            | Operation::Float(_)
+            | Operation::Bitwise(_)
+            | Operation::Selection(_)
+            | Operation::Comparison(_)
+            | Operation::Opaque(_) => None,
         }
     }
 

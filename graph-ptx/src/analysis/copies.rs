@@ -5,7 +5,7 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
-use crate::isa::{self, Addresses, Operation, StateSpace};
+use crate::isa::{self, Addresses, Arithmetic, Opaque, Operation, StateSpace};
 use crate::syntax::{Instruction, Space};
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl Copies {
                     }
                 }
                 Addresses::Write => {
-                    if row.operation == Operation::MatrixProduct {
+                    if row.operation == Operation::Opaque(Opaque::MatrixProduct) {
                         copies.matrices.push(at);
                     }
                 }
@@ -237,40 +237,18 @@ fn variable(code: &Code<'_, '_>, place: Place, depth: u32) -> Option<u32> {
     };
     let step = &code.steps[code.defining(value)? as usize];
     match isa::row(step.instruction?.op()).operation {
-        Operation::Move | Operation::Address | Operation::Convert | Operation::Add | Operation::Mad => {}
+        Operation::Move
+        | Operation::Address
+        | Operation::Convert
+        | Operation::Arithmetic(Arithmetic::Add | Arithmetic::Mad) => {}
         Operation::None
         | Operation::SharedAddress
-        | Operation::Sub
-        | Operation::Mul
-        | Operation::Fma
-        | Operation::Div
-        | Operation::Rem
-        | Operation::Neg
-        | Operation::Abs
-        | Operation::Min
-        | Operation::Max
-        | Operation::Copysign
-        | Operation::Transcendental
-        | Operation::Shl
-        | Operation::Shr
-        | Operation::And
-        | Operation::Or
-        | Operation::Xor
-        | Operation::Not
-        | Operation::ExtractField
-        | Operation::InsertField
-        | Operation::Permute
-        | Operation::Select
-        | Operation::SelectBySign
-        | Operation::Compare
-        | Operation::CompareToNumber
-        | Operation::Test
-        | Operation::Shuffle
-        | Operation::Logic3
-        | Operation::FunnelShift
-        | Operation::Arithmetic
-        | Operation::MatrixProduct
-        | Operation::Other => return None,
+        | Operation::Arithmetic(_)
+        | Operation::Float(_)
+        | Operation::Bitwise(_)
+        | Operation::Selection(_)
+        | Operation::Comparison(_)
+        | Operation::Opaque(_) => return None,
     }
     step.sources.iter().find_map(|source| match source {
         Source::Place(place, _) => variable(code, *place, depth + 1),

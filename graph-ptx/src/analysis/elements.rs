@@ -10,7 +10,7 @@ use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::copies::{Copies, Register};
 use crate::analysis::effect;
 use crate::analysis::floats;
-use crate::isa::{self, Addresses, Opcode, Operation};
+use crate::isa::{self, Addresses, Bitwise, Comparison, Opaque, Opcode, Operation, Selection};
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
@@ -139,45 +139,27 @@ fn kind(step: &Step<'_, '_>, width: u32) -> OnBits {
     let Some(instruction) = step.instruction else { return OnBits::Moves };
     match isa::row(instruction.op()).operation {
         Operation::Move if step.defines.len() > 1 || step.sources.len() > 1 => OnBits::Packs,
-        Operation::Move | Operation::Select | Operation::Shuffle => OnBits::Moves,
+        Operation::Move
+        | Operation::Selection(Selection::ByPredicate)
+        | Operation::Opaque(Opaque::Shuffle) => OnBits::Moves,
         Operation::Convert => conversion(instruction, width),
-        Operation::Shl => OnBits::Scales,
-        Operation::Shr
-        | Operation::And
-        | Operation::Or
-        | Operation::Xor
-        | Operation::Not
-        | Operation::ExtractField
-        | Operation::InsertField
-        | Operation::Permute
-        | Operation::Logic3
-        | Operation::FunnelShift => OnBits::Changes,
-        Operation::Add
-        | Operation::Sub
-        | Operation::Mad
-        | Operation::Mul
-        | Operation::Abs
-        | Operation::Neg
-        | Operation::Min
-        | Operation::Max
-        | Operation::Div
-        | Operation::Rem
-        | Operation::Compare
-        | Operation::CompareToNumber
-        | Operation::Arithmetic => match instruction.types().all(|ty| ty.class() != Class::Float) {
-            true => OnBits::Integer,
-            false => OnBits::Ends,
-        },
+        Operation::Bitwise(Bitwise::Shl) => OnBits::Scales,
+        Operation::Bitwise(_) => OnBits::Changes,
+        Operation::Arithmetic(_)
+        | Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber)
+        | Operation::Opaque(Opaque::Integer) => {
+            match instruction.types().all(|ty| ty.class() != Class::Float) {
+                true => OnBits::Integer,
+                false => OnBits::Ends,
+            }
+        }
         Operation::None
         | Operation::Address
         | Operation::SharedAddress
-        | Operation::Fma
-        | Operation::Copysign
-        | Operation::Transcendental
-        | Operation::SelectBySign
-        | Operation::Test
-        | Operation::MatrixProduct
-        | Operation::Other => OnBits::Ends,
+        | Operation::Float(_)
+        | Operation::Selection(_)
+        | Operation::Comparison(_)
+        | Operation::Opaque(_) => OnBits::Ends,
     }
 }
 
@@ -339,7 +321,7 @@ impl Follow<'_, '_, '_> {
 /// The bytes of one float of the operands; of a product of matrices, of the factors.
 fn operands(instruction: &Instruction<'_>) -> Option<u32> {
     let row = isa::row(instruction.op());
-    if row.operation == Operation::MatrixProduct {
+    if row.operation == Operation::Opaque(Opaque::MatrixProduct) {
         instruction.types().nth(1)?.float()
     } else if row.addresses == Addresses::Wmma {
         instruction.types().next_back()?.float()
@@ -351,7 +333,7 @@ fn operands(instruction: &Instruction<'_>) -> Option<u32> {
 /// The bytes of one float of the result; of a product of matrices, of the sum.
 fn result(instruction: &Instruction<'_>) -> Option<u32> {
     let row = isa::row(instruction.op());
-    if row.operation == Operation::MatrixProduct || row.addresses == Addresses::Wmma {
+    if row.operation == Operation::Opaque(Opaque::MatrixProduct) || row.addresses == Addresses::Wmma {
         instruction.types().next()?.float()
     } else {
         floats::result(instruction)

@@ -10,7 +10,7 @@ use crate::analysis::effect;
 use crate::analysis::facts::{Reach, Site, Touched};
 use crate::analysis::flow::Flow;
 use crate::analysis::trace::{canonical, definition, parameter, thread_place};
-use crate::isa::{self, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Operation};
 use crate::poly::Poly;
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeMap;
@@ -237,23 +237,27 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
         match (isa::row(instruction.op()).operation, sources) {
             (Operation::Move | Operation::Address, [a]) => self.source(a, depth),
             (Operation::Convert, [a]) => self.extended(a, instruction, depth),
-            (Operation::Add, [a, b]) => self.source(a, depth)?.plus(&self.source(b, depth)?),
-            (Operation::Sub, [a, b]) => self.source(a, depth)?.minus(&self.source(b, depth)?),
-            (Operation::Mul, [a, b]) if instruction.has("lo") => {
+            (Operation::Arithmetic(Arithmetic::Add), [a, b]) => {
+                self.source(a, depth)?.plus(&self.source(b, depth)?)
+            }
+            (Operation::Arithmetic(Arithmetic::Sub), [a, b]) => {
+                self.source(a, depth)?.minus(&self.source(b, depth)?)
+            }
+            (Operation::Arithmetic(Arithmetic::Mul), [a, b]) if instruction.has("lo") => {
                 self.source(a, depth)?.times(&self.source(b, depth)?)
             }
-            (Operation::Mul, [a, b]) if instruction.has("wide") => {
+            (Operation::Arithmetic(Arithmetic::Mul), [a, b]) if instruction.has("wide") => {
                 self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)
             }
-            (Operation::Mad, [a, b, c]) if instruction.has("lo") => {
+            (Operation::Arithmetic(Arithmetic::Mad), [a, b, c]) if instruction.has("lo") => {
                 self.source(a, depth)?.times(&self.source(b, depth)?)?.plus(&self.source(c, depth)?)
             }
-            (Operation::Mad, [a, b, c]) if instruction.has("wide") => {
+            (Operation::Arithmetic(Arithmetic::Mad), [a, b, c]) if instruction.has("wide") => {
                 let product =
                     self.extended(a, instruction, depth)?.times(&self.extended(b, instruction, depth)?)?;
                 product.plus(&self.source(c, depth)?)
             }
-            (Operation::Shl, [a, Source::Constant(by @ 0..=31)]) => {
+            (Operation::Bitwise(Bitwise::Shl), [a, Source::Constant(by @ 0..=31)]) => {
                 self.source(a, depth)?.times(&Poly::constant(1 << by))
             }
             // Other forms, and operations that are no polynomials.
@@ -263,39 +267,12 @@ impl<'s, 'm, 'a> Bounds<'s, 'm, 'a> {
                 | Operation::Convert
                 | Operation::Address
                 | Operation::SharedAddress
-                | Operation::Add
-                | Operation::Sub
-                | Operation::Mul
-                | Operation::Mad
-                | Operation::Fma
-                | Operation::Div
-                | Operation::Rem
-                | Operation::Neg
-                | Operation::Abs
-                | Operation::Min
-                | Operation::Max
-                | Operation::Copysign
-                | Operation::Transcendental
-                | Operation::Shl
-                | Operation::Shr
-                | Operation::And
-                | Operation::Or
-                | Operation::Xor
-                | Operation::Not
-                | Operation::ExtractField
-                | Operation::InsertField
-                | Operation::Permute
-                | Operation::Select
-                | Operation::SelectBySign
-                | Operation::Compare
-                | Operation::CompareToNumber
-                | Operation::Test
-                | Operation::Shuffle
-                | Operation::Logic3
-                | Operation::FunnelShift
-                | Operation::Arithmetic
-                | Operation::MatrixProduct
-                | Operation::Other,
+                | Operation::Arithmetic(_)
+                | Operation::Float(_)
+                | Operation::Bitwise(_)
+                | Operation::Selection(_)
+                | Operation::Comparison(_)
+                | Operation::Opaque(_),
                 _,
             ) => None,
         }

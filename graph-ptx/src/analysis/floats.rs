@@ -6,7 +6,7 @@
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
 use crate::analysis::effect;
-use crate::isa::{self, Addresses, Operation, Yields};
+use crate::isa::{self, Addresses, Arithmetic, Comparison, Operation, Selection, Yields};
 use crate::syntax::{Instruction, Type};
 use std::collections::BTreeSet;
 
@@ -105,7 +105,8 @@ fn is_move(step: &Step<'_, '_>) -> bool {
 
 /// Returns true if the step's results are bits of its sources, unchanged.
 fn passes_on(step: &Step<'_, '_>) -> bool {
-    step.instruction.is_none() || matches!(operation(step), Some(Operation::Move | Operation::Select))
+    step.instruction.is_none()
+        || matches!(operation(step), Some(Operation::Move | Operation::Selection(Selection::ByPredicate)))
 }
 
 /// The types of an operation's operands and result.
@@ -122,43 +123,20 @@ enum Types {
 
 fn types(instruction: &Instruction<'_>) -> Types {
     match isa::row(instruction.op()).operation {
-        Operation::Add
-        | Operation::Sub
-        | Operation::Mul
-        | Operation::Fma
-        | Operation::Mad
-        | Operation::Div
-        | Operation::Min
-        | Operation::Max
-        | Operation::Abs
-        | Operation::Neg
-        | Operation::Transcendental
-        | Operation::Copysign
+        Operation::Arithmetic(Arithmetic::Rem) => Types::Others,
+        Operation::Arithmetic(_)
+        | Operation::Float(_)
         | Operation::Move
-        | Operation::Select => Types::One,
+        | Operation::Selection(Selection::ByPredicate) => Types::One,
         Operation::Convert => Types::Conversion,
-        Operation::Compare | Operation::CompareToNumber => Types::Comparison,
+        Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber) => Types::Comparison,
         Operation::None
         | Operation::Address
         | Operation::SharedAddress
-        | Operation::Rem
-        | Operation::Shl
-        | Operation::Shr
-        | Operation::And
-        | Operation::Or
-        | Operation::Xor
-        | Operation::Not
-        | Operation::ExtractField
-        | Operation::InsertField
-        | Operation::Permute
-        | Operation::SelectBySign
-        | Operation::Test
-        | Operation::Shuffle
-        | Operation::Logic3
-        | Operation::FunnelShift
-        | Operation::Arithmetic
-        | Operation::MatrixProduct
-        | Operation::Other => Types::Others,
+        | Operation::Bitwise(_)
+        | Operation::Selection(_)
+        | Operation::Comparison(_)
+        | Operation::Opaque(_) => Types::Others,
     }
 }
 

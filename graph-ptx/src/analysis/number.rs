@@ -1,7 +1,7 @@
 //! Parameters that are declared buffers, and whose bits are a number.
 
 use crate::analysis::code::{Code, NONE, Place, Source, Step};
-use crate::isa::{self, Opcode, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Comparison, Opcode, Operation, Selection};
 use crate::syntax::{Class, Instruction};
 use std::collections::BTreeSet;
 
@@ -63,43 +63,32 @@ fn taken(step: &Step<'_, '_>, value: u32) -> Taken {
     let Some(at) = step.sources.iter().position(is) else { return Taken::Otherwise };
     let constant = step.sources.iter().any(|source| matches!(source, Source::Constant(_)));
     match (isa::row(instruction.op()).operation, at) {
-        (Operation::Move | Operation::Address | Operation::Select, _) => Taken::Moved,
-        (Operation::Add | Operation::Sub, _) if constant => Taken::Moved,
-        (Operation::Add | Operation::Sub, _) | (Operation::Mad, 2) => Taken::Displaced,
-        (Operation::Convert, _) => conversion(instruction),
-        (Operation::Mul | Operation::Mad | Operation::Div | Operation::Rem, _) | (Operation::Shl, 0) => {
-            Taken::Number(true)
+        (Operation::Move | Operation::Address | Operation::Selection(Selection::ByPredicate), _) => {
+            Taken::Moved
         }
-        (Operation::Compare | Operation::CompareToNumber, _) => {
+        (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _) if constant => Taken::Moved,
+        (Operation::Arithmetic(Arithmetic::Add | Arithmetic::Sub), _)
+        | (Operation::Arithmetic(Arithmetic::Mad), 2) => Taken::Displaced,
+        (Operation::Convert, _) => conversion(instruction),
+        (Operation::Arithmetic(Arithmetic::Mul | Arithmetic::Mad | Arithmetic::Div | Arithmetic::Rem), _)
+        | (Operation::Bitwise(Bitwise::Shl), 0) => Taken::Number(true),
+        (Operation::Comparison(Comparison::ToPredicate | Comparison::ToNumber), _) => {
             let null = step.sources.contains(&Source::Constant(0));
             let equal = instruction.has("eq") || instruction.has("ne");
             if null && equal { Taken::Otherwise } else { Taken::Number(false) }
         }
-        (Operation::Min | Operation::Max | Operation::Shr, _) => Taken::Number(false),
+        (Operation::Arithmetic(Arithmetic::Min | Arithmetic::Max) | Operation::Bitwise(Bitwise::Shr), _) => {
+            Taken::Number(false)
+        }
         (
             Operation::None
             | Operation::SharedAddress
-            | Operation::Fma
-            | Operation::Neg
-            | Operation::Abs
-            | Operation::Copysign
-            | Operation::Transcendental
-            | Operation::Shl
-            | Operation::And
-            | Operation::Or
-            | Operation::Xor
-            | Operation::Not
-            | Operation::ExtractField
-            | Operation::InsertField
-            | Operation::Permute
-            | Operation::SelectBySign
-            | Operation::Test
-            | Operation::Shuffle
-            | Operation::Logic3
-            | Operation::FunnelShift
-            | Operation::Arithmetic
-            | Operation::MatrixProduct
-            | Operation::Other,
+            | Operation::Arithmetic(_)
+            | Operation::Float(_)
+            | Operation::Bitwise(_)
+            | Operation::Selection(_)
+            | Operation::Comparison(_)
+            | Operation::Opaque(_),
             _,
         ) => Taken::Otherwise,
     }

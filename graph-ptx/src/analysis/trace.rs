@@ -34,39 +34,12 @@ fn keeps_integers(operation: Operation) -> bool {
         Operation::None
         | Operation::Address
         | Operation::SharedAddress
-        | Operation::Add
-        | Operation::Sub
-        | Operation::Mul
-        | Operation::Mad
-        | Operation::Fma
-        | Operation::Div
-        | Operation::Rem
-        | Operation::Neg
-        | Operation::Abs
-        | Operation::Min
-        | Operation::Max
-        | Operation::Copysign
-        | Operation::Transcendental
-        | Operation::Shl
-        | Operation::Shr
-        | Operation::And
-        | Operation::Or
-        | Operation::Xor
-        | Operation::Not
-        | Operation::ExtractField
-        | Operation::InsertField
-        | Operation::Permute
-        | Operation::Select
-        | Operation::SelectBySign
-        | Operation::Compare
-        | Operation::CompareToNumber
-        | Operation::Test
-        | Operation::Shuffle
-        | Operation::Logic3
-        | Operation::FunnelShift
-        | Operation::Arithmetic
-        | Operation::MatrixProduct
-        | Operation::Other => false,
+        | Operation::Arithmetic(_)
+        | Operation::Float(_)
+        | Operation::Bitwise(_)
+        | Operation::Selection(_)
+        | Operation::Comparison(_)
+        | Operation::Opaque(_) => false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Transfer functions of arithmetic on addresses.
 
 use crate::analysis::value::Value;
-use crate::isa::{self, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Operation};
 use crate::syntax::{Class, Instruction};
 
 /// A mask below this keeps no bits that an address could be made of; its complement keeps all that could.
@@ -25,7 +25,7 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
     let derived = || Value::derived(sources);
     seen(match (isa::row(instruction.op()).operation, sources) {
         // A comparison keeps no bits of an address.
-        (Operation::Compare | Operation::CompareToNumber | Operation::Test, _) => Value::Plain,
+        (Operation::Comparison(_), _) => Value::Plain,
         (Operation::Move | Operation::Address, [value]) if wide && instruction.operands.len() == 2 => {
             if unpacks(instruction) {
                 derived()
@@ -38,27 +38,33 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
             let all_wide = instruction.types().all(|ty| ty.size() == 8 && ty.class() != Class::Float);
             if all_wide || value.as_constant().is_some() { value.clone() } else { derived() }
         }
-        (Operation::Add, [a, b]) if wide => a.plus(b, 1),
-        (Operation::Sub, [a, b]) if wide => a.plus(b, -1),
-        (Operation::Neg, [a]) if wide => a.times(-1),
-        (Operation::Not, [a]) if wide => a.times(-1).plus(&Value::constant(-1), 1),
-        (Operation::Mul, [a, b]) if instruction.has("lo") && wide => product(a, b),
-        (Operation::Mad, [a, b, c]) if instruction.has("lo") && wide => product(a, b).plus(c, 1),
-        (Operation::Mul, [a, b]) if instruction.has("wide") => wide_product(a, b),
-        (Operation::Mad, [a, b, c]) if instruction.has("wide") && ty.is_some_and(|ty| ty.size() == 4) => {
+        (Operation::Arithmetic(Arithmetic::Add), [a, b]) if wide => a.plus(b, 1),
+        (Operation::Arithmetic(Arithmetic::Sub), [a, b]) if wide => a.plus(b, -1),
+        (Operation::Arithmetic(Arithmetic::Neg), [a]) if wide => a.times(-1),
+        (Operation::Bitwise(Bitwise::Not), [a]) if wide => a.times(-1).plus(&Value::constant(-1), 1),
+        (Operation::Arithmetic(Arithmetic::Mul), [a, b]) if instruction.has("lo") && wide => product(a, b),
+        (Operation::Arithmetic(Arithmetic::Mad), [a, b, c]) if instruction.has("lo") && wide => {
+            product(a, b).plus(c, 1)
+        }
+        (Operation::Arithmetic(Arithmetic::Mul), [a, b]) if instruction.has("wide") => wide_product(a, b),
+        (Operation::Arithmetic(Arithmetic::Mad), [a, b, c])
+            if instruction.has("wide") && ty.is_some_and(|ty| ty.size() == 4) =>
+        {
             wide_product(a, b).plus(c, 1)
         }
-        (Operation::Shl, [a, b]) if wide => match b.as_constant() {
+        (Operation::Bitwise(Bitwise::Shl), [a, b]) if wide => match b.as_constant() {
             Some(by @ 0..=62) => a.times(1 << by),
             _ => derived(),
         },
-        (Operation::And, [a, b]) if wide => return and(a, b),
-        (Operation::Or | Operation::Xor, [a, b]) if wide => match (a.has_origins(), b.has_origins()) {
-            (true, false) => a.moved(),
-            (false, true) => b.moved(),
-            _ => derived(),
-        },
-        (Operation::Select | Operation::SelectBySign | Operation::Min | Operation::Max, [a, b, ..])
+        (Operation::Bitwise(Bitwise::And), [a, b]) if wide => return and(a, b),
+        (Operation::Bitwise(Bitwise::Or | Bitwise::Xor), [a, b]) if wide => {
+            match (a.has_origins(), b.has_origins()) {
+                (true, false) => a.moved(),
+                (false, true) => b.moved(),
+                _ => derived(),
+            }
+        }
+        (Operation::Selection(_) | Operation::Arithmetic(Arithmetic::Min | Arithmetic::Max), [a, b, ..])
             if wide =>
         {
             let mut value = a.clone();
@@ -67,41 +73,16 @@ pub(crate) fn compute(instruction: &Instruction<'_>, sources: &[Value]) -> Compu
         }
         // Narrow forms, other numbers of operands, and operations that keep bits in ways that are not followed.
         (
-            Operation::Move
-            | Operation::Address
+            Operation::None
+            | Operation::Move
             | Operation::Convert
-            | Operation::Add
-            | Operation::Sub
-            | Operation::Neg
-            | Operation::Not
-            | Operation::Mul
-            | Operation::Mad
-            | Operation::Shl
-            | Operation::And
-            | Operation::Or
-            | Operation::Xor
-            | Operation::Select
-            | Operation::SelectBySign
-            | Operation::Min
-            | Operation::Max
+            | Operation::Address
             | Operation::SharedAddress
-            | Operation::Fma
-            | Operation::Div
-            | Operation::Rem
-            | Operation::Abs
-            | Operation::Copysign
-            | Operation::Transcendental
-            | Operation::Shr
-            | Operation::ExtractField
-            | Operation::InsertField
-            | Operation::Permute
-            | Operation::Shuffle
-            | Operation::Logic3
-            | Operation::FunnelShift
-            | Operation::Arithmetic
-            | Operation::MatrixProduct
-            | Operation::Other
-            | Operation::None,
+            | Operation::Arithmetic(_)
+            | Operation::Float(_)
+            | Operation::Bitwise(_)
+            | Operation::Selection(_)
+            | Operation::Opaque(_),
             _,
         ) => derived(),
     })

@@ -86,7 +86,8 @@ pub enum Defines {
     Never,
 }
 
-/// The function that computes the result from the source operands, as far as analyses follow it.
+/// The function that computes the result from the source operands, as far as analyses follow it. Operations that most
+/// analyses treat alike are one class: an analysis names those that it follows, and its answer for the rest of the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// No function of the operands alone.
@@ -99,6 +100,23 @@ pub enum Operation {
     Address,
     /// `mapa`: an address of shared memory.
     SharedAddress,
+    /// Arithmetic of integers or floating-point numbers.
+    Arithmetic(Arithmetic),
+    /// Arithmetic of floating-point numbers alone.
+    Float(Float),
+    /// A function of the bits of integers.
+    Bitwise(Bitwise),
+    /// One of the first two operands.
+    Selection(Selection),
+    /// A fact about the operands, which keeps none of their bits.
+    Comparison(Comparison),
+    /// A function that analyses seldom follow.
+    Opaque(Opaque),
+}
+
+/// The operations of [`Operation::Arithmetic`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arithmetic {
     /// `add`
     Add,
     /// `sub`
@@ -107,8 +125,6 @@ pub enum Operation {
     Mul,
     /// `mad`
     Mad,
-    /// `fma`
-    Fma,
     /// `div`
     Div,
     /// `rem`
@@ -121,10 +137,22 @@ pub enum Operation {
     Min,
     /// `max`
     Max,
+}
+
+/// The operations of [`Operation::Float`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Float {
+    /// `fma`
+    Fma,
     /// `copysign`
     Copysign,
     /// A function of one floating-point number.
     Transcendental,
+}
+
+/// The operations of [`Operation::Bitwise`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bitwise {
     /// `shl`
     Shl,
     /// `shr`
@@ -143,24 +171,39 @@ pub enum Operation {
     InsertField,
     /// `prmt`
     Permute,
-    /// `selp`: one of the first two operands, by a predicate.
-    Select,
-    /// `slct`: one of the first two operands, by a sign.
-    SelectBySign,
-    /// `setp`
-    Compare,
-    /// `set`: a comparison as a number.
-    CompareToNumber,
-    /// A predicate or a mask of lanes, which keeps no bits of its operands.
-    Test,
-    /// `shfl`: the operand of another lane.
-    Shuffle,
     /// `lop3`
     Logic3,
     /// `shf`: a shift of two registers as one.
     FunnelShift,
+}
+
+/// The operations of [`Operation::Selection`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Selection {
+    /// `selp`
+    ByPredicate,
+    /// `slct`
+    BySign,
+}
+
+/// The operations of [`Operation::Comparison`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// `setp`
+    ToPredicate,
+    /// `set`: a comparison as a number.
+    ToNumber,
+    /// A predicate or a mask of lanes, of any other form.
+    Test,
+}
+
+/// The operations of [`Operation::Opaque`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opaque {
+    /// `shfl`: the operand of another lane.
+    Shuffle,
     /// Integer arithmetic of any other form: with a carry, of 24 bits, of three numbers, of all lanes.
-    Arithmetic,
+    Integer,
     /// A product of matrices.
     MatrixProduct,
     /// Any other function of the operands.

@@ -8,7 +8,7 @@ use crate::analysis::code::{Globals, NONE, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::ssa;
 use crate::analysis::taint::{Labels, Rules, Taint, Transfer};
-use crate::isa::{self, Operation};
+use crate::isa::{self, Arithmetic, Bitwise, Float, Opaque, Operation};
 use crate::syntax::{Class, Function, Instruction, Space, Statement, Type};
 
 /// The label of a product.
@@ -54,12 +54,14 @@ pub(super) fn sum_of_products(function: &Function<'_>) -> Option<u32> {
 }
 
 fn is_product(instruction: &Instruction<'_>) -> bool {
-    isa::row(instruction.op()).operation == Operation::Mul && is_bare(instruction)
+    isa::row(instruction.op()).operation == Operation::Arithmetic(Arithmetic::Mul) && is_bare(instruction)
 }
 
 fn is_sum(instruction: &Instruction<'_>) -> bool {
     let operation = isa::row(instruction.op()).operation;
-    (operation == Operation::Add || operation == Operation::Sub) && is_bare(instruction)
+    (operation == Operation::Arithmetic(Arithmetic::Add)
+        || operation == Operation::Arithmetic(Arithmetic::Sub))
+        && is_bare(instruction)
 }
 
 /// Returns true if an instruction is of floats and has no rounding modifier.
@@ -90,45 +92,22 @@ impl Rules for Products {
             | Effect::Unknown => {}
         }
         match isa::row(instruction.op()).operation {
-            Operation::Mul if is_bare(instruction) => Transfer::Only(PRODUCT),
+            Operation::Arithmetic(Arithmetic::Mul) if is_bare(instruction) => Transfer::Only(PRODUCT),
             Operation::Move
-            | Operation::Neg
-            | Operation::Abs
-            | Operation::Select
-            | Operation::SelectBySign
-            | Operation::Copysign
-            | Operation::Permute
-            | Operation::Shuffle => Transfer::Reads,
+            | Operation::Arithmetic(Arithmetic::Neg | Arithmetic::Abs)
+            | Operation::Selection(_)
+            | Operation::Float(Float::Copysign)
+            | Operation::Bitwise(Bitwise::Permute)
+            | Operation::Opaque(Opaque::Shuffle) => Transfer::Reads,
             Operation::None
             | Operation::Convert
             | Operation::Address
             | Operation::SharedAddress
-            | Operation::Add
-            | Operation::Sub
-            | Operation::Mul
-            | Operation::Mad
-            | Operation::Fma
-            | Operation::Div
-            | Operation::Rem
-            | Operation::Min
-            | Operation::Max
-            | Operation::Transcendental
-            | Operation::Shl
-            | Operation::Shr
-            | Operation::And
-            | Operation::Or
-            | Operation::Xor
-            | Operation::Not
-            | Operation::ExtractField
-            | Operation::InsertField
-            | Operation::Compare
-            | Operation::CompareToNumber
-            | Operation::Test
-            | Operation::Logic3
-            | Operation::FunnelShift
-            | Operation::Arithmetic
-            | Operation::MatrixProduct
-            | Operation::Other => Transfer::Only(0),
+            | Operation::Arithmetic(_)
+            | Operation::Float(_)
+            | Operation::Bitwise(_)
+            | Operation::Comparison(_)
+            | Operation::Opaque(_) => Transfer::Only(0),
         }
     }
 

@@ -10,11 +10,11 @@ use crate::structure::Choice;
 use crate::table::{Decoded, Op};
 
 use crate::runtime::error::{At, Error, Result};
+use crate::runtime::statements::{Dim, compute, dim};
 use crate::runtime::token::Token;
 
 use super::body::{Body, enter};
 use super::checks::user_of;
-use super::dims::{Dim, compute, dim};
 
 /// The answers of a body's expressions.
 pub(crate) struct Asked<'b> {

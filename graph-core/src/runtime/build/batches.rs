@@ -8,12 +8,11 @@ use cuweave_ptx::rewrite::Table;
 
 use crate::runtime::cuda::{Launching, Node, Values};
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{Record, batch_of, first_blocks, launch_of};
 use crate::runtime::observe::annotate;
+use crate::runtime::statements::{Record, address, batch_of, first_blocks, launch_of};
 
 use super::definition::Definition;
 use super::hook;
-use super::node::address;
 use super::nodes::Nodes;
 use super::tables::Batched;
 

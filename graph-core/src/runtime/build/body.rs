@@ -5,10 +5,8 @@ use crate::index::Vector;
 use crate::table::Table;
 
 use crate::runtime::error::Result;
+use crate::runtime::statements::{Dim, Evaluation};
 use crate::runtime::token::Token;
-
-use super::dims::Dim;
-use super::evaluate::Evaluation;
 
 /// The values of a graph function's scalars, with the code of its expressions. `turns` are the values of its loop variables.
 pub trait Body {

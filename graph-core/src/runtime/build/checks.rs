@@ -132,12 +132,9 @@ pub(crate) fn check_operands(
     }
 }
 
-/// True if the graph may write an argument.
+/// Returns true if the graph may write an argument.
 fn writes(program: &Program, buffer: BufferId) -> bool {
-    matches!(
-        program.buffers[buffer].origin,
-        Origin::Device { mutable: true } | Origin::Pinned { mutable: true } | Origin::Taken
-    )
+    program.buffers[buffer].origin.is_writable()
 }
 
 /// Checks that no two arguments share memory that the graph may write through one of them.

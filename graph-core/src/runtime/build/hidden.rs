@@ -12,7 +12,8 @@ use crate::order::shared::{Effect, Use, missing};
 use crate::reach::{Cycle, Reach};
 
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Record, Updates};
+use crate::runtime::kernels::{LaunchRecord, Module, ParamKind, Updates};
+use crate::runtime::statements::Record;
 
 /// A piece of shared state.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

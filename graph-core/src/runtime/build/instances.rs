@@ -4,10 +4,10 @@ use crate::expand::Instance;
 use crate::ir::StatementId;
 
 use crate::runtime::error::{Error, Result, at_statement};
+use crate::runtime::statements::Evaluation;
 use crate::runtime::token::Token;
 
 use super::body::{Body, enter};
-use super::evaluate::Evaluation;
 use super::flattened::Flattened;
 
 impl Evaluation<'_> {

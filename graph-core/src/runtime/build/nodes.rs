@@ -10,12 +10,12 @@ use crate::operation::{MemoryId, Operation, OperationId, Operations, Place, What
 
 use crate::runtime::cuda::{Launching, Node, RawExec, RawGraph, Scratch, Values, Word, record};
 use crate::runtime::error::{At, Error, Result, at_buffer, at_statement};
-use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone, Record};
+use crate::runtime::kernels::{Finding, HUB, Kernel, LeftAlone};
 use crate::runtime::observe::annotate::{self, Annotated};
+use crate::runtime::statements::{Adding, Emission, Open, Record, address};
 
 use super::definition::Definition;
-use super::evaluate::Open;
-use super::node::address;
+use super::flattened::Flattened;
 use super::planning::Planned;
 use super::tables::Batches;
 
@@ -260,11 +260,41 @@ impl Nodes {
                 let record = self.resolve(definition, statement, self.records[statement], &mut words);
                 self.words = words;
                 self.records[statement] = record?;
-                let node = self.resolved(definition, statement)?;
-                node.add(definition, (graph, after), &self.words, &mut self.scratch)
+                let mut scratch = std::mem::take(&mut self.scratch);
+                let emission = self.emission(&definition.flat);
+                let added = self.records[statement].node(&emission, statement, |node| {
+                    let context = definition.context;
+                    let (words, scratch) = (&self.words, &mut scratch);
+                    node.add(Adding { driver, context, graph, after, words, scratch })
+                });
+                self.scratch = scratch;
+                added?
             }
         };
         added.map_err(|failure| Error::driver(failure, Some(self.at(definition.program(), operation))))
+    }
+
+    /// Returns the addresses that nodes are given.
+    pub(crate) fn emission<'n>(&'n self, flat: &'n Flattened) -> Emission<'n> {
+        Emission {
+            program: flat.checked.program(),
+            dims: &flat.values,
+            operations: &self.operations,
+            bases: &self.bases,
+            fill_kernels: &self.fill_kernels,
+        }
+    }
+
+    /// Writes the addresses of its buffers into a record's words, and returns the record; a fill that no memset can do becomes
+    /// a launch.
+    pub(crate) fn resolve(
+        &self,
+        definition: &mut Definition,
+        statement: StatementId,
+        record: Record,
+        words: &mut [Word],
+    ) -> Result<Record> {
+        record.resolve(&self.emission(&definition.flat), statement, &mut definition.modules, words)
     }
 
     /// True if launches differ from how they are written.

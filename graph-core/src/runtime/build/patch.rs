@@ -4,7 +4,7 @@ use crate::index::{Index, between};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::error::{Error, Result, at_statement};
-use crate::runtime::kernels::Record;
+use crate::runtime::statements::{Record, Setting};
 
 use super::definition::Definition;
 use super::nodes::Nodes;
@@ -14,9 +14,15 @@ impl Nodes {
     pub(crate) fn patch(&mut self, definition: &Definition, statement: StatementId) -> Result<()> {
         let Some(operation) = self.operations.of_statement[statement] else { return Ok(()) };
         let node = self.nodes[operation];
-        let resolved = self.resolved(definition, statement)?;
-        let set = resolved.set(definition, (self.exec, node), &self.words, &mut self.scratch);
-        set.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let emission = self.emission(&definition.flat);
+        let set = self.records[statement].node(&emission, statement, |params| {
+            let Definition { driver, context, .. } = *definition;
+            let (exec, words, scratch) = (self.exec, &self.words, &mut scratch);
+            params.set(Setting { driver, context, exec, node, words, scratch })
+        });
+        self.scratch = scratch;
+        set?.map_err(|failure| Error::driver(failure, Some(at_statement(definition.program(), statement))))
     }
 
     /// Changes the nodes of statements to what their records say: each node once, also where it has many of the statements.

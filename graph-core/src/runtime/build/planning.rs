@@ -16,7 +16,8 @@ use crate::operation::{BatchId, Operations};
 
 use crate::runtime::cuda::{Driver, Word};
 use crate::runtime::error::{Result, plan_error};
-use crate::runtime::kernels::{Changing, Facts, LeftAlone, Modules, Record, Variant, gather};
+use crate::runtime::kernels::{Changing, Facts, LeftAlone, Modules, Variant, gather};
+use crate::runtime::statements::Record;
 
 use super::flattened::Flattened;
 use super::hook::Rules;
@@ -43,7 +44,8 @@ pub(crate) fn plan(
     let Flattened { checked, values: dims, .. } = flat;
     let program = checked.program();
     let changing = Changing::of(&flat.scalars, program.statements.len());
-    let gathered = gather((driver, ctx), (records, words), &changing, modules, allowed);
+    let launches = records.enumerate().map(|(statement, record)| (statement, record.launch()));
+    let gathered = gather((driver, ctx), (launches, words), &changing, modules, allowed);
     let (mut facts, allowed) = match gathered {
         Ok(facts) => (facts, allowed),
         // Launches as they are written need no facts.

@@ -9,7 +9,9 @@ use cudarc::driver::sys;
 
 use super::failure::{Failure, NOT_FOUND, Outcome, code_of};
 use super::handles::{Context, Event, Function, Node, RawExec, RawGraph, RawModule, Stream};
-use super::params::{AllocParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams};
+use super::params::{
+    Access, AllocParams, EdgeData, InstantiateParams, KernelParams, MemcpyParams, MemsetParams, Properties,
+};
 
 /// The CUDA version that graphs need.
 pub const NEEDED: (u32, u32) = (12, 4);
@@ -104,8 +106,16 @@ entry_points! {
         cuEventRecord(Event, Stream);
         cuEventQuery(Event);
         cuEventSynchronize(Event);
-        cuMemAllocAsync(*mut u64, usize, Stream);
         cuMemFreeAsync(u64, Stream);
+        cuDeviceTotalMem(*mut usize, c_int);
+        cuMemGetAllocationGranularity(*mut usize, *const Properties, u32);
+        cuMemAddressReserve(*mut u64, usize, usize, u64, u64);
+        cuMemAddressFree(u64, usize);
+        cuMemCreate(*mut u64, usize, *const Properties, u64);
+        cuMemRelease(u64);
+        cuMemMap(u64, usize, usize, u64, u64);
+        cuMemUnmap(u64, usize);
+        cuMemSetAccess(u64, usize, *const Access, usize);
         cuGraphCreate(*mut RawGraph, u32);
         cuGraphDestroy(RawGraph);
         cuGraphAddKernelNode(*mut Node, RawGraph, *const Node, usize, *const KernelParams);

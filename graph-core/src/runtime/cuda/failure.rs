@@ -42,6 +42,11 @@ impl Failure {
         Failure { call, code: code_of(error.0) }
     }
 
+    /// The failure that the device has no memory left.
+    pub fn out_of_memory(call: &'static str) -> Failure {
+        Failure { call, code: OUT_OF_MEMORY }
+    }
+
     /// True if the device is out of memory.
     pub fn is_out_of_memory(self) -> bool {
         self.code == OUT_OF_MEMORY

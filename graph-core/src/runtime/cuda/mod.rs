@@ -10,7 +10,7 @@
 //! lives, and an address is that of a live allocation of the operand or the graph that it stands for.
 //!
 //! - `entry`: the entry points, and the driver's version, error texts and log; `failure` and `handles` their types;
-//! - `functions`, `streams`, `graphs`: the calls, by what they are about; `params`: the parameters of nodes;
+//! - `functions`, `streams`, `mappings`, `graphs`: the calls, by what they are about; `params`: the parameters of nodes;
 //! - `buffers`: the places that open or make cudarc's own types; `aside`: buffers that end while their stream captures;
 //!   `quiet`: cudarc's context object of the runtime's own; `any_bits`: element types without invalid bits;
 //! - `simulator`: the calls that only the simulated driver has.
@@ -24,6 +24,7 @@ mod failure;
 mod functions;
 mod graphs;
 mod handles;
+mod mappings;
 mod params;
 mod quiet;
 mod simulator;

@@ -1,7 +1,7 @@
 //! The parameters of nodes as the driver takes them: structures of the sizes that the bindings know, zero where the runtime
 //! sets nothing.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr::null_mut;
 
@@ -69,6 +69,51 @@ pub(super) struct AllocParams {
     pub(super) address: u64,
 }
 
+/// `CUmemLocation`, of a device.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub(super) struct Location {
+    pub(super) kind: u32,
+    pub(super) device: c_int,
+}
+
+/// `CUmemAllocationProp`.
+#[repr(C)]
+pub(super) struct Properties {
+    pub(super) kind: u32,
+    pub(super) handle_types: u32,
+    pub(super) location: Location,
+    pub(super) metadata: usize,
+    pub(super) flags: [u8; 8],
+}
+
+impl Properties {
+    /// Those of memory of a device: `CU_MEM_ALLOCATION_TYPE_PINNED` on `CU_MEM_LOCATION_TYPE_DEVICE`.
+    pub(super) fn of(device: c_int) -> Properties {
+        Properties {
+            kind: 1,
+            handle_types: 0,
+            location: Location { kind: 1, device },
+            metadata: 0,
+            flags: [0; 8],
+        }
+    }
+}
+
+/// `CUmemAccessDesc`.
+#[repr(C)]
+pub(super) struct Access {
+    pub(super) location: Location,
+    pub(super) flags: u32,
+}
+
+impl Access {
+    /// `CU_MEM_ACCESS_FLAGS_PROT_READWRITE` for a device.
+    pub(super) fn of(device: c_int) -> Access {
+        Access { location: Location { kind: 1, device }, flags: 3 }
+    }
+}
+
 #[repr(C)]
 pub(super) struct InstantiateParams {
     pub(super) flags: u64,
@@ -92,6 +137,8 @@ const _: () = {
     assert!(size_of::<MemsetParams>() == size_of::<sys::CUDA_MEMSET_NODE_PARAMS>());
     assert!(size_of::<MemcpyParams>() == size_of::<sys::CUDA_MEMCPY3D>());
     assert!(size_of::<AllocParams>() == 120 && size_of::<sys::CUDA_MEM_ALLOC_NODE_PARAMS>() == 120);
+    assert!(size_of::<Properties>() == size_of::<sys::CUmemAllocationProp>());
+    assert!(size_of::<Access>() == size_of::<sys::CUmemAccessDesc>());
     assert!(size_of::<InstantiateParams>() == size_of::<sys::CUDA_GRAPH_INSTANTIATE_PARAMS>());
     assert!(size_of::<usize>() == 8, "graphs need a 64-bit host");
 };

@@ -7,7 +7,6 @@
 use super::entry::{Driver, call};
 use super::failure::{Failure, NOT_READY, Outcome};
 use super::handles::{Context, Event, Stream};
-use super::params::host_size;
 
 /// `CU_STREAM_CAPTURE_MODE_RELAXED`.
 const RELAXED: u32 = 2;
@@ -106,13 +105,6 @@ impl Driver {
             Err(Failure { code: NOT_READY, .. }) => Ok(false),
             Err(failure) => Err(failure),
         }
-    }
-
-    /// Allocates uninitialised memory in stream order.
-    pub fn allocate(&self, bytes: u64, stream: Stream) -> Outcome<u64> {
-        let mut address = 0;
-        call!(self, cuMemAllocAsync(&mut address, host_size(bytes), stream))?;
-        Ok(address)
     }
 
     /// Frees memory in stream order.

@@ -1,28 +1,31 @@
 //! One arena for several execs that are launched one after the other on one stream.
 //!
 //! Launches on a stream are over in their order, and what a graph leaves in its arena nobody reads after it: so the
-//! members of a pool lie in the same bytes, and nothing but the stream is needed to keep them apart. The arena is as
-//! large as the largest member asks for. It grows in stream order: the old memory is freed behind every launch that
-//! used it, and a member whose nodes still speak of it is given the new addresses before its next launch. The lock
-//! is held from that look until the launch is in the stream, so no other thread can grow the arena in between.
+//! members of a pool lie in the same bytes, and nothing but the stream is needed to keep them apart. The arena is a range
+//! of addresses as large as the device's memory, of which as much is mapped as the largest member asks for. It grows where
+//! it lies, so every member keeps its addresses, and a launch asks nothing of the pool.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cudarc::driver::{CudaContext, CudaStream};
+use cudarc::driver::CudaStream;
 
 use crate::runtime::context;
-use crate::runtime::cuda::{self, Driver, Failure, Stream, record};
+use crate::runtime::cuda::{self, Outcome, Stream};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::waits::{self, OwnedEvent, SideStream};
+use crate::runtime::ranges::Range;
+use crate::runtime::waits::OwnedEvent;
 
 /// An arena that the temporaries of several execs share: see [`Graph::instantiate_in`](crate::runtime::Graph::instantiate_in).
 ///
 /// Its members are launched on the pool's stream, and only there, so that no two of them run at once: side by side
-/// on two streams needs two pools. A pool takes as many bytes as its largest member; each exec of its own takes the
-/// sum. Outputs are no part of it: they are allocations of their own, whatever the graph's temporaries lie in.
+/// on two streams needs two pools. A pool takes as many bytes as its largest member, in steps of the device's granularity
+/// (2 MiB); each exec of its own takes the sum. Outputs are no part of it: they are allocations of their own, whatever the
+/// graph's temporaries lie in.
 ///
-/// A clone is the same pool. The memory is freed, in stream order, when the pool and all members are gone.
+/// The arena lies at addresses of its own, as many as the device has memory: it grows in place when a larger member joins,
+/// and nothing moves. A clone is the same pool. When the pool and all members are gone, the memory is given back to the
+/// device as soon as a later call finds their last launches over.
 #[derive(Clone)]
 #[must_use = "the pool's memory is freed when the pool and its members are dropped"]
 pub struct ArenaPool {
@@ -30,15 +33,12 @@ pub struct ArenaPool {
 }
 
 impl ArenaPool {
-    /// A pool without memory yet: it grows to what its largest member needs.
-    ///
-    /// A member that is larger than those before moves the arena. The older members notice at their next launch, which
-    /// then gives each node that uses a temporary its new address, 0.1 to 0.3 us a node. [`ArenaPool::with_capacity`]
-    /// avoids that, as does instantiating the largest graph first.
+    /// Returns a pool without memory: it grows to what its largest member needs.
     ///
     /// # Errors
     ///
-    /// The per-thread default stream, which is another stream on each thread; no driver, or one that is too old.
+    /// The per-thread default stream, which is another stream on each thread; no driver, or one that is too old; a device
+    /// that does not map memory into reserved addresses.
     pub fn new(stream: &Arc<CudaStream>) -> Result<ArenaPool> {
         let driver = cuda::driver()?;
         let raw = Stream::of(stream);
@@ -46,23 +46,21 @@ impl ArenaPool {
             let reason = "the per-thread default stream is another stream on each thread";
             return Err(Error::PoolStream { reason });
         }
-        let shared = Shared { driver, stream: stream.clone(), raw, arena: Mutex::default() };
-        Ok(ArenaPool { shared: Arc::new(shared) })
+        context::enter(driver, stream.context())?;
+        let range = Range::of_device(driver, stream.context())?;
+        let arena = Mutex::new(Arena { range: Some(range), uses: Vec::new(), leaks: false });
+        Ok(ArenaPool { shared: Arc::new(Shared { stream: stream.clone(), raw, arena }) })
     }
 
-    /// A pool with an arena of at least `bytes` bytes, which members of up to so many bytes do not move.
+    /// Returns a pool with an arena of at least `bytes` bytes.
     ///
     /// # Errors
     ///
-    /// As [`ArenaPool::new`]; a stream that is capturing; lack of memory.
+    /// As [`ArenaPool::new`]; lack of memory.
     pub fn with_capacity(stream: &Arc<CudaStream>, bytes: u64) -> Result<ArenaPool> {
         let pool = ArenaPool::new(stream)?;
-        let shared = &pool.shared;
-        context::enter(shared.driver, stream.context())?;
-        if shared.driver.is_capturing(shared.raw)? {
-            return Err(Error::PoolStream { reason: "the stream is capturing" });
-        }
-        shared.lock().reserve(shared, bytes)?;
+        context::enter(cuda::driver()?, stream.context())?;
+        pool.shared.reserve(bytes)?;
         Ok(pool)
     }
 
@@ -72,10 +70,10 @@ impl ArenaPool {
         &self.shared.stream
     }
 
-    /// The size of the arena now, in bytes.
+    /// The bytes of the arena that have memory now.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.shared.lock().bytes
+        self.shared.lock().range.as_ref().map_or(0, Range::bytes)
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -95,105 +93,48 @@ impl fmt::Debug for ArenaPool {
 /// The part of a pool that its members share.
 #[derive(Debug)]
 pub(crate) struct Shared {
-    driver: &'static Driver,
     pub stream: Arc<CudaStream>,
     pub raw: Stream,
     arena: Mutex<Arena>,
 }
 
 /// The memory of a pool.
-#[derive(Debug, Default)]
-pub(crate) struct Arena {
-    /// 0 where there is none.
-    address: u64,
-    bytes: u64,
-    /// Records the last launch of a member, or the allocation where there was none since.
-    pub last: Option<Arc<OwnedEvent>>,
+#[derive(Debug)]
+struct Arena {
+    /// `None` at the end of the pool.
+    range: Option<Range>,
+    /// The last launches of members that are gone.
+    uses: Vec<Arc<OwnedEvent>>,
+    /// True if a launch may use the memory for ever.
+    leaks: bool,
 }
 
 impl Shared {
-    pub fn lock(&self) -> MutexGuard<'_, Arena> {
+    fn lock(&self) -> MutexGuard<'_, Arena> {
         self.arena.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
 
-impl Arena {
-    /// Grows the arena to at least `bytes` bytes, and returns its address. The stream may not be capturing.
-    ///
-    /// A failure leaves the arena as it is, or, where the device has no room for both, without memory: the next
-    /// launch of a member then asks again for what that one needs.
-    pub fn reserve(&mut self, shared: &Shared, bytes: u64) -> std::result::Result<u64, Failure> {
-        if bytes <= self.bytes {
-            return Ok(self.address);
+    /// Grows the arena to at least `bytes` bytes and returns its address. The context must be current.
+    pub fn reserve(&self, bytes: u64) -> Outcome<u64> {
+        match &mut self.lock().range {
+            Some(range) => range.grow(bytes).map(|()| range.start()),
+            None => Ok(0),
         }
-        let Shared { driver, raw, .. } = *shared;
-        let address = match driver.allocate(bytes, raw) {
-            Ok(address) => {
-                // A failure leaks the old memory; the new one can be used.
-                let _ = self.free(driver, raw).map_err(|failure| record(shared.stream.context(), failure));
-                address
-            }
-            Err(failure) if failure.is_out_of_memory() && self.bytes > 0 => {
-                self.free(driver, raw)?;
-                // Freed memory goes back to the device once the stream has come so far.
-                driver.synchronize(raw)?;
-                driver.allocate(bytes, raw)?
-            }
-            Err(failure) => return Err(failure),
-        };
-        (self.address, self.bytes) = (address, bytes);
-        self.last = None;
-        let made = OwnedEvent::new(driver, shared.stream.context())?;
-        driver.record(made.raw(), raw)?;
-        self.last = Some(Arc::new(made));
-        Ok(address)
     }
 
-    /// Frees the memory, if there is any, behind what the stream has been given.
-    fn free(&mut self, driver: &Driver, stream: Stream) -> std::result::Result<(), Failure> {
-        let (address, bytes) = (std::mem::take(&mut self.address), std::mem::take(&mut self.bytes));
-        if bytes == 0 { Ok(()) } else { driver.free(address, stream) }
+    /// Notes the end of a member: its last launch, or that nothing tells when that is over.
+    pub fn leave(&self, last: Option<&Arc<OwnedEvent>>, leaks: bool) {
+        let mut arena = self.lock();
+        arena.leaks |= leaks;
+        // Launches in one stream are over in their order, but the order in which members go is any.
+        arena.uses.extend(last.cloned());
     }
 }
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        let (driver, raw, ctx) = (self.driver, self.raw, self.stream.context());
-        let entered = waits::enter(driver, ctx);
         let arena = self.arena.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if !entered || arena.bytes == 0 {
-            return;
-        }
-        let freed = match driver.is_capturing(raw) {
-            Ok(false) => arena.free(driver, raw),
-            // The free would become a node of what is captured.
-            _ => aside(driver, ctx, arena),
-        };
-        if let Err(failure) = freed {
-            record(ctx, failure);
-        }
+        let Some(range) = arena.range.take() else { return };
+        if arena.leaks { range.leak() } else { range.retire(std::mem::take(&mut arena.uses)) }
     }
-}
-
-/// Frees the memory in a stream that nobody can capture, behind the last launch.
-fn aside(
-    driver: &'static Driver,
-    ctx: &Arc<CudaContext>,
-    arena: &mut Arena,
-) -> std::result::Result<(), Failure> {
-    let side = SideStream::of(driver, ctx)?;
-    match &arena.last {
-        Some(last) => waits::behind(driver, side.raw(), last.raw())?,
-        // The allocation is not known to be made.
-        None => driver.synchronize_context()?,
-    }
-    arena.free(driver, side.raw())
-}
-
-/// An exec's part in a pool.
-#[derive(Debug)]
-pub(crate) struct Member {
-    pub shared: Arc<Shared>,
-    /// The address of the arena that the exec's nodes hold; 0 while they do not agree.
-    pub address: u64,
 }

@@ -10,17 +10,19 @@ use std::time::Instant;
 use crate::index::{Index, Vector};
 use crate::ir::{Memory, StatementId};
 use crate::launches::Allowed;
-use crate::operation::MemoryId;
 
 use crate::runtime::bind::{Operands, Slot};
-use crate::runtime::build::{Definition, Nodes, apply_hook, element, plan};
+use crate::runtime::build::{Definition, Nodes, apply_hook, plan};
 use crate::runtime::context;
+use crate::runtime::cuda::Outcome;
 use crate::runtime::error::{Error, Result, at_buffer};
 use crate::runtime::kernels::{Change, LeftAlone};
 use crate::runtime::observe::{BuildTimes, Subject};
-use crate::runtime::waits::{OwnedEvent, OwnedMemory};
+use crate::runtime::ranges::Range;
+use crate::runtime::statements::element;
+use crate::runtime::waits::OwnedEvent;
 
-use super::arena::Member;
+use super::arena::Shared;
 use super::in_flight::InFlight;
 use super::state::HiddenUses;
 
@@ -55,9 +57,9 @@ pub(crate) struct Temporaries {
     /// The memory option, where it is not the function's own choice.
     pub lowering: Option<Memory>,
     /// Memory of the exec's own.
-    pub owned: Option<OwnedMemory>,
+    pub owned: Option<Range>,
     /// The pool in whose arena the temporaries lie.
-    pub pool: Option<Member>,
+    pub pool: Option<Arc<Shared>>,
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -89,35 +91,30 @@ impl Core {
         self.nodes.create(&self.definition, addresses)?;
         let inside = self.nodes.inside();
         let mut memories = Vector::filled(0u64, self.nodes.operations.memories.len());
-        for (at, offset) in self.nodes.without_nodes().0 {
-            let address = match &self.temporaries.pool {
-                Some(member) => member.address + offset,
-                None => {
-                    let began = Instant::now();
-                    let address = self.own(at)?;
-                    self.times.allocated += began.elapsed();
-                    address
-                }
-            };
-            memories[at] = address;
-            self.nodes.place(&inside[at], address);
+        let (without, bytes) = self.nodes.without_nodes();
+        if let Some(&(first, _)) = without.first() {
+            let began = Instant::now();
+            let start = self.reserve(bytes).map_err(|failure| {
+                Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), first)))
+            })?;
+            self.times.allocated += began.elapsed();
+            for (at, offset) in without {
+                memories[at] = start + offset;
+                self.nodes.place(&inside[at], start + offset);
+            }
         }
         self.nodes.add_nodes(&mut self.definition, &mut memories, &inside)?;
         self.make_slots()
     }
 
-    /// Allocates a memory of the exec's own.
-    fn own(&mut self, memory: MemoryId) -> Result<u64> {
-        let Definition { driver, ctx, .. } = &self.definition;
-        let bytes = self.nodes.operations.memories[memory].bytes;
-        let owned = match &mut self.temporaries.owned {
-            Some(owned) => owned,
-            none => none.insert(OwnedMemory::new(driver, ctx)?),
-        };
-        let allocated = owned.allocate(bytes);
-        allocated.map_err(|failure| {
-            Error::driver(failure, Some(self.nodes.at_memory(self.definition.program(), memory)))
-        })
+    /// Returns the address of memory for the temporaries that no node allocates: in the pool, or the exec's own.
+    fn reserve(&mut self, bytes: u64) -> Outcome<u64> {
+        if let Some(pool) = &self.temporaries.pool {
+            return pool.reserve(bytes);
+        }
+        let mut range = Range::new(self.definition.driver, &self.definition.ctx, bytes)?;
+        range.grow(bytes)?;
+        Ok(self.temporaries.owned.insert(range).start())
     }
 
     /// After a failure: plans again with the launches as they are written, if they were changed, and calls `anew`. The

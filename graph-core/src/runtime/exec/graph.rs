@@ -130,8 +130,7 @@ impl<A: GraphFn> Graph<A> {
     ///
     /// # Errors
     ///
-    /// A pool of another context, or on a stream that is capturing; sizes that cannot be planned; a failure of the
-    /// driver, for example for lack of memory.
+    /// A pool of another context; sizes that cannot be planned; a failure of the driver, for example for lack of memory.
     pub fn instantiate_in(mut self, pool: &ArenaPool) -> Result<A::Exec> {
         self.core.instantiate_in(pool)?;
         Ok(self.into_exec())

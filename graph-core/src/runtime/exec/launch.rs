@@ -12,7 +12,8 @@ use crate::runtime::build::check_overlap;
 use crate::runtime::context;
 use crate::runtime::cuda::{Event, Outcome, Stream};
 use crate::runtime::error::{Error, Result, at_buffer};
-use crate::runtime::waits::{self, OwnedMemory, StreamKey};
+use crate::runtime::ranges;
+use crate::runtime::waits::{self, StreamKey};
 
 use super::core::Core;
 
@@ -31,6 +32,7 @@ impl Core {
         {
             return Err(Error::StreamOfOtherContext { function: function() });
         }
+        ranges::collect();
         context::enter(self.definition.driver, &self.definition.ctx)?;
         let raw = Stream::of(stream);
         if self.definition.driver.is_capturing(raw)? {
@@ -48,11 +50,7 @@ impl Core {
     /// Launches into `stream`, and hands over what the graph takes.
     pub(crate) fn launch(&mut self, stream: &Arc<CudaStream>, taken: &mut [&mut dyn Handed]) -> Result<()> {
         let raw = self.check_stream(stream)?;
-        let pool = self.temporaries.pool.as_ref().map(|member| member.shared.clone());
-        let mut arena = match &pool {
-            Some(pool) => Some(self.enter_arena(pool, raw)?),
-            None => None,
-        };
+        self.check_pool(raw)?;
         self.check_taken(taken)?;
         if self.operands.exchanged {
             check_overlap(self.definition.program(), self.definition.dims(), &self.operands.list)?;
@@ -83,12 +81,7 @@ impl Core {
             self.operands.sharing.note(generation, stream, !self.in_flight.lost);
         }
         drop(generation);
-        if let Some(arena) = &mut arena {
-            arena.last = Some(self.in_flight.done.clone());
-        }
-        drop(arena);
         self.operands.launched(self.definition.driver);
-        self.temporaries.owned.iter_mut().for_each(OwnedMemory::launched);
         taken.iter_mut().for_each(|output| output.taken_over(&self.in_flight.done));
         self.operands.slots.iter().for_each(|slot| slot.launched(self.id, stream, &self.in_flight.done));
         let ordered = self.after_launch(raw).or_else(|failure| {
@@ -149,7 +142,6 @@ impl Core {
                 slot.prepare(self.id, stream)?;
             }
         }
-        self.temporaries.owned.iter().try_for_each(|memory| memory.order(stream))?;
         let touched = self.operands.is_touched();
         for owner in
             self.operands.owners.list.iter().filter(|owner| (owner.pending || touched) && owner.raw != stream)

@@ -7,9 +7,9 @@ use crate::index::{size, wide};
 use crate::ir::{StatementId, Text};
 
 use crate::runtime::bind::{BindMut, BindShared, Bound, Exclusive, List, ListMut, Record, Shared};
-use crate::runtime::build::Open;
+
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::kernels;
+use crate::runtime::statements::{self, Open};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -46,7 +46,7 @@ pub trait Place {
 /// Statements that were evaluated again.
 #[derive(Debug)]
 pub struct Anew {
-    records: Vec<kernels::Record>,
+    records: Vec<statements::Record>,
     open: Open,
 }
 

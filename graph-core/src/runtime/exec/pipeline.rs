@@ -14,14 +14,15 @@ use crate::launches::Allowed;
 
 use crate::runtime::bind::{Operands, Owners, Visitor};
 use crate::runtime::build::{
-    Asked, Definition, Evaluation, Flattened, Nodes, Open, apply_hook, check_operands, check_overlap,
-    flattened, plan,
+    Asked, Definition, Flattened, Nodes, apply_hook, check_operands, check_overlap, flattened, plan,
 };
 use crate::runtime::context;
 use crate::runtime::cuda::{self, Context, Word};
 use crate::runtime::error::{Error, Result};
-use crate::runtime::kernels::{Limits, Modules, Record, programmatic};
+use crate::runtime::kernels::{Limits, Modules, programmatic};
 use crate::runtime::observe::BuildTimes;
+use crate::runtime::ranges;
+use crate::runtime::statements::{Evaluation, Open, Record};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -31,6 +32,7 @@ use super::graph::{Graph, GraphFn};
 pub fn build<A: GraphFn>(ctx: &Arc<CudaContext>, mut args: A) -> Result<Graph<A>> {
     let began = Instant::now();
     let driver = cuda::driver()?;
+    ranges::collect();
     context::enter(driver, ctx)?;
     cuda::mark_log(driver);
     let table = A::table(Token)

@@ -150,10 +150,6 @@ impl Drop for Core {
         if over {
             self.operands.slots.iter().for_each(|slot| slot.retire(self.id));
         }
-        let launch = self.in_flight.last.as_ref().map(|last| (self.in_flight.done.raw(), Stream::of(last)));
-        if let Some(mut memory) = self.temporaries.owned.take() {
-            if over { memory.release(launch) } else { memory.leak() }
-        }
         match (&self.in_flight.last, over) {
             (None, _) => {}
             (Some(_), true) => self.definition.modules.outlive(&self.in_flight.done),
@@ -161,5 +157,6 @@ impl Drop for Core {
         }
         self.nodes.destroy_exec(&self.definition);
         self.nodes.destroy_graph(&self.definition);
+        self.release_temporaries(over);
     }
 }

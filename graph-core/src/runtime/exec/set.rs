@@ -9,10 +9,11 @@ use crate::index::{Index, size};
 use crate::ir::{BufferId, StatementId};
 
 use crate::runtime::bind::{Bound, HandedOver, Operand, Output, OutputDescription, Visitor};
-use crate::runtime::build::{Evaluation, Open, check_new_overlap, check_operands};
+use crate::runtime::build::{check_new_overlap, check_operands};
 use crate::runtime::context;
 use crate::runtime::error::{At, Error, Result};
-use crate::runtime::kernels::Record;
+use crate::runtime::observe::annotate;
+use crate::runtime::statements::{Evaluation, Open, Record};
 use crate::runtime::token::Token;
 
 use super::core::Core;
@@ -135,6 +136,7 @@ impl Core {
             apart?;
         }
         core.rebind(first, &new)?;
+        annotate::moved(&core.nodes.annotated(&core.definition));
         core.operands.exchanged |= exchanged;
         let old: Vec<Operand> = new
             .into_iter()

@@ -12,7 +12,8 @@ use cudarc::driver::CudaStream;
 
 use crate::ir::Kind;
 use crate::runtime::cuda::{Driver, Outcome};
-use crate::runtime::kernels::{LoadedModule, Modules, Note, Record, Variable, forget_the_finished};
+use crate::runtime::kernels::{LoadedModule, Modules, Note, Variable, forget_the_finished};
+use crate::runtime::statements::Record;
 use crate::runtime::waits::{HeldStream, OwnedEvent};
 
 /// The variables that the launches of an exec use.

@@ -8,7 +8,7 @@ use cudarc::driver::CudaContext;
 
 use crate::ids::{KernelId, ScalarId};
 use crate::index::{Vector, size};
-use crate::ir::{Kind, StatementId};
+use crate::ir::StatementId;
 use crate::launches::{Allowed, Batch, Batching, Launch, Tuning};
 use crate::operation::BatchId;
 use crate::table::Scalar;
@@ -20,7 +20,7 @@ use super::declaration::Kernel;
 use super::function::FunctionInfo;
 use super::left_alone::{Change, LeftAlone};
 use super::modules::Modules;
-use super::record::{LaunchRecord, Record};
+use super::record::LaunchRecord;
 use super::shape::Shape;
 use super::text::{Deciding, Entry};
 use super::variants::{Variant, Wanted};
@@ -58,10 +58,10 @@ pub(crate) struct Facts {
     pub left_alone: BTreeSet<LeftAlone>,
 }
 
-/// Gathers the properties of the launches.
-pub(crate) fn gather(
+/// Gathers the properties of the launches, given one entry a statement.
+pub(crate) fn gather<'r>(
     (driver, ctx): (&Driver, &CudaContext),
-    (records, words): (&Vector<StatementId, Record>, &[Word]),
+    (records, words): (impl ExactSizeIterator<Item = (StatementId, Option<&'r LaunchRecord>)>, &[Word]),
     changing: &Changing,
     modules: &mut Modules,
     allowed: Allowed,
@@ -75,8 +75,8 @@ pub(crate) fn gather(
     let multiprocessors = driver.device_attribute(ctx, 16)?;
     let mut waves: BTreeMap<(KernelId, u32, u32), u32> = BTreeMap::new();
     facts.launches = Vector::with_capacity(records.len());
-    for (statement, record) in records.enumerate() {
-        let Kind::Launch(record) = record else {
+    for (statement, record) in records {
+        let Some(record) = record else {
             facts.launches.push(None);
             continue;
         };

@@ -4,7 +4,7 @@
 //! - `image`, `text`, `function`, `module`, `modules`: files, their loads in a context, and those of one graph;
 //! - `variants`, `batched`: batched variants of kernels; `notes`: the last launches that used a module's variables;
 //! - `limits`, `coverage`: whether the device takes a launch, and which elements its threads write; `facts`: the properties of
-//!   launches that the launch decisions use; `left_alone`: the changes that are not made; `members`: the blocks of a batch.
+//!   launches that the launch decisions use; `left_alone`: the changes that are not made.
 
 mod batched;
 mod coverage;
@@ -15,7 +15,6 @@ mod image;
 mod left_alone;
 mod limits;
 pub mod mark;
-mod members;
 mod module;
 mod modules;
 mod notes;
@@ -30,14 +29,13 @@ pub use declaration::{Kernel, KernelItem};
 pub(crate) use facts::{Changing, Facts, gather};
 pub use left_alone::{Change, LeftAlone, NamedKernel};
 pub use limits::Limits;
-pub(crate) use members::{batch_of, first_blocks, launch_of, members_of};
 pub(crate) use module::LoadedModule;
 pub use module::{Loaded, Module, load};
 pub use modules::Modules;
 pub(crate) use modules::{FILL64, HUB};
 pub(crate) use notes::{Note, Variable, forget_the_finished};
 pub use param::{Param, ParamKind, Updates};
-pub(crate) use record::{FillRecord, LaunchRecord, Record, is_user_launch};
+pub(crate) use record::LaunchRecord;
 pub use shape::Shape;
 pub(crate) use text::programmatic;
 pub(crate) use variants::Variant;

@@ -2,11 +2,11 @@
 //! give the user's names.
 
 use crate::index::{Vector, narrow};
-use crate::ir::{BufferId, DimId, Origin, Program, StatementId};
+use crate::ir::{BufferId, DimId, Program, StatementId};
 use crate::operation::{Operation, OperationId, Operations, Place};
 
 use crate::runtime::cuda::{Member, Node, PlannedBuffer, RawExec, RawGraph, Simulator};
-use crate::runtime::kernels::{Record, members_of};
+use crate::runtime::statements::{Record, members_of};
 
 /// The nodes and buffers of a graph, as the simulated driver is told of them.
 pub(crate) struct Annotated<'n> {
@@ -26,9 +26,7 @@ pub(crate) struct Annotated<'n> {
 fn shown(graph: &Annotated<'_>) -> impl Iterator<Item = BufferId> {
     let places = graph.operations.places.enumerate().zip(&graph.program.buffers);
     places
-        .filter(|((_, place), declared)| {
-            !matches!(place, Place::Nowhere) && !matches!(declared.origin, Origin::Pinned { .. })
-        })
+        .filter(|((_, place), declared)| !matches!(place, Place::Nowhere) && !declared.origin.is_pinned())
         .map(|((buffer, _), _)| buffer)
 }
 

@@ -5,12 +5,14 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::ir::{Kind, Program, StatementId};
-use crate::operation::{Bounds, Budgeted, Counts, Operations};
+use crate::kind::Counts;
+use crate::operation::{Bounds, Budgeted, Operations};
 use cuweave_ptx::coverage::Verdict;
 use cuweave_ptx::declare::Open;
 
 use crate::runtime::error::{At, at_buffer, at_statement};
-use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, LeftAlone, Record, is_user_launch};
+use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, LeftAlone};
+use crate::runtime::statements::Record;
 
 /// The graph pool's step: it takes memory from the system in multiples of this.
 const POOL_STEP: u64 = 32 << 20;
@@ -254,7 +256,7 @@ impl Report {
         let mut left_alone = graph.left_alone.to_vec();
         left_alone.sort_by_cached_key(ToString::to_string);
         Report {
-            launches: graph.records.iter().filter(|record| is_user_launch(record)).count(),
+            launches: graph.records.iter().filter(|record| record.is_user_launch()).count(),
             batches: operations
                 .batches
                 .iter()

@@ -1,16 +1,15 @@
-//! Calls: allocations, frees, fills, copies and launches.
+//! Launches, and the arguments of statements.
 
-use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, Kind, Mode, Origin};
 use cuweave_ptx::nearest::nearest;
 use proc_macro2::{Ident, Span};
-use quote::ToTokens;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, ExprCall, Type};
+use syn::{Attribute, Expr, ExprCall};
 
-use super::{LaunchArgument, LaunchSyntax, Lower, Lowering, Reported};
+use super::kinds::Word;
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::graph::launch::literals;
-use crate::graph::scope::{Binding, Borrow, View};
+use crate::graph::scope::{Borrow, View};
 
 impl Lowering<'_> {
     pub(super) fn call(
@@ -23,20 +22,14 @@ impl Lowering<'_> {
             Expr::Index(launch) => self.launch(call, launch, name, attributes),
             Expr::Path(path) => {
                 let last = path.path.segments.last().map(|last| last.ident.to_string()).unwrap_or_default();
+                if let Some(word) = Word::named(&last) {
+                    return self.word(word, call, name, attributes);
+                }
                 match (last.as_str(), call.args.len()) {
-                    ("alloc", 1) => self.alloc(call, path, name, attributes),
-                    ("fill", 2) => self.fill(call, name, attributes),
-                    ("copy", 2) => self.copy(call, name, attributes),
-                    ("free", 1) => self.free(call, name, attributes),
                     ("swap", 2) if name.is_none() => {
                         self.no_after(attributes);
                         self.swap(&call.args[0], &call.args[1])
                     }
-                    ("alloc" | "fill" | "copy" | "free", _) => Err(self.refuse(
-                        call,
-                        &format!("`{last}` does not take {} arguments", call.args.len()),
-                        "write `alloc::<T>(len)`, `fill(&mut b, value)`, `copy(&a, &mut b)` or `free(b)`",
-                    )),
                     _ if path.path.segments.iter().all(|segment| segment.arguments.is_none()) => {
                         let results: Vec<&Ident> = name.into_iter().collect();
                         self.call_function(call, &path.path, &results, attributes)
@@ -56,108 +49,6 @@ impl Lowering<'_> {
             }
             _ => Err(self.not_in_language(call, "this call is", &[])),
         }
-    }
-
-    pub(super) fn alloc(
-        &mut self,
-        call: &ExprCall,
-        path: &syn::ExprPath,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        let element = path.path.segments.last().and_then(|last| match &last.arguments {
-            syn::PathArguments::AngleBracketed(list) if list.args.len() == 1 => match list.args.first() {
-                Some(syn::GenericArgument::Type(ty)) if !matches!(ty, Type::Infer(_)) => Some(ty.clone()),
-                _ => None,
-            },
-            _ => None,
-        });
-        let Some(element) = element else {
-            return Err(self.refuse(
-                call,
-                "an allocation needs the type of its elements",
-                "write `alloc::<f32>(len)`",
-            ));
-        };
-        let Some(name) = name else {
-            return Err(self.refuse(call, "an allocation needs a name", "write `let b = alloc::<T>(len);`"));
-        };
-        let len = self.bound(&call.args[0]);
-        let id = StatementId::new(self.statements.len());
-        let view = self.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
-        let buffer = view.buffer;
-        self.push(name.to_string(), name.span(), Kind::Alloc(buffer), Vec::new());
-        self.after(id, attributes);
-        self.scopes.bind(name, Binding::View(view));
-        self.scopes.bind_statement(name, Some(id));
-        Ok(())
-    }
-
-    pub(super) fn free(
-        &mut self,
-        call: &ExprCall,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        let freed = &call.args[0];
-        if !matches!(freed, Expr::Path(_) | Expr::Index(_)) {
-            return Err(self.refuse(freed, "`free` takes the name of an allocation", "write `free(b);`"));
-        }
-        let Some(view) = self.view(freed)? else { return Err(self.no_buffer(freed, "free")) };
-        if !self.is_whole(&view) {
-            return Err(self.refuse(
-                freed,
-                "a part of a buffer cannot be freed",
-                "free the whole allocation by its name",
-            ));
-        }
-        let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
-        let id = self.push(text, freed.span(), Kind::Free(view.buffer), Vec::new());
-        self.after(id, attributes);
-        self.name(name, id);
-        Ok(())
-    }
-
-    pub(super) fn is_whole(&self, view: &View) -> bool {
-        let len = self.buffers[view.buffer].len;
-        view.lo.poly.as_constant() == Some(0) && view.hi.poly == self.dims[len].poly
-    }
-
-    pub(super) fn fill(
-        &mut self,
-        call: &ExprCall,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        let access = self.buffer_argument(&call.args[0], "fill", Mode::Write)?;
-        self.device_only(&access, &call.args[0], "fill")?;
-        let value = self.substituted(&call.args[1]);
-        let text = name.map_or_else(|| "fill".to_owned(), ToString::to_string);
-        let id =
-            self.push(text, name.map_or_else(|| call.span(), Ident::span), Kind::Fill(value), vec![access]);
-        self.after(id, attributes);
-        self.name(name, id);
-        Ok(())
-    }
-
-    pub(super) fn copy(
-        &mut self,
-        call: &ExprCall,
-        name: Option<&Ident>,
-        attributes: &[Attribute],
-    ) -> Lower<()> {
-        let from = self.buffer_argument(&call.args[0], "copy", Mode::Read);
-        let to = self.buffer_argument(&call.args[1], "copy", Mode::Write);
-        let (Ok(from), Ok(to)) = (from, to) else {
-            self.poison(call.args.to_token_stream());
-            return Err(Reported);
-        };
-        let text = name.map_or_else(|| "copy".to_owned(), ToString::to_string);
-        let span = name.map_or_else(|| call.span(), Ident::span);
-        let id = self.push(text, span, Kind::Copy(()), vec![from, to]);
-        self.after(id, attributes);
-        self.name(name, id);
-        Ok(())
     }
 
     pub(super) fn launch(
@@ -193,10 +84,11 @@ impl Lowering<'_> {
                 Err(Reported) => faulty = true,
             }
         }
-        let launch = LaunchSyntax { kernel: kernel.path.clone(), config, literals, arguments, faulty };
+        let syntax =
+            Syntax { path: Some(kernel.path.clone()), config: Some(config), literals, arguments, faulty };
         let span = name.map_or_else(|| kernel.span(), Ident::span);
         let text = name.map_or(kernel_name, ToString::to_string);
-        let id = self.push(text, span, Kind::Launch(launch), accesses);
+        let id = self.push(text, span, (Kind::Launch(()), syntax), accesses);
         self.after(id, attributes);
         self.name(name, id);
         Ok(())
@@ -259,6 +151,11 @@ impl Lowering<'_> {
             Some(place) if !place.is_whole() && place.lent().is_none() => Ok(None),
             _ => self.view(expr),
         }
+    }
+
+    pub(super) fn is_whole(&self, view: &View) -> bool {
+        let len = self.buffers[view.buffer].len;
+        view.lo.poly.as_constant() == Some(0) && view.hi.poly == self.dims[len].poly
     }
 
     pub(super) fn access(&mut self, view: &View, mode: Mode, span: Span) -> (Access, Span) {
@@ -334,7 +231,7 @@ impl Lowering<'_> {
 
     pub(super) fn device_only(&mut self, access: &(Access, Span), at: &Expr, user: &str) -> Lower<()> {
         let buffer = &self.buffers[access.0.buffer];
-        if matches!(buffer.origin, Origin::Pinned { .. }) {
+        if buffer.origin.is_pinned() {
             let message = format!("`{}` is pinned host memory, which `{user}` does not take", buffer.name);
             return Err(self.refuse(at, &message, "`copy` it to or from a device buffer"));
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use cuweave_core::codes::Code;
 use cuweave_core::ids::ScalarId;
 use cuweave_core::index::Index;
-use cuweave_core::ir::{Access, BufferId, CallId, Kind, Mode, Origin, StatementId};
+use cuweave_core::ir::{Access, BufferId, Kind, Mode, Origin, StatementId};
 use cuweave_core::structure::{Argument, Call};
 use proc_macro2::{Ident, Span};
 use quote::{ToTokens, format_ident};
@@ -15,7 +15,7 @@ use syn::{Attribute, Expr, ExprCall, Path};
 use super::calls::is_named;
 use super::names::{Names, chains};
 use super::places::PlaceKind;
-use super::{CallSyntax, LaunchArgument, Lower, Lowering, Place, Reported};
+use super::{LaunchArgument, Lower, Lowering, Place, Reported, Syntax};
 use crate::dims::{Bound, compact};
 use crate::graph::scope::{Binding, Borrow, View};
 
@@ -79,10 +79,9 @@ impl Lowering<'_> {
             self.scopes.bind(name, Binding::View(view));
         }
         self.structured = true;
-        let syntax =
-            CallSyntax { id: CallId::new(self.calls.len()), callee: callee.clone(), arguments, faulty };
-        self.calls.push(Call { arguments: bindings, results: returned });
-        let id = self.push(text, callee.span(), Kind::Call(syntax), accesses);
+        let syntax = Syntax { path: Some(callee.clone()), arguments, faulty, ..Syntax::default() };
+        let number = self.calls.push(Call { arguments: bindings, results: returned });
+        let id = self.push(text, callee.span(), (Kind::Call(number), syntax), accesses);
         self.after(id, attributes);
         if let [name] = results {
             self.scopes.bind_statement(name, Some(id));

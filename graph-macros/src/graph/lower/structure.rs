@@ -111,7 +111,9 @@ impl Lowering<'_> {
         }
         // The build compares the length and the element of what a call returns.
         let returned = |view: &View| match self.buffers[view.buffer].origin {
-            Origin::Alloc(at) => matches!(self.kinds.get(at.index()), Some(Kind::Call(_))),
+            Origin::Alloc(at) => {
+                matches!(self.statements.get(at).map(|statement| statement.kind), Some(Kind::Call(_)))
+            }
             _ => false,
         };
         if returned(one) || returned(other) {

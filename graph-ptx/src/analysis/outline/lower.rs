@@ -4,7 +4,9 @@ use crate::analysis::code::{Code as Body, NONE, Place, Source, Step};
 use crate::analysis::effect::{self, Effect};
 use crate::analysis::flow::Flow;
 use crate::coverage::{Arg, Code, Int, Op};
-use crate::isa::{self, ControlFlow, Operation, Threads, component, register};
+use crate::isa::{
+    self, Arithmetic, Bitwise, Comparison, ControlFlow, Operation, Selection, Threads, component, register,
+};
 use crate::syntax::{Class, Instruction, Module, Operand, Statement, Type};
 use std::collections::{BTreeSet, HashMap};
 
@@ -53,7 +55,8 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
     let instruction = step.instruction?;
     let negates = instruction.operands.iter().any(|operand| matches!(operand, Operand::Not(_)));
     let row = isa::row(instruction.op());
-    let one_target = step.defines.len() == 1 || row.operation == Operation::Compare;
+    let one_target =
+        step.defines.len() == 1 || row.operation == Operation::Comparison(Comparison::ToPredicate);
     if negates || !one_target || step.call.is_some() || instruction.has("sat") {
         return None;
     }
@@ -66,7 +69,7 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
             && !matches!(ty, Type::U16x2 | Type::S16x2 | Type::B128)
     });
     // A choice between floats is as good as one between bits.
-    if !plain && row.operation != Operation::Select {
+    if !plain && row.operation != Operation::Selection(Selection::ByPredicate) {
         return None;
     }
     let ty = types.next_back();
@@ -81,30 +84,36 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
         (Operation::Move, 2) if of.bits == 64 => Shape::Pack(WORD),
         (Operation::Address, 1) if instruction.has("global") => Shape::One(Code::Copy, of),
         (Operation::Convert, 1) => Shape::Convert(of, instruction.types().next().map(int)?),
-        (Operation::Add, 2) => Shape::One(Code::Add, of),
-        (Operation::Sub, 2) => Shape::One(Code::Sub, of),
-        (Operation::Mul, 2) if low => Shape::One(Code::Mul, of),
-        (Operation::Mul, 2) if instruction.has("wide") && of.bits <= 32 => Shape::One(Code::MulWide, of),
-        (Operation::Mul, 2) if instruction.has("hi") => Shape::One(Code::MulHigh, of),
-        (Operation::Mad, 3) if low => Shape::Mad(Code::Mul, of),
-        (Operation::Mad, 3) if instruction.has("wide") && of.bits <= 32 => Shape::Mad(Code::MulWide, of),
-        (Operation::Mad, 3) if instruction.has("hi") => Shape::Mad(Code::MulHigh, of),
-        (Operation::Shl, 2) => Shape::One(Code::Shl, of),
-        (Operation::Shr, 2) => Shape::One(Code::Shr, of),
-        (Operation::Div, 2) => Shape::One(Code::Div, of),
-        (Operation::Rem, 2) => Shape::One(Code::Rem, of),
-        (Operation::And, 2) => Shape::One(Code::And, of),
-        (Operation::Or, 2) => Shape::One(Code::Or, of),
-        (Operation::Xor, 2) => Shape::One(Code::Xor, of),
-        (Operation::Not, 1) => Shape::One(Code::Not, of),
-        (Operation::Neg, 1) => Shape::One(Code::Neg, of),
-        (Operation::Abs, 1) => Shape::One(Code::Abs, of),
-        (Operation::Min, 2) => Shape::One(Code::Min, of),
-        (Operation::Max, 2) => Shape::One(Code::Max, of),
-        (Operation::Select, 3) => Shape::One(Code::Select, of),
-        (Operation::ExtractField, 3) if !of.signed => Shape::Field(of, constant(1)?, constant(2)?),
-        (Operation::InsertField, 4) => Shape::Insert(of, constant(2)?, constant(3)?),
-        (Operation::Compare, 2) => {
+        (Operation::Arithmetic(Arithmetic::Add), 2) => Shape::One(Code::Add, of),
+        (Operation::Arithmetic(Arithmetic::Sub), 2) => Shape::One(Code::Sub, of),
+        (Operation::Arithmetic(Arithmetic::Mul), 2) if low => Shape::One(Code::Mul, of),
+        (Operation::Arithmetic(Arithmetic::Mul), 2) if instruction.has("wide") && of.bits <= 32 => {
+            Shape::One(Code::MulWide, of)
+        }
+        (Operation::Arithmetic(Arithmetic::Mul), 2) if instruction.has("hi") => Shape::One(Code::MulHigh, of),
+        (Operation::Arithmetic(Arithmetic::Mad), 3) if low => Shape::Mad(Code::Mul, of),
+        (Operation::Arithmetic(Arithmetic::Mad), 3) if instruction.has("wide") && of.bits <= 32 => {
+            Shape::Mad(Code::MulWide, of)
+        }
+        (Operation::Arithmetic(Arithmetic::Mad), 3) if instruction.has("hi") => Shape::Mad(Code::MulHigh, of),
+        (Operation::Bitwise(Bitwise::Shl), 2) => Shape::One(Code::Shl, of),
+        (Operation::Bitwise(Bitwise::Shr), 2) => Shape::One(Code::Shr, of),
+        (Operation::Arithmetic(Arithmetic::Div), 2) => Shape::One(Code::Div, of),
+        (Operation::Arithmetic(Arithmetic::Rem), 2) => Shape::One(Code::Rem, of),
+        (Operation::Bitwise(Bitwise::And), 2) => Shape::One(Code::And, of),
+        (Operation::Bitwise(Bitwise::Or), 2) => Shape::One(Code::Or, of),
+        (Operation::Bitwise(Bitwise::Xor), 2) => Shape::One(Code::Xor, of),
+        (Operation::Bitwise(Bitwise::Not), 1) => Shape::One(Code::Not, of),
+        (Operation::Arithmetic(Arithmetic::Neg), 1) => Shape::One(Code::Neg, of),
+        (Operation::Arithmetic(Arithmetic::Abs), 1) => Shape::One(Code::Abs, of),
+        (Operation::Arithmetic(Arithmetic::Min), 2) => Shape::One(Code::Min, of),
+        (Operation::Arithmetic(Arithmetic::Max), 2) => Shape::One(Code::Max, of),
+        (Operation::Selection(Selection::ByPredicate), 3) => Shape::One(Code::Select, of),
+        (Operation::Bitwise(Bitwise::ExtractField), 3) if !of.signed => {
+            Shape::Field(of, constant(1)?, constant(2)?)
+        }
+        (Operation::Bitwise(Bitwise::InsertField), 4) => Shape::Insert(of, constant(2)?, constant(3)?),
+        (Operation::Comparison(Comparison::ToPredicate), 2) => {
             let how = instruction.modifiers().next()?;
             let known = ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs"];
             let how = known.into_iter().find(|known| *known == how)?;
@@ -118,39 +127,12 @@ fn shape(body: &Body<'_, '_>, step: &Step<'_, '_>, pointers: &[bool], scalars: &
             | Operation::Convert
             | Operation::Address
             | Operation::SharedAddress
-            | Operation::Add
-            | Operation::Sub
-            | Operation::Mul
-            | Operation::Mad
-            | Operation::Fma
-            | Operation::Div
-            | Operation::Rem
-            | Operation::Neg
-            | Operation::Abs
-            | Operation::Min
-            | Operation::Max
-            | Operation::Copysign
-            | Operation::Transcendental
-            | Operation::Shl
-            | Operation::Shr
-            | Operation::And
-            | Operation::Or
-            | Operation::Xor
-            | Operation::Not
-            | Operation::ExtractField
-            | Operation::InsertField
-            | Operation::Permute
-            | Operation::Select
-            | Operation::SelectBySign
-            | Operation::Compare
-            | Operation::CompareToNumber
-            | Operation::Test
-            | Operation::Shuffle
-            | Operation::Logic3
-            | Operation::FunnelShift
-            | Operation::Arithmetic
-            | Operation::MatrixProduct
-            | Operation::Other,
+            | Operation::Arithmetic(_)
+            | Operation::Float(_)
+            | Operation::Bitwise(_)
+            | Operation::Selection(_)
+            | Operation::Comparison(_)
+            | Operation::Opaque(_),
             _,
         ) => return None,
     })

@@ -53,7 +53,7 @@ fn attribute(number: u32, ordinal: usize) -> Option<c_int> {
         120 => device.has_clusters().into(),
         126 => 4,
         // Supported features.
-        19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 113 | 115 | 129 => 1,
+        19 | 31 | 41 | 78 | 79 | 80 | 83 | 89 | 90 | 91 | 95 | 99 | 102 | 113 | 115 | 129 => 1,
         131 | 134 => 0,
         // Unsupported features.
         0 => return None,

@@ -260,9 +260,14 @@ pub unsafe extern "C" fn cuweaveSimCalls(
 pub unsafe extern "C" fn cuweaveSimLive(counts: *mut [u64; 8]) -> u32 {
     enter("cuweaveSimLive", false, Kind::Basic, || {
         let state = state();
-        let kept = |kind| !matches!(kind, memory::Kind::Variable | memory::Kind::Constant);
-        let allocations = state.memory.iter().filter(|found| kept(found.kind)).count();
-        let bytes: u64 = state.memory.iter().filter(|found| kept(found.kind)).map(|found| found.size).sum();
+        // Mapped memory is counted by its ranges and physical memories.
+        let kept =
+            |kind| !matches!(kind, memory::Kind::Variable | memory::Kind::Constant | memory::Kind::Mapped);
+        let (mut allocations, mut bytes) = state.memory.count_mappings();
+        for found in state.memory.iter().filter(|found| kept(found.kind)) {
+            allocations += 1;
+            bytes += found.size;
+        }
         let (graphs, nodes, execs) = (state.graphs.len(), state.nodes.len(), state.execs.len());
         let (events, streams, modules) = (state.events.len(), state.streams.len(), state.modules.len());
         let all = [graphs, nodes, execs, events, streams, modules, allocations].map(|count| count as u64);

@@ -20,14 +20,16 @@ static ON: AtomicBool = AtomicBool::new(false);
 static CALLS: Mutex<Vec<Call>> = Mutex::new(Vec::new());
 
 /// The calls whose first argument points to the handle or address that they create.
-const MAKERS: [&str; 12] = [
+const MAKERS: [&str; 14] = [
     "cuCtxGetCurrent",
     "cuEventCreate",
     "cuGraphCreate",
     "cuGraphInstantiateWithFlags",
     "cuGraphInstantiateWithParams",
+    "cuMemAddressReserve",
     "cuMemAllocAsync",
     "cuMemAlloc_v2",
+    "cuMemCreate",
     "cuMemHostAlloc",
     "cuModuleLoadDataEx",
     "cuStreamCreate",

@@ -85,6 +85,30 @@ pub struct CUmemLocation {
 
 #[repr(C)]
 #[derive(Clone, Copy)]
+pub struct CUmemAllocationProp {
+    pub kind: c_uint,
+    pub requestedHandleTypes: c_uint,
+    pub location: CUmemLocation,
+    pub win32HandleMetaData: *mut c_void,
+    pub allocFlags: [u8; 8],
+}
+
+impl Default for CUmemAllocationProp {
+    fn default() -> Self {
+        let location = CUmemLocation { kind: 0, id: 0 };
+        let win32HandleMetaData = std::ptr::null_mut();
+        CUmemAllocationProp {
+            kind: 0,
+            requestedHandleTypes: 0,
+            location,
+            win32HandleMetaData,
+            allocFlags: [0; 8],
+        }
+    }
+}
+
+#[repr(C)]
+#[derive(Clone, Copy)]
 pub struct CUmemPoolProps {
     pub allocType: c_uint,
     pub handleTypes: c_uint,
@@ -261,6 +285,7 @@ mod tests {
     fn sizes_are_those_of_cuda_h() {
         assert_eq!(size_of::<CUDA_KERNEL_NODE_PARAMS_v1>(), 56);
         assert_eq!(size_of::<CUDA_KERNEL_NODE_PARAMS>(), 72);
+        assert_eq!(size_of::<CUmemAllocationProp>(), 32);
         assert_eq!(size_of::<CUmemPoolProps>(), 88);
         assert_eq!(size_of::<CUDA_MEM_ALLOC_NODE_PARAMS>(), 120);
         assert_eq!(size_of::<CUDA_MEMCPY2D>(), 128);

@@ -100,6 +100,24 @@ impl Backing {
         Backing::build(None, base as *mut u8, size, Owner::Host)
     }
 
+    /// Copies the bytes that were written, with their marks, from an offset of another allocation. Pages without any are
+    /// not touched. Both ranges must lie within their allocations, whose bytes are marked.
+    pub fn take_over(&self, at: u64, from: &Backing, offset: u64, bytes: u64) {
+        let marks = &from.cells()[offset as usize..(offset + bytes) as usize];
+        for (page, marks) in marks.chunks(PAGE as usize).enumerate() {
+            if marks.iter().all(|mark| mark.load(Ordering::Relaxed) == 0) {
+                continue;
+            }
+            let skip = page * PAGE as usize;
+            // SAFETY: a part of the ranges, which lie within two different allocations.
+            unsafe {
+                let (old, new) = (offset as usize + skip, at as usize + skip);
+                std::ptr::copy_nonoverlapping(from.data.add(old), self.data.add(new), marks.len());
+                std::ptr::copy_nonoverlapping(from.shadow().add(old), self.shadow().add(new), marks.len());
+            }
+        }
+    }
+
     fn build(bytes: Option<Block>, data: *mut u8, size: u64, owner: Owner) -> Result<Self> {
         let data = bytes.as_ref().map_or(data, |block| block.start);
         Ok(Backing { data, owner, marks: Marks::new(size)?, _bytes: bytes })

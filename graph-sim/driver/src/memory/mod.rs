@@ -7,11 +7,14 @@
 
 mod backing;
 mod copy;
+mod mapping;
+mod ranges;
 mod space;
 mod touched;
 
 pub use crate::interp::{ATOMIC, PRE_WAIT, READ, WRITTEN};
 pub use backing::{Backing, Marks};
 pub use copy::{Box3, Place, Unwritten, copy, fill};
+pub use mapping::GRANULARITY;
 pub use space::{Allocation, Kind, Memory, TOTAL};
 pub use touched::{LIFE, Touched, access_word};

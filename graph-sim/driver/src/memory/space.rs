@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::backing::Backing;
 use super::copy::Place;
+use super::mapping::Mappings;
 use crate::base::note::Note;
 use crate::base::status::{Result, Status};
 
@@ -38,6 +39,8 @@ pub enum Kind {
     Registered,
     /// Managed memory.
     Managed,
+    /// Physical memory that is mapped to reserved addresses, by `cuMemMap`.
+    Mapped,
 }
 
 /// A live allocation.
@@ -51,14 +54,16 @@ pub struct Allocation {
     pub kind: Kind,
     /// The device that holds it.
     pub device: usize,
-    /// The context it was made in.
+    /// The context it was made in; 0 for mapped memory, which belongs to none.
     pub context: u64,
+    /// The devices that mapped memory is accessible to; empty for the other kinds.
+    pub access: Vec<usize>,
     /// A number that no other allocation has.
     pub id: u64,
     /// The program's name for it, if it has one.
     pub name: Option<String>,
     /// The graphs' names for buffers in it, by address, with their ends.
-    buffers: BTreeMap<u64, (u64, Note)>,
+    pub(super) buffers: BTreeMap<u64, (u64, Note)>,
     /// Its bytes.
     pub backing: Arc<Backing>,
 }
@@ -92,7 +97,7 @@ impl Allocation {
     }
 }
 
-/// Addresses kept for a graph's allocations.
+/// Addresses kept for a graph's allocations, or for mappings of the program.
 struct Reserved {
     size: u64,
     /// The graph, and each of its execs and live allocations.
@@ -101,9 +106,11 @@ struct Reserved {
 
 /// The address space.
 pub struct Memory {
-    live: BTreeMap<u64, Allocation>,
-    /// Ranges of addresses that graphs keep for their allocations, live or not, by start.
+    pub(super) live: BTreeMap<u64, Allocation>,
+    /// Ranges of addresses that graphs keep for their allocations, live or not, by start, and those of mappings.
     reserved: BTreeMap<u64, Reserved>,
+    /// Ranges that the program reserved, and its physical memory.
+    pub(super) mappings: Mappings,
     next: u64,
     ids: u64,
     /// Bytes in use on each device.
@@ -116,6 +123,7 @@ impl Memory {
         Memory {
             live: BTreeMap::new(),
             reserved: BTreeMap::new(),
+            mappings: Mappings::default(),
             next: FIRST,
             ids: 0,
             used: vec![0; devices],
@@ -131,9 +139,9 @@ impl Memory {
 
     /// Returns a free range of addresses. Addresses are reused only after all were used, so that a stale pointer does not
     /// point to a later allocation.
-    fn place(&mut self, size: u64) -> Result<u64> {
+    fn place(&mut self, size: u64, align: u64) -> Result<u64> {
         let size = size.checked_add(GAP).filter(|&size| size < LAST - FIRST).ok_or(Status::OUT_OF_MEMORY)?;
-        let mut start = self.next;
+        let mut start = self.next.next_multiple_of(align);
         let mut wrapped = false;
         loop {
             if start + size > LAST {
@@ -141,11 +149,11 @@ impl Memory {
                     return Err(Status::OUT_OF_MEMORY);
                 }
                 wrapped = true;
-                start = FIRST;
+                start = FIRST.next_multiple_of(align);
             }
             // The last allocation that begins before the end of the range must end before its start.
             match self.occupied(start + size) {
-                Some(end) if end + GAP > start => start = (end + GAP).next_multiple_of(ALIGN),
+                Some(end) if end + GAP > start => start = (end + GAP).next_multiple_of(align),
                 _ => break,
             }
         }
@@ -155,7 +163,12 @@ impl Memory {
 
     /// Reserves a range of addresses for a graph, which is its first holder.
     pub fn reserve(&mut self, size: u64) -> Result<u64> {
-        let start = self.place(size)?;
+        self.reserve_aligned(size, ALIGN)
+    }
+
+    /// Reserves a range of addresses that begins at a multiple of `align`, a power of two. It has one holder.
+    pub(super) fn reserve_aligned(&mut self, size: u64, align: u64) -> Result<u64> {
+        let start = self.place(size, align.max(ALIGN))?;
         self.reserved.insert(start, Reserved { size, holders: 1 });
         Ok(start)
     }
@@ -193,7 +206,7 @@ impl Memory {
             Kind::Variable | Kind::Constant => Backing::new_variable,
             _ => Backing::new,
         };
-        let placed = self.place(size).and_then(|base| Ok((base, backing(size)?)));
+        let placed = self.place(size, ALIGN).and_then(|base| Ok((base, backing(size)?)));
         let (base, backing) = placed.inspect_err(|_| self.used[device] -= size)?;
         self.enter(base, size, kind, device, context, backing);
         Ok(base)
@@ -232,7 +245,7 @@ impl Memory {
         Ok(())
     }
 
-    fn charge(&mut self, device: usize, size: u64) -> Result {
+    pub(super) fn charge(&mut self, device: usize, size: u64) -> Result {
         let used = self.used.get_mut(device).ok_or(Status::INVALID_DEVICE)?;
         if size > TOTAL - *used {
             return Err(Status::OUT_OF_MEMORY);
@@ -241,7 +254,20 @@ impl Memory {
         Ok(())
     }
 
-    fn enter(&mut self, base: u64, size: u64, kind: Kind, device: usize, context: u64, backing: Backing) {
+    /// Gives back bytes of a device that were charged.
+    pub(super) fn refund(&mut self, device: usize, size: u64) {
+        self.used[device] -= size;
+    }
+
+    pub(super) fn enter(
+        &mut self,
+        base: u64,
+        size: u64,
+        kind: Kind,
+        device: usize,
+        context: u64,
+        backing: Backing,
+    ) {
         self.ids += 1;
         let backing = Arc::new(backing);
         let allocation = Allocation {
@@ -250,6 +276,7 @@ impl Memory {
             kind,
             device,
             context,
+            access: Vec::new(),
             id: self.ids,
             name: None,
             buffers: BTreeMap::new(),
@@ -260,6 +287,9 @@ impl Memory {
 
     /// Frees the allocation that starts at an address.
     pub fn free(&mut self, base: u64) -> Result<Allocation> {
+        if self.at(base).is_some_and(|found| found.kind == Kind::Mapped) {
+            return Err(Status::INVALID_VALUE);
+        }
         let allocation = self.live.remove(&base).ok_or(Status::INVALID_VALUE)?;
         if !allocation.on_host() {
             self.used[allocation.device] -= allocation.size;

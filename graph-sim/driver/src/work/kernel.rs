@@ -121,13 +121,14 @@ impl Seen {
 }
 
 impl View<'_> {
-    /// Pinned and managed memory, and memory of pools and graphs, is accessible to all; other memory to kernels on its
-    /// device and in contexts that were given access.
+    /// Pinned and managed memory, and memory of pools and graphs, is accessible to all; mapped memory to the devices that
+    /// were given access; other memory to kernels on its device and in contexts that were given access.
     fn may_touch(&self, found: &Allocation) -> bool {
-        found.on_host()
-            || matches!(found.kind, Kind::Graph(_) | Kind::Pool(_))
-            || found.device == self.device
-            || self.peers.contains(&found.context)
+        match found.kind {
+            Kind::Graph(_) | Kind::Pool(_) => true,
+            Kind::Mapped => found.access.contains(&self.device),
+            _ => found.on_host() || found.device == self.device || self.peers.contains(&found.context),
+        }
     }
 }
 

@@ -1,12 +1,18 @@
-//! The words of graph functions and kernel declarations. The attributes read them as tokens; nothing calls them.
+//! The words of the language, so that editors know them.
+//!
+//! The attributes read the words of graph functions and of kernel declarations as tokens; nothing calls them.
 
 use std::marker::PhantomData;
 
+pub use cudarc::driver::LaunchConfig;
+#[doc(inline)]
+pub use cuweave_core::runtime::Pinned;
 use cuweave_core::runtime::private;
+#[doc(inline)]
+pub use cuweave_core::runtime::private::param::Atomic;
+pub use std::mem::MaybeUninit;
 
-/// The parameter of the words that are allowed in graph functions only. It has no value, so nothing can call them.
-#[derive(Debug)]
-pub enum InGraphFunctions {}
+use language::InGraphFunctions;
 
 /// `let b = alloc::<T>(len);` allocates a buffer of `len` elements when the graph runs.
 ///
@@ -57,13 +63,20 @@ pub fn per_item(n: impl private::ToDim) -> private::PerItem {
 #[derive(Debug)]
 pub enum __Prelude {}
 
-/// The words as macros, for programs that do not import them: generated code refers to each word of a function. Macros
-/// have a namespace of their own, so they collide with no module, type or function of the program.
-pub mod found {
-    macro_rules! words {
-        ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
+/// Items about the words that no prelude brings into scope.
+pub(crate) mod language {
+    /// The parameter of the words that are allowed in graph functions only. It has no value, so nothing can call them.
+    #[derive(Debug)]
+    pub enum InGraphFunctions {}
+
+    /// The words as macros, for programs that do not import them: generated code refers to each word of a function. Macros
+    /// have a namespace of their own, so they collide with no module, type or function of the program.
+    pub mod found {
+        macro_rules! words {
+            ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
+        }
+        words!(alloc fill copy free atomic per_item Atomic MaybeUninit Pinned __Prelude);
     }
-    words!(alloc fill copy free atomic per_item Atomic MaybeUninit Pinned __Prelude);
 }
 
 #[doc(hidden)]

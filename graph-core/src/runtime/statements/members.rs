@@ -1,12 +1,13 @@
 //! The blocks of a batch's launch that belong to each of its members.
 
 use crate::index::{Index, Vector};
-use crate::ir::{Kind, Program, StatementId};
+use crate::ir::{Program, StatementId};
 use crate::launches::MOST_BLOCKS;
 use crate::operation::{BatchId, Operation, Operations};
 use crate::runtime::error::{Error, Result, at_statement};
+use crate::runtime::kernels::LaunchRecord;
 
-use super::record::{LaunchRecord, Record};
+use super::kinds::Record;
 
 /// Returns the number of an operation's batch: batches are sorted by their first members.
 pub(crate) fn batch_of(operations: &Operations, operation: &Operation) -> Result<BatchId> {
@@ -21,10 +22,8 @@ pub(crate) fn launch_of(
     records: &Vector<StatementId, Record>,
     statement: StatementId,
 ) -> Result<LaunchRecord> {
-    match records[statement] {
-        Kind::Launch(launch) => Ok(launch),
-        _ => Err(Error::Plan(format!("{} is no launch", at_statement(program, statement)))),
-    }
+    let launch = records[statement].launch().copied();
+    launch.ok_or_else(|| Error::Plan(format!("{} is no launch", at_statement(program, statement))))
 }
 
 /// Returns the dimension of the grid along which the members of an operation lie; or, where their blocks are consecutive,

@@ -1,0 +1,154 @@
+//! Device memory of the runtime's own, in ranges of addresses that are reserved once: it grows where it lies.
+//!
+//! Memory is mapped before the first node names it, and growth maps the new part only, so nodes keep their addresses. To
+//! unmap is a call of the host that waits for nothing. So a range that launches may still use waits in a list, with the
+//! events of those launches, and is unmapped when a later call of the runtime finds them over.
+
+use std::ffi::c_int;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use cudarc::driver::CudaContext;
+
+use super::cuda::{Driver, Failure, Outcome, record};
+use super::waits::{self, OwnedEvent};
+
+/// A reserved range of addresses, with memory from its start on. Its drop unmaps the memory.
+#[derive(Debug)]
+pub(crate) struct Range {
+    driver: &'static Driver,
+    ctx: Arc<CudaContext>,
+    device: c_int,
+    start: u64,
+    /// The bytes that are reserved, 0 once they are given up.
+    reserved: u64,
+    mapped: u64,
+    step: u64,
+}
+
+impl Range {
+    /// Reserves addresses for up to `bytes` bytes in a context, which must be current.
+    pub fn new(driver: &'static Driver, ctx: &Arc<CudaContext>, bytes: u64) -> Outcome<Range> {
+        let device = ctx.cu_device();
+        let step = driver.granularity(device)?;
+        let reserved = bytes.next_multiple_of(step);
+        let start = driver.reserve(reserved)?;
+        Ok(Range { driver, ctx: ctx.clone(), device, start, reserved, mapped: 0, step })
+    }
+
+    /// Reserves as many addresses as the device has memory.
+    pub fn of_device(driver: &'static Driver, ctx: &Arc<CudaContext>) -> Outcome<Range> {
+        Range::new(driver, ctx, driver.total_memory(ctx.cu_device())?)
+    }
+
+    /// Its first address.
+    pub fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// The bytes that have memory.
+    pub fn bytes(&self) -> u64 {
+        self.mapped
+    }
+
+    /// Maps memory until there are at least `bytes` bytes. Where the device has none left, ranges that nobody uses any more
+    /// are unmapped first, which waits for their launches. More bytes than are reserved are more than the device has.
+    pub fn grow(&mut self, bytes: u64) -> Outcome<()> {
+        if bytes <= self.mapped {
+            return Ok(());
+        }
+        if bytes > self.reserved {
+            return Err(Failure::out_of_memory("cuMemCreate"));
+        }
+        let (at, more) = (self.start + self.mapped, bytes.next_multiple_of(self.step) - self.mapped);
+        let map = || self.driver.relaxed(|| self.driver.map(self.device, at, more));
+        map().or_else(|failure| {
+            if failure.is_out_of_memory() && settle(self.driver) { map() } else { Err(failure) }
+        })?;
+        self.mapped += more;
+        Ok(())
+    }
+
+    /// Unmaps the memory once the launches that these events record are over: now, or by a later call.
+    pub fn retire(self, uses: Vec<Arc<OwnedEvent>>) {
+        lock().push(Retired { range: self, uses });
+        PENDING.fetch_add(1, Ordering::Relaxed);
+        collect();
+    }
+
+    /// Keeps the memory for ever: something may use it and nothing tells until when.
+    pub fn leak(mut self) {
+        self.reserved = 0;
+    }
+}
+
+impl Drop for Range {
+    fn drop(&mut self) {
+        let Range { driver, start, reserved, mapped, .. } = *self;
+        if reserved == 0 || !waits::enter(driver, &self.ctx) {
+            return;
+        }
+        let unmapped = if mapped == 0 { Ok(()) } else { driver.relaxed(|| driver.unmap(start, mapped)) };
+        // Refused where the memory is mapped still.
+        let freed = driver.free_addresses(start, reserved);
+        if let Err(failure) = unmapped.and(freed) {
+            record(&self.ctx, failure);
+        }
+    }
+}
+
+/// A range that is given up, and the events that record the launches that may still use it.
+struct Retired {
+    range: Range,
+    uses: Vec<Arc<OwnedEvent>>,
+}
+
+impl Retired {
+    /// Forgets the events whose launches are over. Returns true if none is left.
+    fn is_over(&mut self) -> bool {
+        let driver = self.range.driver;
+        if !waits::enter(driver, &self.range.ctx) {
+            return false;
+        }
+        self.uses.retain(|used| match driver.relaxed(|| driver.is_over(used.raw())) {
+            Ok(over) => !over,
+            Err(failure) => !failure.ends_the_context(),
+        });
+        self.uses.is_empty()
+    }
+}
+
+static RETIRED: Mutex<Vec<Retired>> = Mutex::new(Vec::new());
+
+/// The length of the list, which is read without its lock.
+static PENDING: AtomicUsize = AtomicUsize::new(0);
+
+fn lock() -> std::sync::MutexGuard<'static, Vec<Retired>> {
+    RETIRED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Unmaps the ranges in the list that nothing uses any more. Any context may be current afterwards.
+pub(crate) fn collect() {
+    if PENDING.load(Ordering::Relaxed) == 0 {
+        return;
+    }
+    let over: Vec<Retired> = lock().extract_if(.., Retired::is_over).collect();
+    PENDING.fetch_sub(over.len(), Ordering::Relaxed);
+}
+
+/// Waits for the launches that use the ranges in the list, and unmaps them. Returns true if there was any.
+fn settle(driver: &Driver) -> bool {
+    if PENDING.load(Ordering::Relaxed) == 0 {
+        return false;
+    }
+    for retired in lock().iter() {
+        if waits::enter(driver, &retired.range.ctx) {
+            for used in &retired.uses {
+                // A failure leaves the range in the list.
+                let _ = driver.synchronize_event(used.raw());
+            }
+        }
+    }
+    collect();
+    true
+}

@@ -1,0 +1,75 @@
+//! From a statement's record to the parameters of its node, once the addresses of its buffers are known.
+
+use crate::index::Vector;
+use crate::ir::{BufferId, DimId, Program, StatementId};
+use crate::operation::Operations;
+
+use crate::runtime::cuda::{Context, Driver, Node, Outcome, Place, RawExec, RawGraph, Scratch, Word};
+
+/// The addresses of a program's buffers.
+pub(crate) struct Emission<'n> {
+    pub program: &'n Program,
+    pub dims: &'n Vector<DimId, u64>,
+    pub operations: &'n Operations,
+    /// The address of each buffer.
+    pub bases: &'n Vector<BufferId, u64>,
+    /// Fills of 8-byte values that a setter may change: kernels, whatever the value is now.
+    pub fill_kernels: &'n Vector<StatementId, bool>,
+}
+
+impl Emission<'_> {
+    /// Returns the address and the length, in elements, of a statement's access.
+    pub fn range_of(&self, statement: StatementId, access: usize) -> (u64, u64) {
+        let access = &self.program.statements[statement].accesses[access];
+        let (lo, hi) = (self.dims[access.lo], self.dims[access.hi]);
+        let address = self.bases[access.buffer].wrapping_add(lo * element(self.program, access.buffer));
+        (address, hi - lo)
+    }
+
+    /// Returns the place of a statement's access.
+    pub fn place_of(&self, statement: StatementId, access: usize) -> Place {
+        let buffer = self.program.statements[statement].accesses[access].buffer;
+        let (address, _) = self.range_of(statement, access);
+        match self.program.buffers[buffer].origin.is_pinned() {
+            true => Place::Host(address),
+            false => Place::Device(address),
+        }
+    }
+}
+
+/// Returns the size of a buffer's element in bytes.
+pub(crate) fn element(program: &Program, buffer: BufferId) -> u64 {
+    u64::from(program.buffers[buffer].element)
+}
+
+/// The parameters of a node.
+pub(crate) trait Parameters {
+    /// Adds the node to a graph.
+    fn add(&self, to: Adding<'_>) -> Outcome<Node>;
+
+    /// Changes the node of an exec.
+    fn set(&self, of: Setting<'_>) -> Outcome<()>;
+}
+
+/// A graph that a node is added to.
+pub(crate) struct Adding<'d> {
+    pub driver: &'d Driver,
+    pub context: Context,
+    pub graph: RawGraph,
+    /// The nodes that it comes after.
+    pub after: &'d [Node],
+    /// The values of the parameters of all statements.
+    pub words: &'d [Word],
+    pub scratch: &'d mut Scratch,
+}
+
+/// A node of an exec that is changed.
+pub(crate) struct Setting<'d> {
+    pub driver: &'d Driver,
+    pub context: Context,
+    pub exec: RawExec,
+    pub node: Node,
+    /// The values of the parameters of all statements.
+    pub words: &'d [Word],
+    pub scratch: &'d mut Scratch,
+}

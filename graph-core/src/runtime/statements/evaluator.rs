@@ -1,0 +1,82 @@
+//! The evaluation of one statement: the program, the device and the loaded modules that its values are checked against.
+
+use crate::index::{Vector, size};
+use crate::ir::{Access, DimId, Program, StatementId};
+
+use crate::runtime::cuda::Word;
+use crate::runtime::error::{At, Error, Result, at_statement};
+use crate::runtime::kernels::{Finding, Kernel, Limits, Modules};
+
+/// The launches that are not proved to write all of their write-only parameters.
+pub(crate) type Open = Vec<(StatementId, &'static Kernel, Vec<Finding>)>;
+
+/// The evaluator of the current statement.
+pub(super) struct Evaluator<'b> {
+    pub program: &'b Program,
+    pub dims: &'b Vector<DimId, u64>,
+    pub limits: &'b Limits,
+    pub modules: &'b mut Modules,
+    /// The current statement.
+    pub statement: StatementId,
+    /// The values of parameters.
+    pub words: Vec<Word>,
+    /// Launches that are not proved to write all of their write-only parameters.
+    pub open: Open,
+}
+
+impl<'b> Evaluator<'b> {
+    /// Returns an access of the statement.
+    pub fn access(&self, index: u32) -> Result<&'b Access> {
+        // The table is generated with the code that asks: this cannot miss unless the two do not belong together.
+        self.program.statements[self.statement]
+            .accesses
+            .get(size(index))
+            .ok_or_else(|| Error::Plan(format!("{} has no access {index}", self.at())))
+    }
+}
+
+impl Evaluator<'_> {
+    #[cold]
+    #[inline(never)]
+    pub fn at(&self) -> Box<At> {
+        at_statement(self.program, self.statement)
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub fn config(&self, reason: String) -> Error {
+        Error::Config { at: self.at(), reason }
+    }
+
+    /// Adds this statement to the error of a driver call.
+    pub fn placed(&self, mut error: Error) -> Error {
+        if let Error::Driver(failure) = &mut error
+            && failure.at.is_none()
+        {
+            failure.at = Some(self.at());
+        }
+        error
+    }
+
+    /// Returns the range's length in elements.
+    pub fn len(&self, access: &Access) -> u64 {
+        self.dims[access.hi] - self.dims[access.lo]
+    }
+
+    pub fn name(&self, access: &Access) -> String {
+        self.program.buffers[access.buffer].name.to_string()
+    }
+
+    /// Checks that a memset or memcpy node moves at least one element.
+    pub fn not_empty(&self) -> Result<()> {
+        let accesses = &self.program.statements[self.statement].accesses;
+        match accesses.iter().find(|access| self.len(access) == 0) {
+            None => Ok(()),
+            Some(access) => {
+                let text = |id: DimId| &self.program.dims[id];
+                let text = format!("{}[{}..{}]", self.name(access), text(access.lo), text(access.hi));
+                Err(Error::ZeroLength { at: self.at(), text })
+            }
+        }
+    }
+}

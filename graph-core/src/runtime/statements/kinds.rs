@@ -1,0 +1,215 @@
+//! The kinds of statements while a graph is built: what generated code evaluates of each, its record, and the parameters of its
+//! node. Each kind has a file of its own; here are the matches on kinds.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::marker::PhantomData;
+
+use crate::index::{Vector, narrow, size};
+use crate::ir::{DimId, Lifetime, Program, StatementId};
+use crate::kind::{Kind, Stage};
+
+use crate::runtime::cuda::Word;
+use crate::runtime::error::{Error, Result, at_statement};
+use crate::runtime::kernels::{FILL64, Kernel, LaunchRecord, Limits, Modules};
+
+use super::arguments::Arguments;
+use super::config::Config;
+use super::emission::{Emission, Parameters};
+use super::evaluator::{Evaluator, Open};
+
+pub(super) mod copy;
+pub(super) mod fill;
+pub(super) mod launch;
+
+use copy::Copying;
+use fill::{FillRecord, Fillable};
+use launch::LaunchNode;
+
+/// The stage of the build: statements are evaluated. Values of parameters lie in a list of words that all statements share.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Evaluated;
+
+impl Stage for Evaluated {
+    type Launch = LaunchRecord;
+    type Fill = FillRecord;
+    type Copy = ();
+    type Call = Infallible;
+    type Memory = ();
+}
+
+/// The values of a statement.
+pub(crate) type Record = Kind<Evaluated>;
+
+/// The recorder of the values that generated code gives for statements, one after the other.
+///
+/// Records are made when the graph is built, and made again, in the same space, when an argument is set.
+pub struct Evaluation<'b> {
+    evaluator: Evaluator<'b>,
+    records: Vec<Record>,
+}
+
+impl fmt::Debug for Evaluation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluation").field("statement", &self.evaluator.statement).finish_non_exhaustive()
+    }
+}
+
+impl Evaluation<'_> {
+    /// Records a launch with its arguments, which the kernel's item gives in the order of its parameters.
+    ///
+    /// # Errors
+    ///
+    /// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
+    pub fn run(&mut self, kernel: &'static Kernel, config: impl Config, arguments: Arguments) -> Result<()> {
+        let launch = launch::evaluate(&mut self.evaluator, kernel, config, &arguments)?;
+        self.records.push(Kind::Launch(launch));
+        Ok(())
+    }
+
+    /// Records a fill with a value.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements.
+    pub fn fill<T: Fillable>(&mut self, value: T) -> Result<()> {
+        self.records.push(Kind::Fill(FillRecord::evaluate(&mut self.evaluator, value)?));
+        Ok(())
+    }
+
+    /// Records a fill of a part of an argument, whose elements are of type `T`.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements.
+    pub fn fill_part<T: Fillable>(&mut self, _: PhantomData<T>, value: T) -> Result<()> {
+        self.fill(value)
+    }
+
+    /// Records a copy.
+    ///
+    /// # Errors
+    ///
+    /// A range of no elements; ranges of different lengths.
+    pub fn copy(&mut self) -> Result<()> {
+        self.records.push(Kind::Copy(copy::evaluate(&self.evaluator)?));
+        Ok(())
+    }
+
+    /// Records the next statement, which allocates or frees: it has no values.
+    pub(crate) fn memory<B>(&mut self, lifetime: Lifetime<B>) {
+        self.records.push(match lifetime {
+            Lifetime::Begins(_) => Kind::Alloc(()),
+            Lifetime::Ends(_) => Kind::Free(()),
+        });
+    }
+}
+
+impl Record {
+    /// Returns the launch of a kernel, the user's or one of the library's.
+    pub(crate) fn launch(&self) -> Option<&LaunchRecord> {
+        if let Kind::Launch(launch) = self { Some(launch) } else { None }
+    }
+
+    /// Returns true for a launch of a kernel of the user's.
+    pub(crate) fn is_user_launch(&self) -> bool {
+        self.launch().is_some_and(|launch| !std::ptr::eq(launch.kernel, &FILL64))
+    }
+
+    /// Returns the first of its words, and their number.
+    pub(crate) fn words(&self) -> (usize, usize) {
+        let record = *self;
+        match record {
+            Kind::Launch(launch) => (size(launch.first), launch.kernel.words),
+            Kind::Fill(fill) => fill.words(),
+            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => (0, 0),
+        }
+    }
+
+    /// Returns the same record with its words at `place`.
+    pub(crate) fn at(self, place: usize) -> Record {
+        let first = narrow(place);
+        match self {
+            Kind::Launch(launch) => Kind::Launch(LaunchRecord { first, ..launch }),
+            Kind::Fill(fill) => Kind::Fill(fill.at(first)),
+            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => self,
+        }
+    }
+
+    /// Writes the addresses of its buffers into its words, and returns the record; a fill that no memset can do becomes a
+    /// launch.
+    pub(crate) fn resolve(
+        self,
+        emission: &Emission<'_>,
+        statement: StatementId,
+        modules: &mut Modules,
+        words: &mut [Word],
+    ) -> Result<Record> {
+        Ok(match self {
+            Kind::Launch(launch) => {
+                launch::resolve(emission, statement, &launch, words);
+                self
+            }
+            Kind::Fill(fill) => fill.resolve(emission, statement, modules, words)?.map_or(self, Kind::Launch),
+            Kind::Copy(()) | Kind::Alloc(()) | Kind::Free(()) => self,
+        })
+    }
+
+    /// Calls `with` with the parameters of its node. Must be called after [`Record::resolve`].
+    pub(crate) fn node<T>(
+        self,
+        emission: &Emission<'_>,
+        statement: StatementId,
+        with: impl FnOnce(&dyn Parameters) -> T,
+    ) -> Result<T> {
+        Ok(match self {
+            Kind::Launch(launch) => with(&LaunchNode::of(&launch)),
+            Kind::Fill(fill) => with(&fill.node(emission, statement)),
+            Kind::Copy(()) => with(&Copying::of(emission, statement)),
+            Kind::Alloc(()) | Kind::Free(()) => {
+                let at = at_statement(emission.program, statement);
+                return Err(Error::Plan(format!("{at} was not evaluated")));
+            }
+        })
+    }
+}
+
+impl<'b> Evaluation<'b> {
+    /// Returns an evaluation of that many statements, with space for their values.
+    pub(crate) fn new(
+        program: &'b Program,
+        dims: &'b Vector<DimId, u64>,
+        limits: &'b Limits,
+        modules: &'b mut Modules,
+        (statements, mut words): (usize, Vec<Word>),
+    ) -> Evaluation<'b> {
+        words.clear();
+        words.reserve(4 * statements);
+        let (statement, open) = (StatementId::NONE, Vec::new());
+        Evaluation {
+            evaluator: Evaluator { program, dims, limits, modules, statement, words, open },
+            records: Vec::with_capacity(statements),
+        }
+    }
+
+    /// Evaluates one statement by a step, which must record it.
+    pub(crate) fn one(
+        &mut self,
+        statement: StatementId,
+        step: impl FnOnce(&mut Evaluation<'b>) -> Result<()>,
+    ) -> Result<()> {
+        let recorded = self.records.len();
+        self.evaluator.statement = statement;
+        step(self)?;
+        if self.records.len() == recorded + 1 {
+            return Ok(());
+        }
+        let reason = "an expression in it returns before the statement is recorded";
+        Err(self.evaluator.config(reason.to_owned()))
+    }
+
+    /// Returns a record for each statement, the values of parameters, and the launches that are not proved to write all.
+    pub(crate) fn into_parts(self) -> (Vec<Record>, Vec<Word>, Open) {
+        (self.records, self.evaluator.words, self.evaluator.open)
+    }
+}

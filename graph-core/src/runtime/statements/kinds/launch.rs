@@ -1,0 +1,235 @@
+//! Launches of kernels: the record is complete and checked. The extents hold, and the device takes the configuration.
+
+use crate::codes::Code;
+use crate::diagnostic::render;
+use crate::index::{Index, Vector, narrow, size};
+use crate::ir::{Access, BufferId, Mode, StatementId};
+use crate::operation::Operations;
+use cuweave_ptx::coverage::Verdict;
+
+use crate::runtime::cuda::{self, Launching, Node, Outcome, Values, Word};
+use crate::runtime::error::{Error, Fault, Refusal, Result, ShortLaunch};
+use crate::runtime::kernels::{Finding, Kernel, LaunchRecord, Param, ParamKind, Shape};
+
+use crate::runtime::statements::arguments::Arguments;
+use crate::runtime::statements::config::{BlockLimits, Config};
+use crate::runtime::statements::emission::{Adding, Emission, Parameters, Setting};
+use crate::runtime::statements::evaluator::Evaluator;
+
+/// Returns the first argument whose elements are not all written, and whose parameter may be read. rustc says the same where the
+/// macro knows; in loops and calls the numbers of the build decide.
+fn read_before_written<'a>(kernel: &Kernel, accesses: &'a [Access]) -> Option<&'a Access> {
+    let parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
+    let mut pairs = accesses.iter().zip(parameters);
+    pairs
+        .find(|(access, param)| access.mode == Mode::Write && param.kind == ParamKind::ReadWrite)
+        .map(|(access, _)| access)
+}
+
+/// Evaluates a launch with its arguments, which the kernel's item gives in the order of its parameters.
+///
+/// # Errors
+///
+/// A configuration that the device or the kernel does not take, an extent that its buffer does not have.
+pub(super) fn evaluate(
+    evaluator: &mut Evaluator<'_>,
+    kernel: &'static Kernel,
+    config: impl Config,
+    arguments: &Arguments,
+) -> Result<LaunchRecord> {
+    let known = evaluator.modules.known(kernel)?;
+    let block_limits = BlockLimits { most: known.info.most_threads, required: known.info.required_block };
+    let shape = config.shape(block_limits).map_err(|reason| evaluator.config(reason))?;
+    evaluator.launch(kernel, &shape, arguments)
+}
+
+impl Evaluator<'_> {
+    /// Evaluates a launch with its configuration evaluated: the part that does not depend on the configuration's type.
+    fn launch(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        arguments: &Arguments,
+    ) -> Result<LaunchRecord> {
+        let known = self.modules.known(kernel)?;
+        let function = known.info.function;
+        // Launches of one kernel are often alike.
+        if known.checked != Some(*shape) {
+            let info = known.info;
+            self.limits.check(shape, kernel, &info).map_err(|reason| self.config(reason))?;
+            if shape.shared > info.dynamic_shared {
+                self.modules
+                    .raise_dynamic_shared(kernel, shape.shared)
+                    .map_err(|error| self.placed(error))?;
+            }
+            self.modules.known(kernel)?.checked = Some(*shape);
+        }
+        let program = self.program;
+        let accesses: &[Access] = &program.statements[self.statement].accesses;
+        if arguments.words().len() != kernel.words || arguments.in_order != accesses.len() {
+            return Err(Error::Plan(format!("{} does not give what `{}` takes", self.at(), kernel.name)));
+        }
+        if let Some(fault) = arguments.fault {
+            return Err(self.extent_fault(kernel, &accesses[fault.0], fault.0, Err(fault.1)));
+        }
+        if let Some(access) = read_before_written(kernel, accesses) {
+            return Err(self.read_unwritten(kernel, access));
+        }
+        for (index, (access, &extent)) in accesses.iter().zip(arguments.extents()).enumerate() {
+            let len = self.len(access);
+            if extent != len && (extent > len || access.relied_on || self.leaves_invalid(kernel, index)) {
+                return Err(self.extent_fault(kernel, access, index, Ok(extent)));
+            }
+        }
+        if !kernel.outline.is_empty() {
+            self.covered(kernel, shape, accesses, arguments)?;
+        }
+        let first = narrow(self.words.len());
+        self.words.extend_from_slice(arguments.words());
+        Ok(LaunchRecord { kernel, function, shape: *shape, first })
+    }
+
+    /// Returns the error for an argument whose elements are not all written before the kernel may read them.
+    #[cold]
+    fn read_unwritten(&self, kernel: &Kernel, access: &Access) -> Error {
+        let name = self.name(access);
+        let notes = [format!("`{}` takes it as `&mut [T; _]`, and may read it", kernel.name)];
+        let help =
+            format!("write all of `{name}` before, or declare the parameter as `&mut [MaybeUninit<T>; _]`");
+        let message = format!("`{name}` is given to the kernel `{}` before it is written", kernel.name);
+        let text = render(Code::CW101, &message, &notes, Some(&help));
+        Error::Refused(vec![Refusal { code: Code::CW101, at: *self.at(), text }])
+    }
+
+    /// Returns true if elements that a launch does not write leave the graph, and not all bits are values of them.
+    #[cold]
+    fn leaves_invalid(&self, kernel: &Kernel, index: usize) -> bool {
+        let access = &self.program.statements[self.statement].accesses[index];
+        let param = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar).nth(index);
+        access.mode == Mode::Write
+            && self.program.outputs.contains(&access.buffer)
+            && param.is_some_and(|param| param.checks_bits && !param.any_bits)
+    }
+
+    /// Checks that the threads of a launch write all that counts as written, and notes what is not proved.
+    fn covered(
+        &mut self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        accesses: &[Access],
+        arguments: &Arguments,
+    ) -> Result<()> {
+        let findings = self.modules.judge.findings(kernel, shape, arguments.words(), arguments.extents());
+        if let Some(finding) = findings.iter().find(|finding| finding.is_error(kernel, accesses)) {
+            return Err(self.uncovered(kernel, shape, &accesses[finding.access], finding, arguments));
+        }
+        if !findings.is_empty() {
+            self.open.push((self.statement, kernel, findings));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn uncovered(
+        &self,
+        kernel: &'static Kernel,
+        shape: &Shape,
+        access: &Access,
+        finding: &Finding,
+        arguments: &Arguments,
+    ) -> Error {
+        let parameter = kernel.params[finding.parameter].name.to_owned();
+        let (words, extents) = (arguments.words(), arguments.extents());
+        let needed = || self.modules.judge.needed(kernel, finding, shape, words, extents);
+        let needed = if matches!(finding.verdict, Verdict::Short { .. }) { needed() } else { None };
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match &finding.verdict {
+            Verdict::Unknown(reason) => {
+                Error::NotProvedWritten { at, kernel, parameter, buffer, reason: reason.clone() }
+            }
+            verdict => {
+                let (written, missing) = match verdict {
+                    Verdict::Short { written, missing } => (*written, *missing),
+                    _ => (0, 0),
+                };
+                let counts = shape.grid.iter().chain(&shape.block);
+                let threads = counts.fold(1u64, |all, &count| all.saturating_mul(u64::from(count)));
+                let extent = extents.get(finding.access).copied().unwrap_or(0);
+                let at = *at;
+                let short =
+                    ShortLaunch { at, kernel, parameter, buffer, extent, written, missing, threads, needed };
+                Error::Short(Box::new(short))
+            }
+        }
+    }
+
+    /// Returns the error of the `index`-th buffer argument, which does not suit the extent that its parameter declares.
+    #[cold]
+    fn extent_fault(
+        &self,
+        kernel: &Kernel,
+        access: &Access,
+        index: usize,
+        extent: std::result::Result<u64, Fault>,
+    ) -> Error {
+        let len = self.len(access);
+        let mut parameters = kernel.params.iter().filter(|param| param.kind != ParamKind::Scalar);
+        let parameter = parameters.nth(index).map_or("?", |param| param.name).to_owned();
+        let (at, buffer, kernel) = (self.at(), self.name(access), kernel.name.to_owned());
+        match extent {
+            Err(fault) => Error::Size { what: "the extent", at, text: parameter, fault },
+            Ok(extent) if extent > len => Error::Extent { at, kernel, parameter, buffer, extent, len },
+            Ok(extent) => Error::PartlyWritten { at, kernel, buffer, extent, len },
+        }
+    }
+}
+
+/// The parameters of a kernel node.
+pub(crate) struct LaunchNode {
+    launching: Launching,
+    /// The word at which the values of its parameters begin.
+    first: usize,
+    params: &'static [Param],
+}
+
+impl LaunchNode {
+    pub(super) fn of(launch: &LaunchRecord) -> LaunchNode {
+        LaunchNode { launching: launch.launching(), first: size(launch.first), params: launch.kernel.params }
+    }
+}
+
+impl Parameters for LaunchNode {
+    fn add(&self, Adding { driver, graph, after, words, scratch, .. }: Adding<'_>) -> Outcome<Node> {
+        let values = Values { words: &words[self.first..], params: self.params };
+        driver.add_kernel(graph, after, &self.launching, values, scratch)
+    }
+
+    fn set(&self, Setting { driver, exec, node, words, scratch, .. }: Setting<'_>) -> Outcome<()> {
+        let values = Values { words: &words[self.first..], params: self.params };
+        driver.set_kernel(exec, node, &self.launching, values, scratch)
+    }
+}
+
+/// Writes the addresses of its buffers into a launch's words.
+pub(super) fn resolve(
+    emission: &Emission<'_>,
+    statement: StatementId,
+    launch: &LaunchRecord,
+    words: &mut [Word],
+) {
+    address(emission.operations, emission.bases, (statement, launch), &mut words[size(launch.first)..]);
+}
+
+/// Writes the addresses of a launch's buffers into its words.
+#[inline]
+pub(crate) fn address(
+    operations: &Operations,
+    bases: &Vector<BufferId, u64>,
+    (statement, launch): (StatementId, &LaunchRecord),
+    words: &mut [Word],
+) {
+    let pointed = &operations.pointed.as_slice()[operations.pointed_of[statement].index()..];
+    for (word, at) in launch.kernel.address_words().zip(pointed) {
+        words[word] = cuda::address_word(bases[at.buffer].wrapping_add(at.offset));
+    }
+}

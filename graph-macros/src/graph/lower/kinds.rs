@@ -1,0 +1,339 @@
+//! The kinds of statements: the words that they are calls of, and the generated code that evaluates them.
+//!
+//! Launches are lowered in `calls`, calls of graph functions in `functions`.
+
+use std::collections::BTreeSet;
+
+use cuweave_core::index::Index;
+use cuweave_core::ir::{Kind, Mode, Origin, Program, Statement, StatementId};
+use cuweave_core::structure::{Part, Step};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, Expr, ExprCall, Type};
+
+use super::{LaunchArgument, Lower, Lowered, Lowering, Reported, Syntax};
+use crate::graph::idents::{ident, named};
+use crate::graph::launch;
+use crate::graph::scope::{Binding, Borrow};
+
+/// A word that a statement is a call of.
+pub(super) struct Word {
+    name: &'static str,
+    /// The number of its arguments.
+    arguments: usize,
+    /// The statement as it is written.
+    usage: &'static str,
+    lower: LowerWord,
+}
+
+/// Lowers a call of a word, with the name that a `let` gives it and its attributes.
+type LowerWord = fn(&mut Lowering<'_>, &ExprCall, Option<&Ident>, &[Attribute]) -> Lower<()>;
+
+const WORDS: [Word; 4] = [
+    Word { name: "alloc", arguments: 1, usage: "alloc::<T>(len)", lower: alloc },
+    Word { name: "fill", arguments: 2, usage: "fill(&mut b, value)", lower: fill },
+    Word { name: "copy", arguments: 2, usage: "copy(&a, &mut b)", lower: copy },
+    Word { name: "free", arguments: 1, usage: "free(b)", lower: free },
+];
+
+impl Word {
+    pub(super) fn named(name: &str) -> Option<&'static Word> {
+        WORDS.iter().find(|word| word.name == name)
+    }
+}
+
+/// Returns the expression that evaluates a statement.
+pub fn step(of: &Evaluated<'_>, evaluation: &Ident) -> TokenStream {
+    let Evaluated { syntax, .. } = of;
+    match of.statement.kind {
+        Kind::Call(_) | Kind::Alloc(_) | Kind::Free(_) => quote!(::core::result::Result::Ok(())),
+        Kind::Copy(()) if of.part(0).is_some() || of.part(1).is_some() => {
+            let (from, to) = (of.element_of(0, false), of.element_of(1, true));
+            let same = quote_spanned!(of.spans[1]=> ::cuweave::__private::mark::same(#from, #to););
+            quote!({ #same #evaluation.copy() })
+        }
+        Kind::Copy(()) => {
+            let (from, to) = (of.element(0), of.element(1));
+            // rustc holds one element type against the other, at the destination.
+            let same = quote_spanned! {of.spans[1]=>
+                let _: ::core::marker::PhantomData<#from> = ::core::marker::PhantomData::<#to>;
+            };
+            quote!({ #same #evaluation.copy() })
+        }
+        Kind::Fill(()) if of.part(0).is_some() => {
+            let (element, value) = (of.element_of(0, true), syntax.scalars());
+            let fill = quote_spanned!(of.spans[0]=> fill_part);
+            quote!(#evaluation.#fill(#element, #(#value),*))
+        }
+        Kind::Fill(()) => {
+            let (element, value) = (of.element(0), syntax.scalars());
+            // rustc says at the buffer that its elements cannot be filled with.
+            let fill = quote_spanned!(of.spans[0]=> fill::<#element>);
+            quote!(#evaluation.#fill(#(#value),*))
+        }
+        Kind::Launch(()) => {
+            let (kernel, arguments) = (&syntax.path, of.arguments());
+            // rustc points at the kernel where the number of arguments is wrong.
+            let call = quote_spanned!(kernel.span()=> <#kernel>::__launch(#(#arguments),*));
+            // Only an item of `#[kernels]` has this: a type of the user's with a `__launch` is no kernel.
+            let item = quote_spanned! {kernel.span()=>
+                <#kernel as ::cuweave::__private::KernelItem>::kernel(::cuweave::__private::Token)
+            };
+            let config = syntax.config.as_ref().map(|config| launch::tokens(config, of.integers));
+            quote!(#evaluation.run(#item, #config, #call))
+        }
+    }
+}
+
+impl Lowering<'_> {
+    /// Lowers a call of a word.
+    pub(super) fn word(
+        &mut self,
+        word: &Word,
+        call: &ExprCall,
+        name: Option<&Ident>,
+        attributes: &[Attribute],
+    ) -> Lower<()> {
+        if call.args.len() == word.arguments {
+            return (word.lower)(self, call, name, attributes);
+        }
+        let usages = WORDS.map(|word| format!("`{}`", word.usage));
+        let [others @ .., last] = &usages;
+        Err(self.refuse(
+            call,
+            &format!("`{}` does not take {} arguments", word.name, call.args.len()),
+            &format!("write {} or {last}", others.join(", ")),
+        ))
+    }
+}
+
+/// Lowers `let b = alloc::<T>(len);`.
+fn alloc(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    let Some(element) = type_argument(&call.func) else {
+        return Err(lowering.refuse(
+            call,
+            "an allocation needs the type of its elements",
+            "write `alloc::<f32>(len)`",
+        ));
+    };
+    let Some(name) = name else {
+        return Err(lowering.refuse(call, "an allocation needs a name", "write `let b = alloc::<T>(len);`"));
+    };
+    let len = lowering.bound(&call.args[0]);
+    let id = StatementId::new(lowering.statements.len());
+    let view = lowering.buffer(name.to_string(), name.span(), Origin::Alloc(id), len, element, None);
+    let buffer = view.buffer;
+    lowering.push(name.to_string(), name.span(), (Kind::Alloc(buffer), Syntax::default()), Vec::new());
+    lowering.after(id, attributes);
+    lowering.scopes.bind(name, Binding::View(view));
+    lowering.scopes.bind_statement(name, Some(id));
+    Ok(())
+}
+
+/// Lowers `free(b);`.
+fn free(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    let freed = &call.args[0];
+    if !matches!(freed, Expr::Path(_) | Expr::Index(_)) {
+        return Err(lowering.refuse(freed, "`free` takes the name of an allocation", "write `free(b);`"));
+    }
+    let Some(view) = lowering.view(freed)? else { return Err(lowering.no_buffer(freed, "free")) };
+    if !lowering.is_whole(&view) {
+        return Err(lowering.refuse(
+            freed,
+            "a part of a buffer cannot be freed",
+            "free the whole allocation by its name",
+        ));
+    }
+    let text = name.map_or_else(|| "free".to_owned(), ToString::to_string);
+    let id = lowering.push(text, freed.span(), (Kind::Free(view.buffer), Syntax::default()), Vec::new());
+    lowering.after(id, attributes);
+    lowering.name(name, id);
+    Ok(())
+}
+
+/// Lowers `fill(&mut b, value);`.
+fn fill(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    let access = lowering.buffer_argument(&call.args[0], "fill", Mode::Write)?;
+    lowering.device_only(&access, &call.args[0], "fill")?;
+    let value = Box::new(lowering.substituted(&call.args[1]));
+    let arguments = vec![LaunchArgument::Buffer(0), LaunchArgument::Scalar(value)];
+    let syntax = Syntax { arguments, ..Syntax::default() };
+    let text = name.map_or_else(|| "fill".to_owned(), ToString::to_string);
+    let span = name.map_or_else(|| call.span(), Ident::span);
+    let id = lowering.push(text, span, (Kind::Fill(()), syntax), vec![access]);
+    lowering.after(id, attributes);
+    lowering.name(name, id);
+    Ok(())
+}
+
+/// Lowers `copy(&a, &mut b);`.
+fn copy(
+    lowering: &mut Lowering<'_>,
+    call: &ExprCall,
+    name: Option<&Ident>,
+    attributes: &[Attribute],
+) -> Lower<()> {
+    let from = lowering.buffer_argument(&call.args[0], "copy", Mode::Read);
+    let to = lowering.buffer_argument(&call.args[1], "copy", Mode::Write);
+    let (Ok(from), Ok(to)) = (from, to) else {
+        lowering.poison(call.args.to_token_stream());
+        return Err(Reported);
+    };
+    let text = name.map_or_else(|| "copy".to_owned(), ToString::to_string);
+    let span = name.map_or_else(|| call.span(), Ident::span);
+    let arguments = vec![LaunchArgument::Buffer(0), LaunchArgument::Buffer(1)];
+    let syntax = Syntax { arguments, ..Syntax::default() };
+    let id = lowering.push(text, span, (Kind::Copy(()), syntax), vec![from, to]);
+    lowering.after(id, attributes);
+    lowering.name(name, id);
+    Ok(())
+}
+
+/// Returns the type in `alloc::<T>`.
+fn type_argument(function: &Expr) -> Option<Type> {
+    let path = match function {
+        Expr::Group(group) => return type_argument(&group.expr),
+        Expr::Path(path) => path,
+        _ => return None,
+    };
+    match &path.path.segments.last()?.arguments {
+        syn::PathArguments::AngleBracketed(list) if list.args.len() == 1 => match list.args.first()? {
+            syn::GenericArgument::Type(ty) if !matches!(ty, Type::Infer(_)) => Some(ty.clone()),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// A statement that generated code evaluates.
+pub struct Evaluated<'l> {
+    pub statement: &'l Statement,
+    pub syntax: &'l Syntax,
+    program: &'l Program,
+    elements: &'l [Type],
+    /// The span of each access.
+    spans: &'l [Span],
+    integers: &'l BTreeSet<String>,
+    lowered: &'l Lowered,
+}
+
+impl<'l> Evaluated<'l> {
+    /// Returns a statement of a lowered function.
+    pub fn of(lowered: &'l Lowered, at: usize) -> Evaluated<'l> {
+        let program = &lowered.source.program;
+        Evaluated {
+            statement: &program.statements.as_slice()[at],
+            syntax: &lowered.syntax[at],
+            program,
+            elements: &lowered.elements,
+            spans: &lowered.spans.accesses[at],
+            integers: &lowered.integers,
+            lowered,
+        }
+    }
+
+    /// Returns the type of the elements that an access is about.
+    pub fn element(&self, access: usize) -> &'l Type {
+        &self.elements[self.statement.accesses[access].buffer.index()]
+    }
+
+    /// Returns the name of the buffer that an access is about.
+    pub fn buffer_name(&self, access: usize) -> &'l str {
+        let buffer = &self.program.buffers[self.statement.accesses[access].buffer];
+        let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
+        let Part { argument, path } = &self.lowered.structure.parts[part];
+        let field = path.iter().rev().find_map(Step::field);
+        field.map_or_else(|| self.lowered.argument_names[*argument].as_str(), |field| field)
+    }
+
+    /// Returns the expression of an access of a part of an argument.
+    pub fn part(&self, access: usize) -> Option<&'l Expr> {
+        self.lowered.part_exprs.get(&self.statement.accesses[access].buffer)
+    }
+
+    /// Returns the expression by which generated code names the element type of an access, as a `PhantomData`.
+    fn element_of(&self, access: usize, written: bool) -> TokenStream {
+        match self.part(access) {
+            Some(part) => {
+                let function = ident(if written { "element_mut" } else { "element" });
+                let name = named(self.buffer_name(access));
+                quote_spanned! {self.spans[access]=>
+                    ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
+                }
+            }
+            None => {
+                let element = self.element(access);
+                quote!(::core::marker::PhantomData::<#element>)
+            }
+        }
+    }
+
+    /// Returns the arguments of a launch or a call.
+    pub fn arguments(&self) -> impl Iterator<Item = TokenStream> {
+        self.syntax.arguments.iter().map(|argument| match argument {
+            LaunchArgument::Scalar(value) => quote!(#value),
+            LaunchArgument::Buffer(index) => self.marker(*index),
+            LaunchArgument::Part(part) => quote!(#part),
+            LaunchArgument::Field(index, borrow) => self.field(*index as usize, *borrow),
+        })
+    }
+
+    /// Returns the argument for a field of a record in a call.
+    fn field(&self, access: usize, borrow: Borrow) -> TokenStream {
+        let function = ident(if borrow == Borrow::Mutable { "lent_mut" } else { "lent" });
+        let (name, part) = (named(self.buffer_name(access)), self.part(access));
+        quote_spanned! {self.spans[access]=>
+            ::cuweave::__private::mark::#function(::core::marker::PhantomData::<__buffers::#name>, &#part)
+        }
+    }
+
+    /// Returns the argument for a buffer, whose type rustc holds against the declaration.
+    fn marker(&self, index: u32) -> TokenStream {
+        let access = index as usize;
+        let kind = match self.statement.accesses[access].mode {
+            Mode::Read => "Shared",
+            Mode::ReadWrite => "Unique",
+            Mode::Write => "Fresh",
+            Mode::Atomic => "Atomic",
+        };
+        let (kind, buffer, element) = (ident(kind), named(self.buffer_name(access)), self.element(access));
+        if let Some(part) = self.part(access) {
+            return quote_spanned! {self.spans[access]=>
+                ::cuweave::__private::mark::#kind::<__buffers::#buffer, _>::of(#index, &#part)
+            };
+        }
+        quote_spanned! {self.spans[access]=>
+            ::cuweave::__private::mark::#kind::<__buffers::#buffer, #element>::at(#index)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_with_a_word_is_lowered() {
+        let mut lowered = WORDS.map(|word| word.name);
+        let mut words: Vec<&str> = Kind::words().collect();
+        lowered.sort_unstable();
+        words.sort_unstable();
+        assert_eq!(words, lowered);
+    }
+}

@@ -1,0 +1,116 @@
+//! Reserved addresses, physical memory, and mappings.
+
+#![allow(missing_docs, clippy::missing_safety_doc)]
+
+use std::ffi::{c_int, c_uint, c_ulonglong, c_void};
+
+use crate::base::console::say_once;
+use crate::base::pointer::{put, take, take_all};
+use crate::base::status::{Result, Status};
+use crate::base::types::{
+    ALLOCATION_PINNED, CUdeviceptr, CUmemAccessDesc, CUmemAllocationProp, CUmemLocation, LOCATION_DEVICE,
+};
+use crate::call::driver_calls;
+use crate::memory::GRANULARITY;
+use crate::state::{State, state};
+
+type Handle = c_ulonglong;
+
+/// Read and write.
+const READ_WRITE: c_uint = 3;
+
+/// Returns the device of physical memory with these properties.
+fn device_of(state: &State, properties: *const CUmemAllocationProp) -> Result<usize> {
+    let properties = take(properties)?;
+    if properties.kind != ALLOCATION_PINNED {
+        return Err(Status::INVALID_VALUE);
+    }
+    if properties.requestedHandleTypes != 0 || properties.location.kind != LOCATION_DEVICE {
+        say_once(
+            "physical memory of the host, or with a handle for other processes, is not simulated".to_owned(),
+        );
+        return Err(Status::NOT_SUPPORTED);
+    }
+    state.device(properties.location.id)
+}
+
+driver_calls! {
+    Call fn cuMemGetAllocationGranularity(granularity: *mut usize, properties: *const CUmemAllocationProp, option: c_uint) {
+        device_of(&state(), properties)?;
+        if option > 1 { Err(Status::INVALID_VALUE) } else { put(granularity, GRANULARITY as usize) }
+    }
+
+    Call fn cuMemAddressReserve(start: *mut CUdeviceptr, size: usize, alignment: usize, _wish: CUdeviceptr, flags: c_ulonglong) {
+        if start.is_null() || flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        put(start, state().memory.reserve_range(size as u64, alignment as u64)?)
+    }
+
+    Release fn cuMemAddressFree(start: CUdeviceptr, size: usize) {
+        state().memory.free_range(start, size as u64)
+    }
+
+    Call fn cuMemCreate(handle: *mut Handle, size: usize, properties: *const CUmemAllocationProp, flags: c_ulonglong) {
+        if handle.is_null() || flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        let mut state = state();
+        let device = device_of(&state, properties)?;
+        put(handle, state.memory.create_physical(size as u64, device)?)
+    }
+
+    Release fn cuMemRelease(handle: Handle) {
+        state().memory.release_physical(handle)
+    }
+
+    Call fn cuMemMap(start: CUdeviceptr, size: usize, offset: usize, handle: Handle, flags: c_ulonglong) {
+        if offset != 0 || flags != 0 {
+            return Err(Status::INVALID_VALUE);
+        }
+        state().memory.map(start, size as u64, handle)
+    }
+
+    Release fn cuMemUnmap(start: CUdeviceptr, size: usize) {
+        state().memory.unmap(start, size as u64)
+    }
+
+    Call fn cuMemSetAccess(start: CUdeviceptr, size: usize, access: *const CUmemAccessDesc, count: usize) {
+        let mut state = state();
+        for access in take_all(access, count)? {
+            if access.location.kind != LOCATION_DEVICE {
+                return Err(Status::INVALID_VALUE);
+            }
+            let device = state.device(access.location.id)?;
+            match access.flags {
+                0 | READ_WRITE => state.memory.set_access(start, size as u64, device, access.flags != 0)?,
+                1 => {
+                    say_once("mappings that are only read are not simulated".to_owned());
+                    return Err(Status::NOT_SUPPORTED);
+                }
+                _ => return Err(Status::INVALID_VALUE),
+            }
+        }
+        Ok(())
+    }
+
+    Call fn cuMemGetAccess(flags: *mut c_ulonglong, location: *const CUmemLocation, address: CUdeviceptr) {
+        let state = state();
+        let location = take(location)?;
+        if location.kind != LOCATION_DEVICE {
+            return Err(Status::INVALID_VALUE);
+        }
+        let device = state.device(location.id)?;
+        put(flags, if state.memory.has_access(address, device)? { c_ulonglong::from(READ_WRITE) } else { 0 })
+    }
+
+    Call fn cuMemRetainAllocationHandle(handle: *mut Handle, address: *mut c_void) {
+        put(handle, state().memory.retain_physical(address as u64)?)
+    }
+
+    Call fn cuMemGetAllocationPropertiesFromHandle(properties: *mut CUmemAllocationProp, handle: Handle) {
+        let (_, device) = state().memory.physical(handle)?;
+        let location = CUmemLocation { kind: LOCATION_DEVICE, id: device as c_int };
+        put(properties, CUmemAllocationProp { kind: ALLOCATION_PINNED, location, ..CUmemAllocationProp::default() })
+    }
+}

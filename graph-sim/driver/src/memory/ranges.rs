@@ -1,0 +1,290 @@
+//! Mappings of physical memory into reserved ranges.
+//!
+//! Neighbouring mappings of one range that the same devices have access to are one allocation, so that a copy or an access
+//! across their border is one. After each change the allocations of the range are made again, with the bytes and marks that
+//! they had. Work is done when it is enqueued, so none is under way then. A handle has one mapping at a time here; the real
+//! driver allows more.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::backing::Backing;
+use super::mapping::{GRANULARITY, Mapping, Physical, addresses};
+use super::space::{Allocation, Kind, Memory};
+use crate::base::console::say_once;
+use crate::base::status::{Result, Status};
+
+impl Memory {
+    /// Reserves a range of addresses for mappings. `align` is a power of two, or 0.
+    pub fn reserve_range(&mut self, size: u64, align: u64) -> Result<u64> {
+        if size == 0 || !size.is_multiple_of(GRANULARITY) || !(align == 0 || align.is_power_of_two()) {
+            return Err(Status::INVALID_VALUE);
+        }
+        let start = self.reserve_aligned(size, align.max(GRANULARITY))?;
+        self.mappings.ranges.insert(start, start + size);
+        Ok(start)
+    }
+
+    /// Frees a reserved range without mappings.
+    pub fn free_range(&mut self, start: u64, size: u64) -> Result {
+        let end = *self.mappings.ranges.get(&start).ok_or(Status::INVALID_VALUE)?;
+        let used = self.mappings.mapped.range(start..end).next().is_some();
+        if used || size != end - start {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.mappings.ranges.remove(&start);
+        self.release(start);
+        Ok(())
+    }
+
+    /// Allocates physical memory of a device; returns its handle.
+    pub fn create_physical(&mut self, size: u64, device: usize) -> Result<u64> {
+        if size == 0 || !size.is_multiple_of(GRANULARITY) {
+            return Err(Status::INVALID_VALUE);
+        }
+        self.charge(device, size)?;
+        let made = Physical { size, device, handles: 1, mapped: false, bytes: None };
+        Ok(self.mappings.physical.insert(made))
+    }
+
+    /// Releases a handle; the memory is freed once it has no handles and no mapping.
+    pub fn release_physical(&mut self, handle: u64) -> Result {
+        let found = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
+        found.ok_or(Status::INVALID_VALUE)?.handles -= 1;
+        self.collect(handle);
+        Ok(())
+    }
+
+    /// Returns the size and device of physical memory.
+    pub fn physical(&self, handle: u64) -> Result<(u64, usize)> {
+        let found = self.mappings.physical.get(handle).filter(|found| found.handles > 0);
+        found.map(|found| (found.size, found.device)).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Returns the number of reserved ranges and of physical memories, and the bytes of the latter.
+    pub fn count_mappings(&self) -> (usize, u64) {
+        let physical = &self.mappings.physical;
+        (self.mappings.ranges.len() + physical.len(), physical.iter().map(|(_, found)| found.size).sum())
+    }
+
+    /// Returns one more handle to the memory that is mapped at an address.
+    pub fn retain_physical(&mut self, address: u64) -> Result<u64> {
+        let found =
+            self.mappings.mapped.range(..=address).next_back().filter(|(_, found)| address < found.end);
+        let handle = found.ok_or(Status::INVALID_VALUE)?.1.physical;
+        self.mappings.physical.get_mut(handle).ok_or(Status::INVALID_VALUE)?.handles += 1;
+        Ok(handle)
+    }
+
+    /// Frees physical memory that nothing refers to.
+    fn collect(&mut self, handle: u64) {
+        let unused = |found: &&Physical| found.handles == 0 && !found.mapped;
+        if let Some(&Physical { size, device, .. }) = self.mappings.physical.get(handle).filter(unused) {
+            self.mappings.physical.remove(handle);
+            self.refund(device, size);
+        }
+    }
+
+    /// Maps physical memory to reserved addresses that have no mapping. No device has access at first.
+    pub fn map(&mut self, start: u64, size: u64, handle: u64) -> Result {
+        let range = addresses(start, size)?;
+        self.mappings.range_of(&range)?;
+        let found = self.mappings.physical.get_mut(handle).filter(|found| found.handles > 0);
+        let found = found.ok_or(Status::INVALID_VALUE)?;
+        if found.size != size {
+            return Err(Status::INVALID_VALUE);
+        }
+        if self.mappings.mapped.range(..range.end).next_back().is_some_and(|(_, last)| last.end > start) {
+            return Err(Status::INVALID_VALUE);
+        }
+        if found.mapped {
+            say_once("two mappings of one physical memory are not simulated".to_owned());
+            return Err(Status::NOT_SUPPORTED);
+        }
+        found.mapped = true;
+        let mapping = Mapping { end: range.end, physical: handle, access: Vec::new() };
+        self.mappings.mapped.insert(start, mapping);
+        Ok(())
+    }
+
+    /// Removes the mappings that these addresses are made of.
+    pub fn unmap(&mut self, start: u64, size: u64) -> Result {
+        let range = addresses(start, size)?;
+        let around = self.mappings.range_of(&range)?;
+        let starts = self.mappings.whole(&range)?;
+        let old = self.take_allocations(&around);
+        for start in starts {
+            let Some(gone) = self.mappings.mapped.remove(&start) else { continue };
+            let bytes = old.iter().find(|old| (old.base..old.end()).contains(&start));
+            if let Some(physical) = self.mappings.physical.get_mut(gone.physical) {
+                physical.mapped = false;
+                let bytes = bytes.map(|old| (Arc::clone(&old.backing), start - old.base));
+                physical.bytes = bytes.or(physical.bytes.take());
+            }
+            self.collect(gone.physical);
+        }
+        self.make_allocations(&around, &old)
+    }
+
+    /// Gives a device access to the mappings that these addresses are made of, or takes it.
+    pub fn set_access(&mut self, start: u64, size: u64, device: usize, on: bool) -> Result {
+        let range = addresses(start, size)?;
+        let around = self.mappings.range_of(&range)?;
+        let starts = self.mappings.whole(&range)?;
+        let old = self.take_allocations(&around);
+        for start in starts {
+            if let Some(mapping) = self.mappings.mapped.get_mut(&start) {
+                mapping.access.retain(|&other| other != device);
+                mapping.access.extend(on.then_some(device));
+                mapping.access.sort_unstable();
+            }
+        }
+        self.make_allocations(&around, &old)
+    }
+
+    /// Returns true if a device has access to a mapped address.
+    pub fn has_access(&self, address: u64, device: usize) -> Result<bool> {
+        let found =
+            self.mappings.mapped.range(..=address).next_back().filter(|(_, found)| address < found.end);
+        found.map(|(_, found)| found.access.contains(&device)).ok_or(Status::INVALID_VALUE)
+    }
+
+    /// Removes the allocations of a reserved range and returns them.
+    fn take_allocations(&mut self, range: &Range<u64>) -> Vec<Allocation> {
+        let starts: Vec<u64> = self.live.range(range.clone()).map(|(&start, _)| start).collect();
+        starts.iter().filter_map(|start| self.live.remove(start)).collect()
+    }
+
+    /// Makes the allocations of a reserved range from its mappings, with the bytes of the old ones and of memory that was
+    /// mapped elsewhere. An allocation that has not changed is kept.
+    fn make_allocations(&mut self, range: &Range<u64>, old: &[Allocation]) -> Result {
+        let mut runs: Vec<(Range<u64>, usize, Vec<usize>)> = Vec::new();
+        for (&start, mapping) in self.mappings.mapped.range(range.clone()) {
+            let Some(&Physical { device, .. }) = self.mappings.physical.get(mapping.physical) else {
+                continue;
+            };
+            match runs.last_mut() {
+                Some((run, on, access)) if (run.end, *on, &*access) == (start, device, &mapping.access) => {
+                    run.end = mapping.end;
+                }
+                _ if mapping.access.is_empty() => {}
+                _ => runs.push((start..mapping.end, device, mapping.access.clone())),
+            }
+        }
+        for (run, device, access) in runs {
+            let same =
+                |old: &&Allocation| (old.base, old.end(), &old.access) == (run.start, run.end, &access);
+            if let Some(same) = old.iter().find(same) {
+                self.live.insert(run.start, same.clone());
+                continue;
+            }
+            let backing = Backing::new(run.end - run.start)?;
+            for old in old.iter().filter(|old| old.base < run.end && run.start < old.end()) {
+                let (from, to) = (old.base.max(run.start), old.end().min(run.end));
+                backing.take_over(from - run.start, &old.backing, from - old.base, to - from);
+            }
+            for (&start, mapping) in self.mappings.mapped.range(run.clone()) {
+                let physical = self.mappings.physical.get_mut(mapping.physical);
+                if let Some((bytes, offset)) = physical.and_then(|physical| physical.bytes.take()) {
+                    backing.take_over(start - run.start, &bytes, offset, mapping.end - start);
+                }
+            }
+            self.enter(run.start, run.end - run.start, Kind::Mapped, device, 0, backing);
+            let Some(made) = self.live.get_mut(&run.start) else { continue };
+            made.access = access;
+            for old in old.iter().filter(|old| old.base < run.end && run.start < old.end()) {
+                made.name = made.name.take().or_else(|| old.name.clone());
+                let inside =
+                    old.buffers.iter().filter(|(start, (end, _))| run.start <= **start && *end <= run.end);
+                made.buffers.extend(inside.map(|(&start, note)| (start, note.clone())));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STEP: u64 = GRANULARITY;
+
+    fn write(memory: &Memory, address: u64, value: u8) {
+        let found = memory.find(address).unwrap();
+        // SAFETY: within the allocation.
+        unsafe { found.backing.data().add((address - found.base) as usize).write(value) };
+        found.backing.mark(address - found.base, 1, true);
+    }
+
+    fn read(memory: &Memory, address: u64) -> Option<u8> {
+        let found = memory.find(address)?;
+        let offset = address - found.base;
+        // SAFETY: within the allocation.
+        found.backing.is_written(offset).then(|| unsafe { found.backing.data().add(offset as usize).read() })
+    }
+
+    #[test]
+    fn memory_grows_in_place_and_keeps_its_bytes() {
+        let mut memory = Memory::new(1);
+        let start = memory.reserve_range(64 * STEP, 0).unwrap();
+        let first = memory.create_physical(STEP, 0).unwrap();
+        memory.map(start, STEP, first).unwrap();
+        assert!(memory.find(start).is_none(), "no device has access yet");
+        memory.set_access(start, STEP, 0, true).unwrap();
+        write(&memory, start + STEP - 1, 7);
+        let second = memory.create_physical(2 * STEP, 0).unwrap();
+        memory.map(start + STEP, 2 * STEP, second).unwrap();
+        memory.set_access(start + STEP, 2 * STEP, 0, true).unwrap();
+        let found = memory.find(start).unwrap();
+        assert_eq!((found.base, found.size, found.kind), (start, 3 * STEP, Kind::Mapped));
+        assert_eq!((read(&memory, start + STEP - 1), read(&memory, start + STEP)), (Some(7), None));
+        assert_eq!(memory.used(0), 3 * STEP);
+        memory.unmap(start, 3 * STEP).unwrap();
+        assert!(memory.find(start).is_none());
+        memory.free_range(start, 64 * STEP).unwrap();
+        memory.release_physical(first).unwrap();
+        memory.release_physical(second).unwrap();
+        assert_eq!(memory.used(0), 0);
+    }
+
+    #[test]
+    fn bytes_stay_with_the_physical_memory() {
+        let mut memory = Memory::new(1);
+        let start = memory.reserve_range(4 * STEP, 0).unwrap();
+        let handle = memory.create_physical(STEP, 0).unwrap();
+        memory.map(start, STEP, handle).unwrap();
+        memory.set_access(start, STEP, 0, true).unwrap();
+        write(&memory, start + 5, 9);
+        memory.unmap(start, STEP).unwrap();
+        memory.map(start + 2 * STEP, STEP, handle).unwrap();
+        memory.set_access(start + 2 * STEP, STEP, 0, true).unwrap();
+        assert_eq!(read(&memory, start + 2 * STEP + 5), Some(9));
+        assert!(memory.find(start + 5).is_none());
+    }
+
+    #[test]
+    fn misuse_is_refused() {
+        let mut memory = Memory::new(2);
+        assert_eq!(memory.reserve_range(STEP + 1, 0), Err(Status::INVALID_VALUE));
+        assert_eq!(memory.reserve_range(STEP, 3), Err(Status::INVALID_VALUE));
+        let start = memory.reserve_range(4 * STEP, 0).unwrap();
+        assert_eq!(memory.create_physical(4096, 0), Err(Status::INVALID_VALUE));
+        let handle = memory.create_physical(2 * STEP, 0).unwrap();
+        assert_eq!(memory.map(start, STEP, handle), Err(Status::INVALID_VALUE));
+        assert_eq!(memory.map(start + 3 * STEP, 2 * STEP, handle), Err(Status::INVALID_VALUE));
+        assert_eq!(memory.map(start + 4096, 2 * STEP, handle), Err(Status::INVALID_VALUE));
+        memory.map(start, 2 * STEP, handle).unwrap();
+        assert_eq!(memory.map(start + 2 * STEP, 2 * STEP, handle), Err(Status::NOT_SUPPORTED));
+        assert_eq!(memory.unmap(start, STEP), Err(Status::INVALID_VALUE));
+        assert_eq!(memory.set_access(start, 4 * STEP, 0, true), Err(Status::INVALID_VALUE));
+        assert_eq!(memory.free_range(start, 4 * STEP), Err(Status::INVALID_VALUE));
+        memory.set_access(start, 2 * STEP, 1, true).unwrap();
+        assert_eq!((memory.has_access(start, 0), memory.has_access(start, 1)), (Ok(false), Ok(true)));
+        assert_eq!(memory.free(start).map(drop), Err(Status::INVALID_VALUE));
+        memory.release_physical(handle).unwrap();
+        assert_eq!(memory.used(0), 2 * STEP, "it is mapped still");
+        assert_eq!(memory.release_physical(handle), Err(Status::INVALID_VALUE));
+        memory.unmap(start, 2 * STEP).unwrap();
+        assert_eq!(memory.used(0), 0);
+    }
+}
