@@ -51,6 +51,14 @@ pub fn atomic(only: InGraphFunctions) {
     match only {}
 }
 
+/// `record(layer.inner)` is the argument of a graph function for a record in a record, or for a list in one.
+///
+/// A graph function does not see the fields of a record: `layer.inner` alone is a scalar, and `&layer.inner` whatever the
+/// record says that it is.
+pub fn record(only: InGraphFunctions) {
+    match only {}
+}
+
 /// `kernel[per_item(n)](..)`: a thread for each of `n` items, in blocks of 256 threads, or of fewer where the kernel's
 /// `.maxntid` says so. `n = 0` is an error.
 pub fn per_item(n: impl private::ToDim) -> private::PerItem {
@@ -75,7 +83,7 @@ pub(crate) mod language {
         macro_rules! words {
             ($($word:ident)*) => { $(pub use crate::__cuweave_word as $word;)* };
         }
-        words!(alloc fill copy free atomic per_item Atomic MaybeUninit Pinned __Prelude);
+        words!(alloc fill copy free atomic per_item record Atomic MaybeUninit Pinned __Prelude);
     }
 }
 

@@ -382,3 +382,88 @@ fn elements_and_fields_are_set() {
     println!("{error}");
     assert!(error.to_string().contains("`steps[0].x`"), "{error}");
 }
+
+/// One element is written from another, and one kernel may be given one element twice.
+#[cuweave::graph]
+fn mixed(n: u32, layers: &[Norm<'_>], i: u32, j: u32) {
+    scale[per_item(n)](&mut layers[i].gain, 2.0, n);
+    scale[per_item(n)](&mut layers[j].gain, 3.0, n);
+    axpy[per_item(n)](1.0, &layers[i].gain, &mut layers[j].gain, n);
+}
+
+#[test]
+fn elements_alias_where_their_indices_are_equal() {
+    let device = device();
+    let norms = || (0..3).map(|at| Norm::new(8, 0.0, device.upload(&[at as f32 + 1.0; 8]))).collect();
+    let graph = mixed(&device.ctx, 8, norms(), 0, 2).expect("different elements");
+    // The two products are independent.
+    assert_eq!(graph.report().depth, 2);
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    device.stream.synchronize().expect("it ends");
+    assert_eq!(device.download(&exec.args().layers[2].gain), [3.0 * 3.0 + 2.0; 8]);
+    let error = mixed(&device.ctx, 8, norms(), 1, 1).expect_err("one element twice");
+    println!("{error}");
+    assert!(error.to_string().contains("CW201") && error.to_string().contains("`layers[1].gain`"), "{error}");
+}
+
+/// Explicit order over elements: what conflicts is known when the graph is built.
+#[cuweave::graph(order = "explicit")]
+fn unordered(n: u32, layers: &[Norm<'_>], i: u32, j: u32) {
+    scale[per_item(n)](&mut layers[i].gain, 2.0, n);
+    scale[per_item(n)](&mut layers[j].gain, 3.0, n);
+}
+
+#[test]
+fn explicit_order_is_checked_with_the_indices() {
+    let device = device();
+    let norms = || (0..2).map(|at| Norm::new(8, 0.0, device.upload(&[at as f32 + 1.0; 8]))).collect();
+    assert!(unordered(&device.ctx, 8, norms(), 0, 1).is_ok());
+    let error = unordered(&device.ctx, 8, norms(), 1, 1).expect_err("one element twice");
+    println!("{error}");
+    assert!(error.to_string().contains("CW202"), "{error}");
+}
+
+/// The same buffer in two records is refused where one is written, as for all arguments.
+#[test]
+fn one_buffer_in_two_records_is_shared_memory() {
+    let device = device();
+    let shared = cuweave::Buffer::<f32>::zeros(&device.stream, 8).expect("memory");
+    let layers = vec![Norm::new(8, 0.0, &shared), Norm::new(8, 0.0, &shared)];
+    let error = mixed(&device.ctx, 8, layers, 0, 1).expect_err("they overlap");
+    println!("{error}");
+    assert!(matches!(error, cuweave::Error::Overlap { .. }), "{error}");
+    assert!(error.to_string().contains("`layers[0].gain`"), "{error}");
+}
+
+/// As many independent layers as there are: they become few launches, as if written flat.
+#[cuweave::graph]
+fn independent(n: u32, layers: &[Norm<'_>]) {
+    for layer in layers.iter() {
+        normed_alone(n, layer);
+    }
+}
+
+#[cuweave::graph]
+fn normed_alone(n: u32, norm: Norm<'_>) {
+    for _ in 0..3 {
+        scale[per_item(n)](&mut norm.gain, 2.0, n);
+    }
+}
+
+#[test]
+fn calls_for_independent_elements_are_batched() {
+    let device = device();
+    let norms = (0..16).map(|_| Norm::new(8, 0.0, device.upload(&[1.0_f32; 8]))).collect();
+    let graph = independent(&device.ctx, 8, norms).expect("it builds");
+    let report = graph.report();
+    assert_eq!((report.launches, report.depth), (48, 3), "{report}");
+    assert_eq!(report.nodes(), 3, "{report}");
+    assert!(graph.dot().contains("normed_alone[0].scale and 15 more"), "{}", graph.dot());
+    let mut exec = graph.instantiate().expect("it instantiates");
+    exec.launch(&device.stream).expect("it launches");
+    device.stream.synchronize().expect("it ends");
+    for view in &exec.args().layers {
+        assert_eq!(device.download(&view.gain), [8.0; 8]);
+    }
+}
