@@ -63,7 +63,10 @@ const CRATES: [(&str, &[&str]); 7] = [
             "exec",
         ],
     ),
-    ("graph-macros/src", &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph"]),
+    (
+        "graph-macros/src",
+        &["words", "dims", "report", "image", "parameters", "proof", "kernels", "graph", "record"],
+    ),
     ("graph-sim/src", &["driver", "error", "find", "real", "simulator"]),
     (
         "graph-sim/driver/src",

@@ -13,8 +13,8 @@ use syn::{Attribute, Expr, Fields, ItemStruct, Type, Visibility};
 
 use crate::dims::{compact, dim_tokens};
 use crate::graph::lower::collect;
-use crate::graph::parts::PartType;
-use crate::graph::signature::{ArgumentKind, BufferMemory, BufferType, argument_kind};
+use crate::graph::parts::{BufferMemory, BufferType, PartType};
+use crate::graph::signature::{ArgumentKind, argument_kind};
 use crate::report::Report;
 use crate::words::words;
 

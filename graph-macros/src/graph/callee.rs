@@ -4,7 +4,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
 use super::expand::Expansion;
-use super::signature::{ArgumentKind, BufferMemory, BufferType};
+use super::parts::{BufferMemory, BufferType};
+use super::signature::ArgumentKind;
 
 impl Expansion<'_> {
     /// The function by which other graph functions call this one, with the bounds that hold arguments against parameters.

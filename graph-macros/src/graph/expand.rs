@@ -14,8 +14,8 @@ use syn::{ItemFn, Lifetime};
 
 use super::idents::ident;
 use super::lower::Lowered;
-use super::parts::PartType;
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType, Signature};
+use super::parts::{BufferMemory, BufferType, PartType};
+use super::signature::{Argument, ArgumentKind, Signature};
 use super::steps::Steps;
 use super::table;
 

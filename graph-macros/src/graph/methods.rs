@@ -6,8 +6,8 @@ use syn::Type;
 
 use super::expand::Expansion;
 use super::idents::ident;
-use super::parts::{PartType, with_lifetime};
-use super::signature::{Argument, ArgumentKind, BufferMemory, BufferType};
+use super::parts::{BufferMemory, BufferType, PartType, with_lifetime};
+use super::signature::{Argument, ArgumentKind};
 
 impl Expansion<'_> {
     /// Returns the methods of the exec, in the function's own scope.

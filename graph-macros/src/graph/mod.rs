@@ -14,6 +14,7 @@ mod launch;
 pub mod lower;
 pub mod methods;
 pub mod parts;
+mod place;
 mod scope;
 pub mod signature;
 mod steps;

@@ -1,14 +1,31 @@
-//! Records and lists among the arguments of graph functions, as types.
+//! Buffers, records and lists among the arguments of graph functions, as types.
 
 use cuweave_core::codes::Code;
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
 use syn::visit_mut::VisitMut;
-use syn::{GenericArgument, Lifetime, PathArguments, Type};
+use syn::{Expr, GenericArgument, Lifetime, PathArguments, Type};
 
-use super::signature::{BufferMemory, BufferType, buffer_type, ungrouped};
 use crate::report::Report;
+
+/// How a buffer is declared.
+#[derive(Clone)]
+pub struct BufferType {
+    pub element: Type,
+    pub len: Expr,
+    pub memory: BufferMemory,
+    pub mutable: bool,
+    /// `&mut [MaybeUninit<T>; len]`: a caller may lend elements that nothing has written.
+    pub fresh: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum BufferMemory {
+    Device,
+    Pinned,
+    Taken,
+}
 
 /// A record, or a list.
 #[derive(Clone)]
@@ -166,11 +183,79 @@ pub fn with_lifetime(ty: &Type, name: &str) -> Type {
     ty
 }
 
-fn literal(expr: &syn::Expr) -> Option<usize> {
+fn literal(expr: &Expr) -> Option<usize> {
     crate::dims::constant(expr, &[]).and_then(|count| usize::try_from(count).ok())
 }
 
 fn refuse(at: &impl Spanned, message: &str, help: &str, report: &mut Report) -> Refused {
     report.error(at.span(), Code::CW001, message, &[], Some(help));
     Refused
+}
+
+/// `[T; len]`, by reference or by value, or `&Pinned<[T; len]>`.
+pub fn buffer_type(ty: &Type) -> Option<BufferType> {
+    match ungrouped(ty) {
+        Type::Array(array) => Some(BufferType {
+            element: (*array.elem).clone(),
+            len: array.len.clone(),
+            memory: BufferMemory::Taken,
+            mutable: true,
+            fresh: false,
+        }),
+        Type::Reference(reference) => {
+            let mutable = reference.mutability.is_some();
+            match ungrouped(&reference.elem) {
+                Type::Array(array) => {
+                    let uninitialised = maybe_uninit(&array.elem).filter(|_| mutable);
+                    Some(BufferType {
+                        element: uninitialised.unwrap_or(&array.elem).clone(),
+                        len: array.len.clone(),
+                        memory: BufferMemory::Device,
+                        mutable,
+                        fresh: uninitialised.is_some(),
+                    })
+                }
+                Type::Path(path) => {
+                    let last = path.path.segments.last().filter(|last| last.ident == "Pinned")?;
+                    let syn::PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
+                    let Some(syn::GenericArgument::Type(Type::Array(array))) = arguments.args.first() else {
+                        return None;
+                    };
+                    Some(BufferType {
+                        element: (*array.elem).clone(),
+                        len: array.len.clone(),
+                        memory: BufferMemory::Pinned,
+                        mutable,
+                        fresh: false,
+                    })
+                }
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Returns the `T` of `MaybeUninit<T>`.
+fn maybe_uninit(ty: &Type) -> Option<&Type> {
+    let Type::Path(path) = ungrouped(ty) else { return None };
+    let last = path.path.segments.last().filter(|last| last.ident == "MaybeUninit")?;
+    match &last.arguments {
+        syn::PathArguments::AngleBracketed(arguments) => match arguments.args.first()? {
+            syn::GenericArgument::Type(ty) => Some(ty),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Returns the type inside parentheses and the groups that `macro_rules!` puts around its arguments.
+pub fn ungrouped(mut ty: &Type) -> &Type {
+    loop {
+        match ty {
+            Type::Group(group) => ty = &group.elem,
+            Type::Paren(paren) => ty = &paren.elem,
+            _ => return ty,
+        }
+    }
 }

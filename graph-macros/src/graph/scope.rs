@@ -6,7 +6,8 @@ use std::rc::Rc;
 use cuweave_core::ir::{BufferId, StatementId};
 use proc_macro2::Ident;
 
-use super::lower::Place;
+pub use super::place::Borrow;
+use super::place::Place;
 use crate::dims::Bound;
 
 /// The meaning of a name.
@@ -36,13 +37,6 @@ pub struct View {
     pub hi: Bound,
     /// The borrow that the bare name passes: `None` for buffers that the graph owns.
     pub borrow: Option<Borrow>,
-}
-
-/// The declared borrow of a reference.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Borrow {
-    Shared,
-    Mutable,
 }
 
 /// A name in an `#[after]`, with the statement that carries it.

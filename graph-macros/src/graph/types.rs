@@ -6,7 +6,8 @@ use quote::{format_ident, quote};
 
 use super::expand::Expansion;
 use super::idents::ident;
-use super::signature::{Argument, ArgumentKind, BufferMemory};
+use super::parts::BufferMemory;
+use super::signature::{Argument, ArgumentKind};
 
 /// A field of `Views` or `ViewsMut`: its type and what makes it from the argument's field.
 struct ViewField {

@@ -8,8 +8,9 @@ use quote::quote_spanned;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, Pat};
 
-use super::{Lower, Lowering, Place, Reported, Turn};
+use super::{Lower, Lowering, Reported, Turn};
 use crate::dims::{Bound, Meaning, turn};
+use crate::graph::place::Place;
 use crate::graph::scope::{Binding, Borrow, View};
 
 /// The head of a loop over elements.

@@ -14,9 +14,9 @@ use syn::{Attribute, Expr, ExprCall, Path};
 
 use super::calls::is_named;
 use super::names::{Names, chains};
-use super::places::PlaceKind;
-use super::{LaunchArgument, Lower, Lowering, Place, Reported, Syntax};
+use super::{LaunchArgument, Lower, Lowering, Reported, Syntax};
 use crate::dims::{Bound, compact};
+use crate::graph::place::{Place, PlaceKind};
 use crate::graph::scope::{Binding, Borrow, View};
 
 impl Lowering<'_> {

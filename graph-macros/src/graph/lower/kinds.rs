@@ -259,7 +259,7 @@ impl<'l> Evaluated<'l> {
         let Origin::Part(part) = buffer.origin else { return buffer.base_name() };
         let Part { argument, path } = &self.lowered.structure.parts[part];
         let field = path.iter().rev().find_map(Step::field);
-        field.map_or_else(|| self.lowered.argument_names[*argument].as_str(), |field| field)
+        field.map_or(self.lowered.argument_names[*argument].as_str(), |field| field)
     }
 
     /// Returns the expression of an access of a part of an argument.

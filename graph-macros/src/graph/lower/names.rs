@@ -162,9 +162,8 @@ const COUNT: &str = "__count";
 /// Returns tokens in which elements of arguments are indexed by integers of all types.
 pub fn indexed(tokens: TokenStream, roots: &BTreeSet<String>) -> TokenStream {
     let mut in_chain = false;
-    let mut tokens = tokens.into_iter().peekable();
     let mut out = Vec::new();
-    while let Some(token) = tokens.next() {
+    for token in tokens {
         out.push(match token {
             TokenTree::Group(group) => {
                 let inner = indexed(group.stream(), roots);
