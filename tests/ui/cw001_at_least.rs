@@ -8,7 +8,7 @@ unsafe extern "ptx-kernel" {
 }
 
 #[cuweave::graph]
-fn f(n: u32, #[at_least(some)] steps: u32, #[at_least(1)] x: &mut [f32; n]) { //~ CW001 //~ CW001
+fn f(n: u32, #[at_least(some)] steps: u32, #[at_least(1)] x: &mut [f32; n]) { //~ CW001 CW001
     for _ in 0..steps {
         scale[per_item(n)](&mut x, 2.0, n);
     }

@@ -27,9 +27,9 @@ fn used(n: u32, x: &mut [f32; n], inner: Inner<'_>) {
 
 #[cuweave::graph]
 fn f(n: u32, x: &mut [f32; n], layer: Layer<'_>) {
-    used(n, &mut x, record(layer.w));
-    used(n, &mut x, record(layer.d));
-    used(n, &mut x, layer);
+    used(n, &mut x, record(layer.w)); //~ E0308
+    used(n, &mut x, record(layer.d)); //~ E0308
+    used(n, &mut x, layer); //~ E0308
     used(n, &mut x, &layer.inner);
 }
 

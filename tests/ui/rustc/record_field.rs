@@ -16,10 +16,10 @@ struct Layer {
 
 #[cuweave::graph]
 fn f(n: u32, layer: Layer<'_>) {
-    scale[per_item(n)](&mut layer.q, 2.0, n);
-    scale[per_item(n)](&mut layer.big, 2.0, n);
-    scale[per_item(n)](&mut layer.d, 2.0, n);
-    scale[per_item(n)](&mut layer.cache, 2.0, n);
+    scale[per_item(n)](&mut layer.q, 2.0, n); //~ CW205
+    scale[per_item(n)](&mut layer.big, 2.0, n); //~ E0277
+    scale[per_item(n)](&mut layer.d, 2.0, n); //~ CW205
+    scale[per_item(n)](&mut layer.cache, 2.0, n); //~ E0609
 }
 
 fn main() {}

@@ -15,7 +15,7 @@ struct Layer {
 
 #[cuweave::graph]
 fn f(n: u32, layer: Layer<'_>) {
-    for q in &mut layer.q {
+    for q in &mut layer.q { //~ E0608 E0277
         scale[per_item(n)](q, 2.0, n);
     }
 }
